@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+use PhpCsFixer\Config;
+use PhpCsFixer\Finder;
+
+$rooms = array_filter(
+    array_map(static fn(string $room): string => __DIR__ . '/' . $room, ['bench', 'src', 'tests', 'tools']),
+    is_dir(...),
+);
+
+return (new Config())
+    ->setCacheFile(__DIR__ . '/build/php-cs-fixer.cache')
+    ->setRiskyAllowed(true)
+    ->setRules([
+        '@PER-CS' => true,
+        'declare_strict_types' => true,
+        'fully_qualified_strict_types' => true,
+        'global_namespace_import' => ['import_classes' => true, 'import_constants' => false, 'import_functions' => false],
+        'no_unused_imports' => true,
+        'ordered_imports' => true,
+        'strict_param' => true,
+    ])
+    ->setFinder(Finder::create()->in($rooms)->append([__FILE__, __DIR__ . '/bin/larder', ...glob(__DIR__ . '/ext/*.stub.php') ?: []]));

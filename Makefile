@@ -1,0 +1,44 @@
+# `make` says what can be made. Everything here is short: the work is done by the scripts in tools/.
+
+PHP      ?= php
+EXTENSION = $(CURDIR)/ext/modules/larder.so
+WITH_EXTENSION = $(PHP) -d extension=$(EXTENSION) -d apc.enable_cli=1
+
+.DEFAULT_GOAL := help
+.PHONY: help bench test ext lint fix clean packages vendor
+.NOTPARALLEL:
+
+help: ## this list
+	@awk -F ' *## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
+	@$(WITH_EXTENSION) bin/larder bench $(ARGS)
+
+test: ext vendor ## run every suite, or those named by SUITES="engine phpt tools unit contract system bench"
+	@PHP=$(PHP) tools/test $(SUITES)
+
+ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
+	@PHP=$(PHP) tools/build-extension
+
+lint: ext vendor ## analyse and check the style of everything, or of LINTERS="arrows phpstan style format warnings cppcheck tidy"
+	@PHP=$(PHP) tools/lint $(LINTERS)
+
+fix: vendor ## let the formatters rewrite what they would complain about
+	@PHP=$(PHP) tools/lint --fix
+
+clean: ## remove everything that was built
+	rm -rf build ext/modules vendor composer.lock report.html report.json
+	@if [ -e ext/engine-tests/Makefile ]; then $(MAKE) --no-print-directory -C ext/engine-tests clean; fi
+
+# Distribution packages that the goals need; tools/packages knows their names.
+PURPOSES   = build
+bench: PURPOSES += $(if $(SERVERS),servers)
+test: PURPOSES  += test servers
+lint: PURPOSES  += lint
+packages:
+	@tools/packages $(PURPOSES)
+
+vendor: vendor/autoload.php
+vendor/autoload.php: composer.json | packages
+	@tools/composer-packages
+	@touch $@
