@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Server;
+
+/** Finds programs, those in the administrator's directories included, which a user's PATH often lacks. */
+final class Program
+{
+    /** @return string|null the first of these names that can be run, as an absolute path */
+    public static function find(string ...$names): ?string
+    {
+        $directories = explode(':', (string) getenv('PATH'));
+        foreach ($names as $name) {
+            foreach ([...$directories, '/usr/local/sbin', '/usr/sbin', '/sbin'] as $directory) {
+                $path = $directory . '/' . $name;
+                if ($directory !== '' && is_file($path) && is_executable($path)) {
+                    return $path;
+                }
+            }
+        }
+
+        return null;
+    }
+
+    /**
+     * What the program says about itself.
+     *
+     * @param list<string> $command
+     * @return string the first line that holds a version number, or `unknown`
+     */
+    public static function version(array $command): string
+    {
+        $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
+        if ($process === false) {
+            return 'unknown';
+        }
+        $output = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+
+        return preg_match('/\d+\.\d+[.\w-]*/', $output, $match) === 1 ? $match[0] : 'unknown';
+    }
+}
