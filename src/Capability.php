@@ -1,0 +1,24 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+/** What not every store can do. What a store does not list in its capabilities() it cannot do. */
+enum Capability
+{
+    /** Items carry tags, and invalidateTags() kills them. */
+    case Tags;
+
+    /** Fills and deletes are judged by the token they carry. */
+    case Tokens;
+
+    /** keys() lists the keys. */
+    case Keys;
+
+    /** Other processes of this machine (and, for a server, other machines) see the items. */
+    case Sharing;
+
+    /** The items outlive every process that uses the store. */
+    case Durability;
+}

@@ -1,0 +1,248 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+use Larder\Exception\InvalidDsn;
+use Larder\Store\ApcuStore;
+use Larder\Store\ArrayStore;
+use Larder\Store\FileStore;
+use Larder\Store\MemcachedStore;
+use Larder\Store\RedisStore;
+use Larder\Store\SharedMemoryStore;
+use Larder\Store\SqliteStore;
+
+/**
+ * The name of a store, as it is written in a configuration:
+ *
+ *     dsn     = scheme ":" [ place ] [ "?" options ]
+ *     place   = name                                                shm, array, apcu
+ *             | path                                                sqlite, file, redis+unix, memcached+unix
+ *             | "//" [ user [ ":" password ] "@" ] host [ ":" port ] [ "/" database ]
+ *                                                                   redis, rediss, memcached
+ *     options = name "=" value *( "&" name "=" value )
+ *
+ * What has a special meaning is percent-encoded in user, password, name, path and option values. Durations
+ * are seconds ("2.5"), sizes bytes with an optional K, M or G ("64M"), switches yes or no (1 or 0, on or off).
+ *
+ *     shm:                     the pool "default"          shm:shop?size=256M&evict=no
+ *     array:?size=16M          apcu:?prefix=shop           sqlite:/var/cache/site.db
+ *     file:/var/cache/site     redis://127.0.0.1:6379/0    redis+unix:/run/redis.sock?database=2
+ *     rediss://user:pass@cache.internal                    memcached://127.0.0.1
+ *
+ * The options of a scheme are those of its store's fromDsn().
+ */
+final class Dsn
+{
+    /** @var non-empty-array<string, class-string<Store>> */
+    private const STORES = [
+        'shm' => SharedMemoryStore::class,
+        'array' => ArrayStore::class,
+        'apcu' => ApcuStore::class,
+        'sqlite' => SqliteStore::class,
+        'file' => FileStore::class,
+        'redis' => RedisStore::class,
+        'rediss' => RedisStore::class,
+        'redis+unix' => RedisStore::class,
+        'memcached' => MemcachedStore::class,
+        'memcached+unix' => MemcachedStore::class,
+    ];
+
+    /**
+     * @param string                $path    decoded: a pool's name, a path, or what follows the host
+     * @param array<string, string> $options decoded, by name
+     */
+    private function __construct(
+        public readonly string $scheme,
+        public readonly ?string $host,
+        public readonly ?int $port,
+        public readonly ?string $user,
+        #[\SensitiveParameter]
+        public readonly ?string $password,
+        public readonly string $path,
+        private readonly array $options,
+    ) {}
+
+    /** @throws InvalidDsn */
+    public static function parse(#[\SensitiveParameter] string $dsn): self
+    {
+        $dsn = trim($dsn);
+        if (preg_match('/\s>\s|\s>$/', $dsn) === 1) {
+            throw InvalidDsn::tiers(self::masked($dsn));
+        }
+        if (preg_match('/^([a-z][a-z0-9+.-]*):(.*)$/is', $dsn, $match) !== 1) {
+            throw InvalidDsn::withoutScheme(self::masked($dsn));
+        }
+        $scheme = strtolower($match[1]);
+        if (!isset(self::STORES[$scheme])) {
+            throw InvalidDsn::unknownScheme($scheme, array_keys(self::STORES));
+        }
+        [$place, $query] = explode('?', $match[2], 2) + [1 => ''];
+        $options = self::options($query);
+        if (!\in_array($scheme, ['redis', 'rediss', 'memcached'], true)) {
+            return new self($scheme, null, null, null, null, rawurldecode($place), $options);
+        }
+        $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<host>\[[0-9a-f:.]+\]|[^:@/\[\]]+)(?::(?<port>\d{1,5}))?(?:/(?<path>.*))?$~is';
+        if (preg_match($pattern, $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
+            throw InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf('write it as "%s://host:port"', $scheme));
+        }
+        $port = $match['port'] === null ? null : (int) $match['port'];
+        if ($port === 0 || $port > 65_535) {
+            throw InvalidDsn::part(self::masked($dsn), 'has a port that does not exist', 'give one from 1 to 65535');
+        }
+
+        return new self(
+            $scheme,
+            trim((string) $match['host'], '[]'),
+            $port,
+            self::decoded($match['user']),
+            self::decoded($match['password']),
+            rawurldecode((string) $match['path']),
+            $options,
+        );
+    }
+
+    /**
+     * Opens the store. Nothing that may be down at the moment is contacted yet.
+     *
+     * @throws Exception
+     */
+    public function open(): Store
+    {
+        return match (self::STORES[$this->scheme]) {
+            SharedMemoryStore::class => SharedMemoryStore::fromDsn($this),
+            ArrayStore::class => ArrayStore::fromDsn($this),
+            ApcuStore::class => ApcuStore::fromDsn($this),
+            SqliteStore::class => SqliteStore::fromDsn($this),
+            FileStore::class => FileStore::fromDsn($this),
+            RedisStore::class => RedisStore::fromDsn($this),
+            default => MemcachedStore::fromDsn($this),
+        };
+    }
+
+    /**
+     * The options are these or some of them.
+     *
+     * @throws InvalidDsn naming the nearest known one
+     */
+    public function allow(string ...$known): void
+    {
+        foreach (array_keys($this->options) as $option) {
+            if (!\in_array($option, $known, true)) {
+                throw InvalidDsn::unknownOption($option, $this->scheme, array_values($known));
+            }
+        }
+    }
+
+    /** @throws InvalidDsn if there is a path where the scheme has none */
+    public function withoutPath(): void
+    {
+        if ($this->path !== '') {
+            throw InvalidDsn::part($this->scheme . ':' . $this->path, 'has a path, but its store has none', 'remove the path');
+        }
+    }
+
+    /** @throws InvalidDsn */
+    public function absolutePath(): string
+    {
+        $path = preg_replace('~^//(?=/)~', '', $this->path) ?? '';
+        if (!str_starts_with($path, '/') || str_contains($path, "\0") || str_starts_with($path, '//')) {
+            throw InvalidDsn::part($this->scheme . ':' . $this->path, 'has no absolute path', \sprintf('write it as "%s:/path"', $this->scheme));
+        }
+
+        return $path;
+    }
+
+    public function text(string $option, string $default): string
+    {
+        return $this->options[$option] ?? $default;
+    }
+
+    /** @throws InvalidDsn */
+    public function integer(string $option, int $default): int
+    {
+        $value = $this->options[$option] ?? null;
+        if ($value === null) {
+            return $default;
+        }
+        $integer = filter_var($value, \FILTER_VALIDATE_INT);
+
+        return \is_int($integer) ? $integer : throw InvalidDsn::option($option, $value, 'an integer');
+    }
+
+    /** @throws InvalidDsn */
+    public function seconds(string $option, float $default): float
+    {
+        $value = $this->options[$option] ?? null;
+        if ($value === null) {
+            return $default;
+        }
+        if (preg_match('/^\d{1,9}(\.\d{1,9})?$/', $value) !== 1) {
+            throw InvalidDsn::option($option, $value, 'seconds, such as "2.5"');
+        }
+
+        return (float) $value;
+    }
+
+    /** @throws InvalidDsn */
+    public function bytes(string $option): ?int
+    {
+        $value = $this->options[$option] ?? null;
+        if ($value === null) {
+            return null;
+        }
+        if (preg_match('/^(\d{1,12})([kmg]?)b?$/i', $value, $match) !== 1) {
+            throw InvalidDsn::option($option, $value, 'bytes, such as "64M"');
+        }
+
+        return (int) $match[1] << match (strtolower($match[2])) {
+            'k' => 10,
+            'm' => 20,
+            'g' => 30,
+            default => 0,
+        };
+    }
+
+    /** @throws InvalidDsn */
+    public function switch(string $option, bool $default): bool
+    {
+        $value = $this->options[$option] ?? null;
+
+        return match (strtolower($value ?? '')) {
+            '1', 'yes', 'on', 'true' => true,
+            '0', 'no', 'off', 'false' => false,
+            default => $value === null ? $default : throw InvalidDsn::option($option, $value, 'yes or no'),
+        };
+    }
+
+    /**
+     * @return array<string, string>
+     *
+     * @throws InvalidDsn
+     */
+    private static function options(string $query): array
+    {
+        $options = [];
+        foreach ($query === '' ? [] : explode('&', $query) as $pair) {
+            [$name, $value] = explode('=', $pair, 2) + [1 => null];
+            if ($name === '' || $value === null) {
+                throw InvalidDsn::option($pair, '', 'it as name=value');
+            }
+            $options[$name] = rawurldecode($value);
+        }
+
+        return $options;
+    }
+
+    private static function decoded(?string $part): ?string
+    {
+        return $part === null || $part === '' ? null : rawurldecode($part);
+    }
+
+    /** A password never appears in a message. */
+    private static function masked(#[\SensitiveParameter] string $dsn): string
+    {
+        return preg_replace('~(//[^:@/]*):[^@]*@~', '$1:…@', $dsn) ?? '';
+    }
+}

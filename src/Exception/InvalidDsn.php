@@ -1,0 +1,70 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Exception;
+
+use Larder\Exception;
+
+/** A DSN that names no store, or an option that its store does not have. */
+final class InvalidDsn extends \InvalidArgumentException implements Exception
+{
+    public static function withoutScheme(string $dsn): self
+    {
+        return new self(sprintf('The DSN "%s" has no scheme; begin it with one, such as "shm:" or "redis://".', $dsn));
+    }
+
+    /** @param non-empty-list<string> $known */
+    public static function unknownScheme(string $scheme, array $known): self
+    {
+        return new self(sprintf(
+            'The DSN scheme "%s" is unknown; did you mean "%s"? Known: %s.',
+            $scheme,
+            self::nearest($scheme, $known),
+            implode(', ', $known),
+        ));
+    }
+
+    /** @param list<string> $known */
+    public static function unknownOption(string $option, string $scheme, array $known): self
+    {
+        if ($known === []) {
+            return new self(sprintf('The option "%s" is unknown: a "%s" DSN has no options; remove it.', $option, $scheme));
+        }
+
+        return new self(sprintf(
+            'The option "%s" of the "%s" DSN is unknown; did you mean "%s"? Known: %s.',
+            $option,
+            $scheme,
+            self::nearest($option, $known),
+            implode(', ', $known),
+        ));
+    }
+
+    public static function option(string $option, string $value, string $expected): self
+    {
+        return new self(sprintf('The DSN option "%s" is "%s"; give %s.', $option, $value, $expected));
+    }
+
+    public static function part(string $dsn, string $problem, string $remedy): self
+    {
+        return new self(sprintf('The DSN "%s" %s; %s.', $dsn, $problem, $remedy));
+    }
+
+    public static function tiers(string $dsn): self
+    {
+        return new self(sprintf('The DSN "%s" names tiers ("a > b"), which this version cannot open yet; name one store.', $dsn));
+    }
+
+    /** @param non-empty-list<string> $known */
+    private static function nearest(string $word, array $known): string
+    {
+        $distances = [];
+        foreach ($known as $candidate) {
+            $distances[$candidate] = levenshtein(substr(strtolower($word), 0, 64), $candidate);
+        }
+        asort($distances);
+
+        return (string) array_key_first($distances);
+    }
+}

@@ -1,0 +1,15 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Exception;
+
+use Larder\Exception;
+
+/**
+ * An increment of something that is not an integer, or past the range of one; nothing was changed.
+ *
+ * The extension declares the same class when it is loaded; this file then is never read, and the class
+ * has nothing that the extension's does not have.
+ */
+final class NotACounter extends \RuntimeException implements Exception {}

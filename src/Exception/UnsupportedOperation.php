@@ -1,0 +1,27 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Exception;
+
+use Larder\Capability;
+use Larder\Exception;
+
+/** Something was asked of a store that it says it cannot do. */
+final class UnsupportedOperation extends \LogicException implements Exception
+{
+    public static function by(string $store, Capability $missing): self
+    {
+        return new self(sprintf(
+            '%s %s; ask its capabilities() first or take another store.',
+            $store,
+            match ($missing) {
+                Capability::Tags => 'cannot keep or invalidate tags',
+                Capability::Tokens => 'cannot judge tokens',
+                Capability::Keys => 'cannot list its keys',
+                Capability::Sharing => 'is not shared between processes',
+                Capability::Durability => 'does not survive a restart',
+            },
+        ));
+    }
+}

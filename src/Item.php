@@ -1,0 +1,47 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+/**
+ * A key with its value and its metadata.
+ *
+ * An item on its way into a store says how long it is to live ($ttl); one that came out of a store says
+ * until when it does ($expiry) and how old its value is ($stamp).
+ */
+final class Item
+{
+    /**
+     * @param string       $key    1 to 65,535 bytes
+     * @param ?int         $ttl    seconds to live from now on; null: no end; 0 or less: already dead
+     * @param list<string> $tags   names whose invalidation kills this item
+     * @param ?Token       $token  the logical time at which the computation of the value began; null: now
+     * @param bool         $fill   true if the value was computed because of a miss, false if it is new truth
+     * @param float        $cost   seconds the computation took; 0.0 if unknown
+     * @param ?int         $expiry from when on it is dead, in Unix seconds; null: never. Set by fetch() only
+     * @param int          $stamp  the store's logical time at which the computation of the value began.
+     *                             Set by fetch() only, and only by stores that can judge tokens
+     */
+    public function __construct(
+        public readonly string $key,
+        public readonly mixed $value,
+        public readonly ?int $ttl = null,
+        public readonly array $tags = [],
+        public readonly ?Token $token = null,
+        public readonly bool $fill = false,
+        public readonly float $cost = 0.0,
+        public readonly ?int $expiry = null,
+        public readonly int $stamp = 0,
+    ) {}
+
+    /**
+     * An item as a store found it.
+     *
+     * @param ?int $expiry in Unix seconds; null: never
+     */
+    public static function found(string $key, mixed $value, ?int $expiry, int $stamp = 0): self
+    {
+        return new self($key, $value, expiry: $expiry, stamp: $stamp);
+    }
+}
