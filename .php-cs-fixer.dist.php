@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 use PhpCsFixer\Config;
 use PhpCsFixer\Finder;
+use PhpCsFixer\Runner\Parallel\ParallelConfigFactory;
 
 $rooms = array_filter(
     array_map(static fn(string $room): string => __DIR__ . '/' . $room, ['bench', 'src', 'tests', 'tools']),
@@ -12,12 +13,12 @@ $rooms = array_filter(
 
 return (new Config())
     ->setCacheFile(__DIR__ . '/build/php-cs-fixer.cache')
+    ->setParallelConfig(ParallelConfigFactory::detect())
     ->setRiskyAllowed(true)
+    ->setUnsupportedPhpVersionAllowed(true)
     ->setRules([
         '@PER-CS' => true,
         'declare_strict_types' => true,
-        'fully_qualified_strict_types' => true,
-        'global_namespace_import' => ['import_classes' => true, 'import_constants' => false, 'import_functions' => false],
         'no_unused_imports' => true,
         'ordered_imports' => true,
         'strict_param' => true,

@@ -1,0 +1,178 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tools;
+
+use RecursiveDirectoryIterator;
+use RecursiveIteratorIterator;
+use SplFileInfo;
+
+/**
+ * Checks that the rooms of the house depend on each other in one direction only: integrations → src → ext and
+ * bench → src, while ext/engine knows nobody and only two files know both ext/engine and ext/image.
+ */
+final readonly class Arrows
+{
+    /** Folder => what no PHP file in it may name. The longest folder that fits a file is the one that counts. */
+    private const FORBIDDEN_NAMES = [
+        'src' => ['Larder\Bench', 'Larder\Tests', 'Larder\Tools', 'Symfony'],
+        'src/Console' => ['Larder\Bench', 'Larder\Tests', 'Larder\Tools'],
+        'bench' => ['Larder\Tests', 'Larder\Tools'],
+        'integrations' => ['Larder\Bench', 'Larder\Tests\Unit', 'Larder\Tests\System', 'Larder\Tests\Bench', 'Larder\Tools'],
+        'tests' => ['Larder\Tools'],
+        'tests/Contract' => ['Larder\Bench', 'Larder\Tests\Unit', 'Larder\Tests\System', 'Larder\Tests\Bench', 'Larder\Tools'],
+    ];
+
+    /** The files that pass values between the engine and the images. */
+    private const DOORS = ['ext/larder.c', 'ext/shared_memory.c'];
+
+    /** How the names of PHP's own headers begin. */
+    private const PHP_HEADER = '~^(php|zend|tsrm|sapi|main/|ext/)~i';
+
+    /** The folders that the compiler looks for headers in, after that of the including file. */
+    private const INCLUDE_FOLDERS = ['ext', 'ext/engine', 'ext/image'];
+
+    public function __construct(private string $root) {}
+
+    /**
+     * @return list<string> one sentence for each arrow that points the wrong way, with its place
+     */
+    public function violations(): array
+    {
+        $violations = [];
+        foreach ($this->files(['src', 'bench', 'integrations', 'tests', 'tools'], '/\.php$/') as $file) {
+            array_push($violations, ...$this->forbiddenNames($file));
+        }
+        foreach ($this->files(['ext'], '/\.[ch]$/') as $file) {
+            array_push($violations, ...$this->forbiddenIncludes($file));
+        }
+
+        return $violations;
+    }
+
+    /**
+     * @return list<string>
+     */
+    private function forbiddenNames(string $file): array
+    {
+        $room = '';
+        foreach (array_keys(self::FORBIDDEN_NAMES) as $folder) {
+            if (str_starts_with($file, $folder . '/') && strlen($folder) > strlen($room)) {
+                $room = $folder;
+            }
+        }
+        $violations = [];
+        foreach ((new PhpNames())->in($this->read($file)) as $name => $line) {
+            foreach (self::FORBIDDEN_NAMES[$room] ?? [] as $forbidden) {
+                if (str_starts_with(strtolower($name) . '\\', strtolower($forbidden) . '\\')) {
+                    $violations[] = sprintf('%s:%d: %s may not use %s (%s).', $file, $line, $room, $forbidden, $name);
+                }
+            }
+        }
+
+        return $violations;
+    }
+
+    /**
+     * @return list<string>
+     */
+    private function forbiddenIncludes(string $file): array
+    {
+        $room = $this->room($file);
+        $violations = [];
+        $known = [];
+        foreach (explode("\n", $this->read($file)) as $number => $text) {
+            if (preg_match('~^\s*#\s*include\s*(["<])([^">]+)[">]~', $text, $match) !== 1) {
+                continue;
+            }
+            $target = $this->target($file, $match[2], $match[1] === '"');
+            $known[$target] = true;
+            $reason = match (true) {
+                $room === 'engine' && $target === 'php' => 'ext/engine may not include a header of PHP',
+                $room === 'engine' && !in_array($target, ['engine', 'system'], true) => 'ext/engine may include nothing outside itself',
+                $room === 'engine-tests' && !in_array($target, ['engine', 'engine-tests', 'system'], true) => 'ext/engine-tests may know nothing but ext/engine',
+                $room === 'image' && !in_array($target, ['image', 'php', 'system'], true) => 'ext/image may include nothing but PHP and itself',
+                $room === 'ext' && isset($known['engine'], $known['image']) && !in_array($file, self::DOORS, true) => 'only ' . implode(' and ', self::DOORS) . ' may know both ext/engine and ext/image',
+                default => null,
+            };
+            if ($reason !== null) {
+                $violations[] = sprintf('%s:%d: %s (%s).', $file, $number + 1, $reason, $match[2]);
+            }
+        }
+
+        return $violations;
+    }
+
+    /**
+     * @return string the room of the included file, "php" for a header of PHP, "system" for any other
+     */
+    private function target(string $file, string $header, bool $quoted): string
+    {
+        foreach ($quoted ? [dirname($file), ...self::INCLUDE_FOLDERS] : self::INCLUDE_FOLDERS as $folder) {
+            $candidate = $this->straighten($folder . '/' . $header);
+            if (is_file($this->root . '/' . $candidate)) {
+                return $this->room($candidate);
+            }
+        }
+
+        return preg_match(self::PHP_HEADER, $header) === 1 ? 'php' : 'system';
+    }
+
+    /**
+     * @return string the folder below ext/ that the file is in, "ext" for ext/ itself, or "elsewhere"
+     */
+    private function room(string $file): string
+    {
+        $parts = explode('/', $file);
+
+        return match (true) {
+            $parts[0] !== 'ext' => 'elsewhere',
+            count($parts) === 2 => 'ext',
+            default => $parts[1],
+        };
+    }
+
+    private function straighten(string $path): string
+    {
+        $parts = [];
+        foreach (explode('/', $path) as $part) {
+            if ($part === '..') {
+                array_pop($parts);
+            } elseif ($part !== '.' && $part !== '') {
+                $parts[] = $part;
+            }
+        }
+
+        return implode('/', $parts);
+    }
+
+    /**
+     * @param list<string> $folders
+     *
+     * @return list<string> paths below the root, sorted
+     */
+    private function files(array $folders, string $pattern): array
+    {
+        $files = [];
+        foreach ($folders as $folder) {
+            if (!is_dir($this->root . '/' . $folder)) {
+                continue;
+            }
+            $iterator = new RecursiveIteratorIterator(new RecursiveDirectoryIterator($this->root . '/' . $folder, RecursiveDirectoryIterator::SKIP_DOTS));
+            foreach ($iterator as $file) {
+                if ($file instanceof SplFileInfo && preg_match($pattern, $file->getFilename()) === 1) {
+                    $files[] = substr($file->getPathname(), strlen($this->root) + 1);
+                }
+            }
+        }
+        sort($files);
+
+        return $files;
+    }
+
+    private function read(string $file): string
+    {
+        return (string) file_get_contents($this->root . '/' . $file);
+    }
+}
