@@ -1,0 +1,76 @@
+/* The door between PHP values and bytes: writes a value as an image, hands an image out as a value,
+ * and adjusts an image that was moved. The only folder that knows zvals as they lie in memory.
+ *
+ * An image is PHP's own memory layout of a value, with absolute addresses inside, made for one place:
+ * the address at which every process maps the pool read-only. A process that could not map the pool
+ * there reads it at another place, `shift` bytes away, and gets copies only.
+ */
+#ifndef LARDER_IMAGE_H
+#define LARDER_IMAGE_H
+
+#include "php.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the bytes of an item's value are. The first group is the same for every PHP (layout 0). */
+enum larder_kind {
+    LARDER_KIND_BYTES = 0,      /* a short string, raw; read as a copy */
+    LARDER_KIND_COUNTER = 1,    /* an int from -2^62 to 2^62 - 1, one atomic word; the engine reads and writes it */
+    LARDER_KIND_INT = 2,        /* any other int, 8 bytes */
+    LARDER_KIND_FLOAT = 3,      /* 8 bytes */
+    LARDER_KIND_NULL = 4,       /* nothing */
+    LARDER_KIND_FALSE = 5,      /* nothing */
+    LARDER_KIND_TRUE = 6,       /* nothing */
+    LARDER_KIND_SERIALIZED = 7, /* by PHP's serialiser */
+    LARDER_KIND_IGBINARY = 8,   /* by igbinary */
+    /* From here on: PHP's layout. */
+    LARDER_KIND_STRING = 16,           /* a long string, a zend_string */
+    LARDER_KIND_ARRAY = 17,            /* an array without objects, used in place */
+    LARDER_KIND_ARRAY_OF_OBJECTS = 18, /* an array with objects somewhere inside, rebuilt along the path to them */
+    LARDER_KIND_OBJECT = 19,           /* stdClass or a plain user object */
+};
+#define LARDER_FIRST_KIND_WITH_LAYOUT LARDER_KIND_STRING
+
+/* A value on its way into the pool. Lives on the caller's stack between measure and discard. */
+typedef struct larder_image_plan {
+    uint8_t kind;
+    bool owned;                   /* `value` is the serialised string, which discard lets go */
+    size_t size;                  /* bytes the image takes; a multiple of 8 for kinds with a layout */
+    zval value;                   /* what is written: borrowed, nobody may change it before discard */
+    struct larder_survey *survey; /* what measure found inside an array or object; NULL for the rest */
+} larder_image_plan;
+
+/* What went wrong with a value that cannot be stored. */
+typedef struct larder_image_refusal {
+    char message[512]; /* one sentence with the path inside the value; empty when PHP threw an exception itself */
+} larder_image_refusal;
+
+/* Decides how `value` is stored and how many bytes that takes; runs user code only here (__serialize and
+ * friends). False: cannot be stored, `refusal` says why, or an exception is pending. */
+bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_refusal *refusal);
+
+/* Writes plan->size bytes at `to` (8-byte aligned for kinds with a layout), as readers will see them at
+ * `address`. Runs no user code and cannot fail. Never called for LARDER_KIND_COUNTER. */
+void larder_image_write(const larder_image_plan *plan, void *to, uintptr_t address);
+
+void larder_image_discard(larder_image_plan *plan);
+
+/* Makes `result` the value of an image that lies at `image`, `shift` bytes from where it was made for.
+ * With zero_copy (only if shift is 0) arrays and long strings are used in place: the caller has pinned them.
+ * False: the image is of a class that is gone or has changed, a miss; an exception may be pending. Never
+ * called for LARDER_KIND_COUNTER. May run user code (autoloading, __unserialize). */
+bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t size, intptr_t shift, bool zero_copy);
+
+/* An image was copied byte by byte to `copy`, and readers will see it `move` bytes further on than before; makes
+ * its inner addresses right. Follows none of them, so it does not matter where this process sees the copy. */
+void larder_image_moved(void *copy, size_t size, uint8_t kind, intptr_t move);
+
+/* Names what the layout of images depends on in this PHP: minor version, ZTS, debug, and so on. Never 0. */
+uint32_t larder_image_layout(void);
+
+/* At the start of every request (RINIT): forgets the classes of the request before, which may be gone. */
+void larder_image_request_start(void);
+
+#endif

@@ -1,0 +1,62 @@
+/* Handing out images as values. */
+#include "image.h"
+#include "part.h"
+#include "rebuild.h"
+#include "serialize.h"
+
+static void read_word(zval *result, uint8_t kind, const void *image)
+{
+    memcpy(&result->value, image, sizeof(result->value));
+    Z_TYPE_INFO_P(result) = kind == LARDER_KIND_INT ? IS_LONG : IS_DOUBLE;
+}
+
+static void read_string(zval *result, const zend_string *image, bool zero_copy)
+{
+    if (zero_copy) {
+        ZVAL_INTERNED_STR(result, (zend_string *)(uintptr_t)image);
+    } else {
+        ZVAL_STRINGL_FAST(result, image->val, image->len);
+        ZSTR_H(Z_STR_P(result)) = image->h;
+    }
+}
+
+bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t size, intptr_t shift, bool zero_copy)
+{
+    switch (kind) {
+    case LARDER_KIND_BYTES:
+        ZVAL_STRINGL_FAST(result, image, size);
+        return true;
+    case LARDER_KIND_INT:
+    case LARDER_KIND_FLOAT:
+        read_word(result, kind, image);
+        return true;
+    case LARDER_KIND_NULL:
+        ZVAL_NULL(result);
+        return true;
+    case LARDER_KIND_FALSE:
+        ZVAL_FALSE(result);
+        return true;
+    case LARDER_KIND_TRUE:
+        ZVAL_TRUE(result);
+        return true;
+    case LARDER_KIND_SERIALIZED:
+    case LARDER_KIND_IGBINARY:
+        return larder_unserialize(result, kind, image, size);
+    case LARDER_KIND_STRING:
+        read_string(result, image, zero_copy);
+        return true;
+    case LARDER_KIND_ARRAY:
+        if (zero_copy) {
+            /* Not counted, so PHP leaves the count alone and copies the array before it writes to it. */
+            Z_ARR_P(result) = (zend_array *)(uintptr_t)image;
+            Z_TYPE_INFO_P(result) = IS_ARRAY;
+            return true;
+        }
+        return larder_rebuild(result, image, size, shift, false);
+    case LARDER_KIND_ARRAY_OF_OBJECTS:
+    case LARDER_KIND_OBJECT:
+        return larder_rebuild(result, image, size, shift, zero_copy);
+    default: /* a kind that some later version writes */
+        return false;
+    }
+}

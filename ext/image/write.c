@@ -1,0 +1,244 @@
+/* Writing a value as an image.
+ *
+ * Everything that is written here has a twin in survey.c that counted it: the same order, the same finds, the
+ * same strings. Nothing of PHP runs between the two, so they cannot come to see different values.
+ */
+#include "image.h"
+#include "class.h"
+#include "survey.h"
+
+#include "zend_enum.h"
+
+struct writer {
+    struct larder_survey *survey;
+    char *to;
+    uintptr_t address;      /* of the image, for readers */
+    size_t strings;         /* bytes of strings written */
+    uint32_t next;          /* the number of the next find in the survey */
+    uint32_t string_number; /* the part number of the next string */
+};
+
+static void write_string(char *to, const zend_string *string, uint32_t number)
+{
+    zend_string *part = (zend_string *)to;
+    size_t size = larder_string_size(ZSTR_LEN(string));
+
+    /* What follows the last byte up to the next part is nobody's secret. */
+    memset(to + size - sizeof(uint64_t), 0, sizeof(uint64_t));
+    part->gc.refcount = number + LARDER_FIRST_REFCOUNT;
+    part->gc.u.type_info = LARDER_STRING_IN_PLACE;
+    part->h = ZSTR_H(string);
+    part->len = ZSTR_LEN(string);
+    memcpy(part->val, ZSTR_VAL(string), ZSTR_LEN(string) + 1);
+}
+
+/* PHP writes a string's hash into it when it is first asked for: not into one that is in an image. */
+static void make_hash(zend_string *string)
+{
+    zend_string_hash_val(string);
+}
+
+static zend_string *put_string(struct writer *writer, zend_string *string)
+{
+    size_t offset = writer->strings;
+
+    if (larder_may_be_shared(&string->gc)) {
+        offset = larder_seen_place(&writer->survey->seen, string, offset);
+    }
+    offset += writer->survey->parts;
+    if (offset == writer->survey->parts + writer->strings) {
+        make_hash(string);
+        write_string(writer->to + offset, string, writer->string_number++);
+        writer->strings += larder_string_size(ZSTR_LEN(string));
+    }
+    return (zend_string *)(writer->address + offset);
+}
+
+/* Where readers will find a part that is written when its turn comes. */
+static void *address_of(struct writer *writer, const void *source, bool may_be_shared)
+{
+    size_t place = writer->next;
+
+    if (may_be_shared) {
+        place = larder_seen_place(&writer->survey->seen, source, place);
+    }
+    if (place == writer->next) {
+        writer->next++;
+    }
+    return (void *)(writer->address + writer->survey->found[place].offset);
+}
+
+/* Value and type only: the second half of a zval belongs to what it lies in. Parts are not counted, so no zval
+ * says so. */
+static inline void put_value(struct writer *writer, zval *to, zval *value)
+{
+    ZVAL_DEREF(value);
+    switch (Z_TYPE_P(value)) {
+    case IS_STRING:
+        Z_STR_P(to) = put_string(writer, Z_STR_P(value));
+        break;
+    case IS_ARRAY:
+    case IS_OBJECT:
+        Z_PTR_P(to) = address_of(writer, Z_COUNTED_P(value), larder_may_be_shared(&Z_COUNTED_P(value)->gc));
+        break;
+    default:
+        to->value = value->value;
+    }
+    Z_TYPE_INFO_P(to) = Z_TYPE_P(value);
+}
+
+static void write_packed(struct writer *writer, const struct larder_found *found, zend_array *part)
+{
+    const zend_array *table = found->source;
+    zval *to = larder_array_elements(part);
+
+    for (uint32_t i = 0; i < found->elements; i++, to++) {
+        put_value(writer, to, &table->arPacked[i]);
+        to->u2.extra = 0;
+    }
+}
+
+static void write_bucket(struct writer *writer, zend_array *part, uint32_t index, zend_ulong h, zend_string *key,
+                         zval *value)
+{
+    Bucket *bucket = (Bucket *)larder_array_elements(part) + index;
+    uint32_t *hash = (uint32_t *)larder_array_elements(part) + (int32_t)((uint32_t)h | part->nTableMask);
+
+    bucket->h = h;
+    bucket->key = key ? put_string(writer, key) : NULL;
+    put_value(writer, &bucket->val, value);
+    Z_NEXT(bucket->val) = *hash;
+    *hash = index;
+}
+
+static void write_hash(struct writer *writer, const struct larder_found *found, zend_array *part)
+{
+    const zend_array *table = found->source;
+    bool dynamic = found->type == LARDER_FOUND_DYNAMIC;
+    uint32_t written = 0;
+
+    for (uint32_t i = 0; i < table->nNumUsed; i++) {
+        if (HT_IS_PACKED(table)) {
+            if (Z_TYPE(table->arPacked[i]) != IS_UNDEF) {
+                write_bucket(writer, part, written++, i, NULL, &table->arPacked[i]);
+            }
+            continue;
+        }
+        const Bucket *bucket = &table->arData[i];
+        zval *value = larder_live_value((zval *)(uintptr_t)&bucket->val, dynamic);
+        if (value) {
+            write_bucket(writer, part, written++, bucket->h, bucket->key, value);
+        }
+    }
+}
+
+static void write_table(struct writer *writer, const struct larder_found *found, zend_array *part)
+{
+    uint32_t size = larder_table_size(found->elements);
+    uint32_t mask = found->packed ? HT_MIN_MASK : HT_SIZE_TO_MASK(size);
+
+    *part = *(const zend_array *)found->source;
+    part->gc.u.type_info = found->rebuilt ? LARDER_ARRAY_MADE_ANEW : LARDER_ARRAY_IN_PLACE;
+    HT_FLAGS(part) = HASH_FLAG_STATIC_KEYS | (found->packed ? HASH_FLAG_PACKED : 0);
+    part->nTableMask = mask;
+    part->nNumUsed = found->elements;
+    part->nNumOfElements = found->live;
+    part->nTableSize = size;
+    part->nInternalPointer = 0;
+    part->pDestructor = NULL;
+    HT_SET_DATA_ADDR(part, writer->address + found->offset + sizeof(zend_array));
+    memset(larder_array_content(part), 0xff, HT_HASH_SIZE(mask));
+    if (found->packed) {
+        write_packed(writer, found, part);
+    } else {
+        write_hash(writer, found, part);
+    }
+}
+
+static void write_object(struct writer *writer, const struct larder_found *found, struct larder_object_part *part)
+{
+    zend_object *object = found->source;
+
+    part->class = address_of(writer, object->ce, true);
+    part->slots = (uint32_t)object->ce->default_properties_count;
+    part->unused = 0;
+    for (uint32_t i = 0; i < part->slots; i++) {
+        zval *value = OBJ_PROP_NUM(object, i);
+        put_value(writer, &part->properties[i], value);
+        Z_PROP_FLAG_P(&part->properties[i]) = Z_PROP_FLAG_P(value) & IS_PROP_UNINIT;
+    }
+    part->dynamic = larder_has_dynamic_properties(object) ? address_of(writer, object->properties, false) : NULL;
+}
+
+static void write_one(struct writer *writer, const struct larder_found *found)
+{
+    zend_refcounted_h *gc = (zend_refcounted_h *)(writer->to + found->offset);
+
+    switch (found->type) {
+    case LARDER_FOUND_OBJECT:
+        gc->u.type_info = IS_OBJECT;
+        write_object(writer, found, (struct larder_object_part *)gc);
+        break;
+    case LARDER_FOUND_CASE: {
+        zend_object *object = found->source;
+        struct larder_case_part *part = (struct larder_case_part *)gc;
+        gc->u.type_info = LARDER_PART_CASE;
+        part->enumeration = address_of(writer, object->ce, true);
+        part->name = put_string(writer, Z_STR_P(zend_enum_fetch_case_name(object)));
+        break;
+    }
+    case LARDER_FOUND_CLASS: {
+        zend_class_entry *class = found->source;
+        struct larder_class_part *part = (struct larder_class_part *)gc;
+        gc->u.type_info = LARDER_PART_CLASS;
+        part->layout = class->ce_flags & ZEND_ACC_ENUM ? 0 : larder_class_of(class)->layout;
+        part->name = put_string(writer, class->name);
+        break;
+    }
+    default:
+        write_table(writer, found, (zend_array *)gc);
+    }
+    gc->refcount = found->number + LARDER_FIRST_REFCOUNT;
+}
+
+static void write_parts(const larder_image_plan *plan, char *to, uintptr_t address)
+{
+    struct writer writer = {
+        .survey = plan->survey,
+        .to = to,
+        .address = address,
+        .next = 1,
+        .string_number = plan->survey->count,
+    };
+
+    for (uint32_t i = 0; i < plan->survey->count; i++) {
+        write_one(&writer, &plan->survey->found[i]);
+    }
+    ZEND_ASSERT(writer.next == plan->survey->count && writer.strings == plan->survey->strings);
+}
+
+void larder_image_write(const larder_image_plan *plan, void *to, uintptr_t address)
+{
+    switch (plan->kind) {
+    case LARDER_KIND_INT:
+    case LARDER_KIND_FLOAT:
+        memcpy(to, &plan->value.value, sizeof(plan->value.value));
+        break;
+    case LARDER_KIND_BYTES:
+    case LARDER_KIND_SERIALIZED:
+    case LARDER_KIND_IGBINARY:
+        memcpy(to, Z_STRVAL(plan->value), Z_STRLEN(plan->value));
+        break;
+    case LARDER_KIND_STRING:
+        make_hash(Z_STR(plan->value));
+        write_string(to, Z_STR(plan->value), 0);
+        break;
+    case LARDER_KIND_ARRAY:
+    case LARDER_KIND_ARRAY_OF_OBJECTS:
+    case LARDER_KIND_OBJECT:
+        write_parts(plan, to, address);
+        break;
+    default: /* null, false, true: the kind says it all */
+        break;
+    }
+}
