@@ -31,11 +31,12 @@ final class Program
      */
     public static function version(array $command): string
     {
-        $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
+        // nginx tells its version on standard error.
+        $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
         if ($process === false) {
             return 'unknown';
         }
-        $output = (string) stream_get_contents($pipes[1]);
+        $output = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
         proc_close($process);
 
         return preg_match('/\d+\.\d+[.\w-]*/', $output, $match) === 1 ? $match[0] : 'unknown';

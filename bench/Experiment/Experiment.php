@@ -1,0 +1,20 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+/** A way of measuring subjects. */
+interface Experiment
+{
+    /** What the command line calls it. */
+    public function name(): string;
+
+    public function title(): string;
+
+    /** Which published measurement it re-creates, and how it differs from it. */
+    public function recreates(): string;
+
+    /** Measures; what cannot be measured is left out with its reason and does not end the experiment. */
+    public function run(Laboratory $laboratory, Progress $progress): Outcome;
+}

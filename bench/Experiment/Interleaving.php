@@ -1,0 +1,164 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\WorkerFailed;
+use Larder\Bench\Subject\WorkerProcess;
+use Random\Randomizer;
+
+/**
+ * Runs all subjects side by side, in fresh processes, one block of each in turn and each turn in another random order.
+ *
+ * So whatever slows the machine down for a while slows all subjects down, and a comparison of two blocks of one turn
+ * does not see it. Two subjects have a twin, one in this machine's memory and one behind a server: what a subject and
+ * its twin differ by is noise.
+ */
+final readonly class Interleaving
+{
+    private const TWINS = ['apcu-php', 'redis-tcp'];
+
+    public function __construct(private Laboratory $laboratory, private Progress $progress) {}
+
+    /**
+     * @param array<string, Subject> $subjects
+     * @param non-empty-list<Step> $steps
+     */
+    public function run(Outcome $outcome, array $subjects, array $steps): void
+    {
+        $profile = $this->laboratory->profile;
+        $processes = $profile->processes();
+        $this->progress->begin(
+            $outcome->title,
+            $processes * array_sum(array_map(static fn(Step $step): int => 1 + count($step->operations), $steps)),
+        );
+        /** @var array<string, int> $operations operations in a block, by case and subject */
+        $operations = [];
+        /** @var array<string, Measurement> $measurements by case and subject */
+        $measurements = [];
+        for ($process = 0; $process < $processes && !$this->laboratory->isInterrupted(); $process++) {
+            $workers = $this->workers($subjects, $outcome);
+            foreach ($steps as $step) {
+                if ($this->laboratory->isInterrupted()) {
+                    break;
+                }
+                $this->progress->advance("process {$this->of($process, $processes)}: storing {$step->value->title}");
+                $this->each($workers, $outcome, static fn(WorkerProcess $worker) => $worker->prepare($step->value, $step->keys));
+                foreach ($step->operations as $operation) {
+                    $this->progress->advance("process {$this->of($process, $processes)}: {$operation->value}, {$step->value->title}");
+                    $able = array_filter(
+                        $workers,
+                        static fn(WorkerProcess $worker): bool => $worker->subject->exempt($operation, $step->value) === null,
+                    );
+                    $case = $step->case($operation);
+                    $this->each($able, $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, &$measurements, $case, $operation, $profile): void {
+                        $key = implode('/', [...$case, $id]);
+                        // Every block of a case is as long as the first calibration found, in all processes.
+                        $operations[$key] ??= $worker->calibrate($operation, $profile->blockNanoseconds());
+                        $measurements[$key] ??= new Measurement(
+                            $case,
+                            'time',
+                            'ns per operation',
+                            Direction::LowerIsBetter,
+                            $worker->subject->name,
+                            $worker->isTwin,
+                            ['operations', 'client cpu', 'server cpu'],
+                        );
+                    });
+                    for ($block = 0; $block < $profile->blocks() && !$this->laboratory->isInterrupted(); $block++) {
+                        $turn = array_intersect_key($able, $workers);
+                        $this->each($this->shuffled($turn), $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, &$measurements, $case, $operation, $process, $block): void {
+                            $key = implode('/', [...$case, $id]);
+                            $done = $worker->block($operation, $operations[$key]);
+                            $measurements[$key]->add(
+                                $process,
+                                $block,
+                                $done['nanoseconds'] / $done['operations'],
+                                $done['operations'],
+                                round($done['cpu'] / $done['operations'], 3),
+                                round($done['server'] / $done['operations'], 3),
+                            );
+                        });
+                    }
+                    $workers = array_diff_key($workers, $outcome->leftOut);
+                }
+            }
+            unset($workers, $able, $turn);
+        }
+        array_push($outcome->measurements, ...array_values($measurements));
+        $outcome->isComplete = !$this->laboratory->isInterrupted();
+        $this->progress->end();
+    }
+
+    private function of(int $process, int $processes): string
+    {
+        return ($process + 1) . " of {$processes}";
+    }
+
+    /**
+     * @param array<string, Subject> $subjects
+     * @return array<string, WorkerProcess> by the subject's name, a twin's with an addition
+     */
+    private function workers(array $subjects, Outcome $outcome): array
+    {
+        $workers = [];
+        foreach ($subjects as $subject) {
+            if (isset($outcome->leftOut[$subject->name])) {
+                continue;
+            }
+            $missing = $subject->missing();
+            if ($missing !== null) {
+                $outcome->leftOut[$subject->name] = $missing;
+                continue;
+            }
+            try {
+                $workers[$subject->name] = $this->laboratory->worker($subject);
+                if (in_array($subject->name, self::TWINS, true)) {
+                    $workers["{$subject->name} again"] = $this->laboratory->worker($subject, true);
+                }
+            } catch (ServerFailed $failure) {
+                $outcome->leftOut[$subject->name] = $failure->getMessage();
+            }
+        }
+
+        return $workers;
+    }
+
+    /**
+     * Does it with each worker; one that fails is left out from there on.
+     *
+     * @param array<string, WorkerProcess> $workers
+     * @param \Closure(WorkerProcess, string): void $do
+     */
+    private function each(array $workers, Outcome $outcome, \Closure $do): void
+    {
+        foreach ($workers as $id => $worker) {
+            if (isset($outcome->leftOut[$id])) {
+                continue;
+            }
+            try {
+                $do($worker, $id);
+            } catch (WorkerFailed $failure) {
+                $outcome->leftOut[$id] = $failure->getMessage();
+            }
+        }
+    }
+
+    /**
+     * @param array<string, WorkerProcess> $workers
+     * @return array<string, WorkerProcess>
+     */
+    private function shuffled(array $workers): array
+    {
+        $shuffled = [];
+        foreach ((new Randomizer())->shuffleArray(array_keys($workers)) as $id) {
+            $shuffled[$id] = $workers[$id];
+        }
+
+        return $shuffled;
+    }
+}

@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Server\MemcachedServer;
+use Larder\Bench\Server\RedisFlavour;
+use Larder\Bench\Server\RedisServer;
+use Larder\Bench\Server\Server;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Subject\ServerKind;
+use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\WorkerProcess;
+
+/** What experiments share: the subjects, their servers, the processors, and whether somebody wants to stop. */
+final class Laboratory
+{
+    /** How much each subject that has a limit may hold, servers included. */
+    public const MEGABYTES = 256;
+
+    /** @var array<string, Server|ServerFailed> by the kind's value */
+    private array $servers = [];
+    private bool $isInterrupted = false;
+
+    /**
+     * @param array<string, Subject> $subjects those that were asked for, by name
+     * @param string|null $subjectFile where the reader's own subject comes from
+     */
+    public function __construct(
+        public readonly Profile $profile,
+        public readonly array $subjects,
+        public readonly Placement $placement,
+        private readonly ?string $subjectFile = null,
+    ) {}
+
+    /** Asks the running experiment to end at the next block with what it has. */
+    public function interrupt(): void
+    {
+        $this->isInterrupted = true;
+    }
+
+    public function isInterrupted(): bool
+    {
+        return $this->isInterrupted;
+    }
+
+    /**
+     * The server of that kind, started when it is first asked for.
+     *
+     * @throws ServerFailed each time it is asked for, after it failed once
+     */
+    public function server(ServerKind $kind): Server
+    {
+        $server = $this->servers[$kind->value] ??= $this->start($kind);
+
+        return $server instanceof Server ? $server : throw $server;
+    }
+
+    /** @return array<string, array{version: string, command: string, memory?: string}> of the servers started so far */
+    public function serverDescriptions(): array
+    {
+        $descriptions = [];
+        foreach ($this->servers as $name => $server) {
+            if ($server instanceof Server) {
+                $descriptions[$name] = $server->description();
+            }
+        }
+
+        return $descriptions;
+    }
+
+    public function stopServers(): void
+    {
+        foreach ($this->servers as $server) {
+            if ($server instanceof Server) {
+                $server->stop();
+            }
+        }
+        $this->servers = [];
+    }
+
+    /**
+     * A fresh process for the subject.
+     *
+     * @param list<string> $wrapper a command that runs the worker and counts something
+     * @throws ServerFailed
+     */
+    public function worker(Subject $subject, bool $isTwin = false, array $wrapper = []): WorkerProcess
+    {
+        return WorkerProcess::start(
+            $subject,
+            $this->placement->client,
+            $subject->server === null ? null : $this->server($subject->server),
+            $this->subjectFile,
+            self::MEGABYTES << 20,
+            $isTwin,
+            $wrapper,
+        );
+    }
+
+    private function start(ServerKind $kind): Server|ServerFailed
+    {
+        try {
+            return match ($kind) {
+                ServerKind::Redis => RedisServer::start(RedisFlavour::Redis, self::MEGABYTES, $this->placement->server),
+                ServerKind::Valkey => RedisServer::start(RedisFlavour::Valkey, self::MEGABYTES, $this->placement->server),
+                ServerKind::MemcachedSocket => MemcachedServer::onSocket(self::MEGABYTES, $this->placement->server),
+                ServerKind::MemcachedPort => MemcachedServer::onPort(self::MEGABYTES, $this->placement->server),
+            };
+        } catch (ServerFailed $failure) {
+            return $failure;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Server\Program;
+
+/**
+ * Which processors clients and servers run on.
+ *
+ * Whether a client and its server share a core changes a round trip several times over, so it is decided here and
+ * stated in the report instead of being left to the scheduler: clients on the first processor allowed to us, servers
+ * on the others.
+ */
+final readonly class Placement
+{
+    /**
+     * @param list<string> $client a command that runs its arguments where clients run
+     * @param list<string> $server the same for servers
+     */
+    private function __construct(public array $client, public array $server, public string $description) {}
+
+    public static function ofThisMachine(): self
+    {
+        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents('/proc/self/status'), $match);
+        $taskset = Program::find('taskset');
+        $processors = self::processors($match[1] ?? '');
+
+        return match (true) {
+            $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed'),
+            count($processors) < 2 => new self([], [], 'clients and servers share the only processor'),
+            default => new self(
+                [$taskset, '-c', (string) $processors[0]],
+                [$taskset, '-c', implode(',', array_slice($processors, 1))],
+                "clients on processor {$processors[0]}, servers on " . implode(', ', array_slice($processors, 1)),
+            ),
+        };
+    }
+
+    /** @return list<int> from the kernel's notation, `0-3,8` */
+    private static function processors(string $ranges): array
+    {
+        $processors = [];
+        foreach (array_filter(explode(',', $ranges), static fn(string $range): bool => $range !== '') as $range) {
+            $ends = explode('-', $range);
+            array_push($processors, ...range((int) $ends[0], (int) ($ends[1] ?? $ends[0])));
+        }
+
+        return $processors;
+    }
+}

@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+/** How much is measured. Both measure the same things; more samples make narrower intervals. */
+enum Profile: string
+{
+    case Quick = 'quick';
+    case Thorough = 'thorough';
+
+    /** Fresh processes of each subject. */
+    public function processes(): int
+    {
+        return match ($this) {
+            self::Quick => 3,
+            self::Thorough => 8,
+        };
+    }
+
+    /** Blocks of each case in each process. */
+    public function blocks(): int
+    {
+        return match ($this) {
+            self::Quick => 5,
+            self::Thorough => 10,
+        };
+    }
+
+    /** How long a block is meant to take. */
+    public function blockNanoseconds(): int
+    {
+        return match ($this) {
+            self::Quick => 3_000_000,
+            self::Thorough => 10_000_000,
+        };
+    }
+
+    /** Keys, where many are read in random order. */
+    public function keys(): int
+    {
+        return match ($this) {
+            self::Quick => 10_000,
+            self::Thorough => 100_000,
+        };
+    }
+}

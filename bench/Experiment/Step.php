@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Subject\Operation;
+use Larder\Bench\Subject\Value;
+
+/** A value, how many keys hold one, and what is done with them. */
+final readonly class Step
+{
+    /** @param non-empty-list<Operation> $operations */
+    public function __construct(public Value $value, public array $operations, public int $keys = 1) {}
+
+    /** @return array<string, string> */
+    public function case(Operation $operation): array
+    {
+        return [
+            'value' => $this->value->name,
+            'operation' => $operation->value,
+            'keys' => $this->keys === 1 ? 'one hot key' : 'many keys in random order',
+        ];
+    }
+}

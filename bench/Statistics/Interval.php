@@ -1,0 +1,22 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Statistics;
+
+/** An estimate and the 95 % interval that goes with it. */
+final readonly class Interval
+{
+    public function __construct(public float $estimate, public float $low, public float $high) {}
+
+    public function contains(float $truth): bool
+    {
+        return $this->low <= $truth && $truth <= $this->high;
+    }
+
+    /** The same comparison told the other way round: a/b from b/a. */
+    public function inverted(): self
+    {
+        return new self(1 / $this->estimate, 1 / $this->high, 1 / $this->low);
+    }
+}

@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Subject;
+
+/** Which extensions a worker will have: those of this process, and the one that was built into the checkout. */
+final class Extension
+{
+    /** @return string|null what to do when the worker will lack the extension */
+    public static function missing(string $name, string $package): ?string
+    {
+        return extension_loaded($name) || ($name === 'larder' && self::built() !== null)
+            ? null
+            : "the PHP extension {$name} is not loaded: install {$package}";
+    }
+
+    /** @return string|null the extension as `make ext` leaves it, where this process has not loaded it already */
+    public static function built(): ?string
+    {
+        $file = dirname(__DIR__, 2) . '/ext/modules/larder.so';
+
+        return !extension_loaded('larder') && is_file($file) ? $file : null;
+    }
+
+    /** The serialiser for stores that keep bytes: the fastest that is there. */
+    public static function hasIgbinary(): bool
+    {
+        return function_exists('igbinary_serialize');
+    }
+
+    /** A call that turns the expression into bytes. */
+    public static function serialize(string $expression): string
+    {
+        return (self::hasIgbinary() ? 'igbinary_serialize' : 'serialize') . "({$expression})";
+    }
+
+    /** A call that turns the bytes into the value again. */
+    public static function unserialize(string $expression): string
+    {
+        return (self::hasIgbinary() ? 'igbinary_unserialize' : 'unserialize') . "({$expression})";
+    }
+}

@@ -1,0 +1,106 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Subject;
+
+use ArrayObject;
+use Larder\SharedMemory;
+
+/** What keeps its items in the memory of the process or of the machine, without a server. */
+final class MemorySubjects
+{
+    public static function none(): Subject
+    {
+        return new Subject(
+            name: 'none',
+            title: 'nothing (the empty loop)',
+            family: Family::Yardstick,
+            open: static fn(): null => null,
+            read: static fn(): string => '$key',
+            write: static fn(): string => '',
+            close: static function (): void {},
+            exempt: static fn(Operation $operation): ?string => match ($operation) {
+                Operation::Get, Operation::Set => null,
+                default => 'there is nothing to use',
+            },
+        );
+    }
+
+    public static function array(): Subject
+    {
+        return new Subject(
+            name: 'array',
+            title: 'a PHP array',
+            family: Family::Yardstick,
+            open: static fn(): array => [],
+            read: static fn(): string => '$client[$key]',
+            write: static fn(): string => '$client[$key] = $value;',
+            close: static function (): void {},
+            exempt: self::handsOutTheSameObject(...),
+        );
+    }
+
+    public static function arrayObject(): Subject
+    {
+        return new Subject(
+            name: 'array-object',
+            title: 'ArrayObject::offsetGet',
+            family: Family::Yardstick,
+            open: static fn(): ArrayObject => new ArrayObject(),
+            read: static fn(): string => '$client->offsetGet($key)',
+            write: static fn(): string => '$client->offsetSet($key, $value);',
+            close: static function (): void {},
+            exempt: self::handsOutTheSameObject(...),
+        );
+    }
+
+    public static function sharedMemory(bool $zeroCopy): Subject
+    {
+        return new Subject(
+            name: $zeroCopy ? 'shared-memory' : 'shared-memory-copy',
+            title: $zeroCopy ? 'Larder shared memory' : 'Larder shared memory, copying',
+            family: Family::Memory,
+            open: static fn(Place $place): SharedMemory => SharedMemory::open($place->pool, $place->bytes),
+            read: static fn(): string => '$client->get($key)',
+            write: static fn(): string => '$client->set($key, $value);',
+            close: static function (mixed $client, Place $place): void {
+                SharedMemory::remove($place->pool);
+            },
+            connect: static fn(): string => '$fresh = \Larder\SharedMemory::open($place->pool, $place->bytes);'
+                . ' $value = $fresh->get($key); unset($fresh);',
+            missing: static fn(): ?string => Extension::missing('larder', 'it with `make ext`'),
+            settings: ['larder.zero_copy' => $zeroCopy ? 'on' : 'off'],
+        );
+    }
+
+    /** @param 'default'|'php'|'igbinary' $serializer APCu's `apc.serializer`; `default` copies arrays without serialising */
+    public static function apcu(string $serializer): Subject
+    {
+        return new Subject(
+            name: "apcu-{$serializer}",
+            title: match ($serializer) {
+                'default' => 'APCu, its own copying',
+                'php' => 'APCu, serialize',
+                'igbinary' => 'APCu, igbinary',
+            },
+            family: Family::Memory,
+            open: static fn(): null => null,
+            read: static fn(): string => 'apcu_fetch($key)',
+            write: static fn(): string => 'apcu_store($key, $value);',
+            close: static function (): void {
+                apcu_clear_cache();
+            },
+            missing: static fn(): ?string => Extension::missing('apcu', 'php-apcu')
+                ?? ($serializer === 'igbinary' ? Extension::missing('igbinary', 'php-igbinary') : null),
+            settings: ['apc.serializer' => $serializer],
+        );
+    }
+
+    private static function handsOutTheSameObject(Operation $operation, Value $value): ?string
+    {
+        return $operation === Operation::Modify && is_object($value->make(0))
+            ? 'an array hands out the very object that it holds, so that changing it changes the item'
+            : null;
+    }
+}

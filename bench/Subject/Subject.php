@@ -1,0 +1,96 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Subject;
+
+/**
+ * Something that is measured.
+ *
+ * The hot loop is PHP code that is put together from the pieces a subject gives and compiled once, so that no call of
+ * the benchmark's own stands between the loop and what it measures. The pieces see these variables:
+ *
+ * - `$client`: what `open` returned;
+ * - `$key`: a string;
+ * - `$value`: where a read leaves what it found, and a write finds what to store;
+ * - `$place`: a Place, with the server's address in it.
+ *
+ * A subject of your own is a file that returns an object of this class, given as `--subject-php=FILE`. The file is
+ * read in the benchmark and again in each worker process, so it must not open anything before `open` is called.
+ */
+final readonly class Subject
+{
+    /**
+     * @param string $name lower-case letters, digits and hyphens; unique
+     * @param string $title what the report calls it
+     * @param \Closure(Place, Value): mixed $open called in the worker before each value that is measured; makes `$client`
+     * @param \Closure(Value): string $read an expression that yields the item of `$key`; where `batch` is more than 1
+     *                                      it finds a list `$keys` and yields a list of values in that order
+     * @param \Closure(Value): string $write a statement that stores `$value` under `$key`
+     * @param \Closure(mixed, Place): void $close undoes `open`, what was stored included
+     * @param (\Closure(Value): string)|null $connect statements that connect, read `$key` into `$value` and disconnect;
+     *                                                null where there is nothing to connect to
+     * @param (\Closure(): ?string)|null $missing why it cannot be measured here, as a sentence that says what to do;
+     *                                            null, or yielding null, when it can
+     * @param (\Closure(Operation, Value): ?string)|null $exempt why an operation on a value would mean nothing here
+     * @param array<string, string> $settings settings of php.ini that its worker starts with
+     * @param ServerKind|null $server the server it talks to; the benchmark starts it and reads its processor time
+     * @param int $batch how many keys a read takes at once
+     */
+    public function __construct(
+        public string $name,
+        public string $title,
+        public Family $family,
+        private \Closure $open,
+        private \Closure $read,
+        private \Closure $write,
+        private \Closure $close,
+        private ?\Closure $connect = null,
+        private ?\Closure $missing = null,
+        private ?\Closure $exempt = null,
+        public array $settings = [],
+        public ?ServerKind $server = null,
+        public int $batch = 1,
+    ) {}
+
+    public function missing(): ?string
+    {
+        return $this->missing === null ? null : ($this->missing)();
+    }
+
+    public function open(Place $place, Value $value): mixed
+    {
+        return ($this->open)($place, $value);
+    }
+
+    public function close(mixed $client, Place $place): void
+    {
+        ($this->close)($client, $place);
+    }
+
+    public function read(Value $value): string
+    {
+        return ($this->read)($value);
+    }
+
+    public function write(Value $value): string
+    {
+        return ($this->write)($value);
+    }
+
+    public function connect(Value $value): string
+    {
+        return $this->connect === null
+            ? throw new \LogicException("{$this->title} has nothing to connect to.")
+            : ($this->connect)($value);
+    }
+
+    public function exempt(Operation $operation, Value $value): ?string
+    {
+        if ($operation === Operation::Connect && $this->connect === null) {
+            return 'there is nothing to connect to';
+        }
+
+        return $this->exempt === null ? null : ($this->exempt)($operation, $value);
+    }
+}

@@ -1,0 +1,186 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Subject;
+
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
+/**
+ * One subject in a process of its own, which does one block at a time when it is told to.
+ *
+ * What a block read is compared with what was written, outside the timed region: every key once after it was stored,
+ * the last value of each block, and the item once more after each block, so that a change to a value read that
+ * reaches the item is found.
+ */
+final class Worker
+{
+    /** Keys in the list that a loop goes through; longer blocks go through it several times. */
+    private const LIST = 1000;
+
+    private readonly Loop $loop;
+    private ?Value $value = null;
+    private mixed $client = null;
+    private mixed $stored = null;
+    /** @var non-empty-list<int> numbers of the keys, in the order they are read */
+    private array $order = [0];
+    private int $position = 0;
+
+    public function __construct(private readonly Subject $subject, private readonly Place $place, string $codeDirectory)
+    {
+        $this->loop = new Loop($codeDirectory);
+    }
+
+    /**
+     * Stores this many items of the value and reads each of them back.
+     *
+     * @return array{keys: int}
+     */
+    public function prepare(string $value, int $keys): array
+    {
+        $this->finish();
+        $this->value = Values::named($value);
+        $this->client = $this->subject->open($this->place, $this->value);
+        $this->stored = $this->value->make(0);
+        $this->position = 0;
+        $this->order = range(0, $keys - 1);
+        foreach ($this->order as $number) {
+            $this->run(Operation::Set, [$this->key($number)], $this->value->make($number), 1);
+        }
+        foreach ($this->order as $number) {
+            $this->check($number, $this->read($number));
+        }
+        $this->order = (new Randomizer(new Xoshiro256StarStar(7)))->shuffleArray($this->order);
+
+        return ['keys' => count($this->order)];
+    }
+
+    /**
+     * How many operations take about so long; the search warms everything up as well.
+     *
+     * @param int $nanoseconds the time that a block shall take
+     */
+    public function calibrate(Operation $operation, int $nanoseconds): int
+    {
+        $operations = $this->subject->batch;
+        do {
+            $taken = max(1, $this->block($operation, $operations)['nanoseconds']);
+            $enough = $taken * 2 >= $nanoseconds;
+            $operations = $enough
+                ? (int) ($operations * $nanoseconds / $taken)
+                : $operations * (int) max(2, min(10, $nanoseconds / $taken));
+        } while (!$enough);
+
+        return max($this->subject->batch, $operations);
+    }
+
+    /**
+     * @return array{operations: int, nanoseconds: int, cpu: int} `cpu`: this process's own time, user and system, in ns
+     */
+    public function block(Operation $operation, int $operations): array
+    {
+        $length = max($this->subject->batch, min($operations, count($this->order) > 1 ? $operations : self::LIST));
+        $length -= $length % $this->subject->batch;
+        $numbers = $this->next($length);
+        $keys = array_map($this->key(...), $numbers);
+        $rounds = max(1, (int) round($operations / $length));
+        $before = self::cpu();
+        [$nanoseconds, $value] = $this->run($operation, $keys, $this->stored, $rounds);
+        $cpu = self::cpu() - $before;
+        $last = $numbers[$length - 1];
+        if ($operation === Operation::Set) {
+            $this->run($operation, [$this->key($last)], $this->value()->make($last), 1);
+        } elseif ($operation !== Operation::Modify) {
+            $this->check($last, $value);
+        }
+        $this->check($last, $this->read($last));
+
+        return ['operations' => $length * $rounds, 'nanoseconds' => $nanoseconds, 'cpu' => $cpu];
+    }
+
+    public function finish(): void
+    {
+        if ($this->value !== null) {
+            $this->subject->close($this->client, $this->place);
+            $this->value = $this->client = $this->stored = null;
+        }
+    }
+
+    private function value(): Value
+    {
+        return $this->value ?? throw new \LogicException('The worker was told to run a block before it was told to prepare a value.');
+    }
+
+    private function key(int $number): string
+    {
+        return sprintf('%s-%08d', $this->value()->name, $number);
+    }
+
+    /** @return non-empty-list<int> */
+    private function next(int $length): array
+    {
+        $numbers = [];
+        do {
+            $numbers[] = $this->order[$this->position];
+            $this->position = ($this->position + 1) % count($this->order);
+        } while (count($numbers) < $length);
+
+        return $numbers;
+    }
+
+    /**
+     * @param non-empty-list<string> $keys
+     * @return array{int, mixed} nanoseconds and the last value
+     */
+    private function run(Operation $operation, array $keys, mixed $stored, int $rounds): array
+    {
+        [$nanoseconds, $value, $this->client] = $this->loop->run(
+            $this->subject,
+            $this->value(),
+            $operation,
+            $this->client,
+            $this->place,
+            $keys,
+            $stored,
+            $rounds,
+        );
+
+        return [$nanoseconds, $value];
+    }
+
+    private function read(int $number): mixed
+    {
+        return $this->run(Operation::Get, [$this->key($number)], null, 1)[1];
+    }
+
+    private function check(int $number, mixed $found): void
+    {
+        if ($this->subject->name === 'none') {
+            return;
+        }
+        $expected = $this->value()->make($number);
+        $isSame = is_object($expected)
+            ? is_object($found) && $found::class === $expected::class && serialize($found) === serialize($expected)
+            : $found === $expected;
+        if (!$isSame) {
+            throw new \UnexpectedValueException(sprintf(
+                '%s returned %s for the key %s, not %s that was stored: its figures would be worth nothing.',
+                $this->subject->title,
+                get_debug_type($found),
+                $this->key($number),
+                $this->value()->title,
+            ));
+        }
+    }
+
+    /** @return int nanoseconds */
+    private static function cpu(): int
+    {
+        /** @var array{'ru_utime.tv_sec': int, 'ru_utime.tv_usec': int, 'ru_stime.tv_sec': int, 'ru_stime.tv_usec': int} $usage */
+        $usage = getrusage();
+
+        return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1_000_000_000
+            + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
+    }
+}
