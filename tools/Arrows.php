@@ -92,6 +92,7 @@ final readonly class Arrows
                 $room === 'engine' && $target === 'php' => 'ext/engine may not include a header of PHP',
                 $room === 'engine' && !in_array($target, ['engine', 'system'], true) => 'ext/engine may include nothing outside itself',
                 $room === 'engine-tests' && !in_array($target, ['engine', 'engine-tests', 'system'], true) => 'ext/engine-tests may know nothing but ext/engine',
+                $room === 'image-tests' && !in_array($target, ['image', 'image-tests', 'php', 'system'], true) => 'the tests of the images may know nothing but PHP and ext/image',
                 $room === 'image' && !in_array($target, ['image', 'php', 'system'], true) => 'ext/image may include nothing but PHP and itself',
                 $room === 'ext' && isset($known['engine'], $known['image']) && !in_array($file, self::DOORS, true) => 'only ' . implode(' and ', self::DOORS) . ' may know both ext/engine and ext/image',
                 default => null,
@@ -120,7 +121,8 @@ final readonly class Arrows
     }
 
     /**
-     * @return string the folder below ext/ that the file is in, "ext" for ext/ itself, or "elsewhere"
+     * @return string the folder below ext/ that the file is in, "ext" for ext/ itself, "image-tests" for the tests of
+     *                the images, which lie beside those of the engine, or "elsewhere"
      */
     private function room(string $file): string
     {
@@ -128,6 +130,7 @@ final readonly class Arrows
 
         return match (true) {
             $parts[0] !== 'ext' => 'elsewhere',
+            str_starts_with($file, 'ext/engine-tests/image/') => 'image-tests',
             count($parts) === 2 => 'ext',
             default => $parts[1],
         };

@@ -88,6 +88,9 @@ final class ArrowsTest extends TestCase
         yield "the engine's tests include PHP" => [
             ['ext/engine-tests/pool.c' => '#include <php.h>'], 'ext/engine-tests may know nothing but ext/engine (php.h)',
         ];
+        yield 'the tests of the images include the engine' => [
+            ['ext/engine-tests/image/tests.c' => '#include "engine/pool.h"', 'ext/engine/pool.h' => ''], 'the tests of the images may know nothing but PHP and ext/image (engine/pool.h)',
+        ];
         yield 'a third file knows both' => [
             ['ext/other.c' => "#include \"engine/pool.h\"\n#include \"image/image.h\"", 'ext/engine/pool.h' => '', 'ext/image/image.h' => ''],
             'ext/other.c:2: only ext/larder.c and ext/shared_memory.c may know both',
@@ -132,6 +135,7 @@ final class ArrowsTest extends TestCase
         $this->write('ext/engine/clock.h', '');
         $this->write('ext/image/image.h', "#include \"php.h\"\n#include <zend_smart_str.h>");
         $this->write('ext/shared_memory.c', "#include \"php.h\"\n#include \"engine/pool.h\"\n#include \"image/image.h\"");
+        $this->write('ext/engine-tests/image/tests.c', "#include \"php.h\"\n#include \"image/image.h\"");
         $this->write('ext/engine-tests/pool.c', '#include "../engine/pool.h"');
 
         self::assertSame([], (new Arrows($this->root))->violations());
