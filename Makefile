@@ -14,7 +14,7 @@ help: ## this list
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
 	@$(WITH_EXTENSION) bin/larder bench $(ARGS)
 
-test: ext vendor ## run every suite, or those named by SUITES="engine phpt tools unit contract system bench"
+test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"
 	@PHP=$(PHP) tools/test $(SUITES)
 
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tools\Tests;
 
+use Larder\SharedMemory;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -40,9 +41,8 @@ final class DocumentationTest extends TestCase
     #[DataProvider('examples')]
     public function testAnExamplePrintsWhatThePageSays(string $code, string $printed): void
     {
-        $extension = extension_loaded('larder') ? ['-d', 'extension=' . self::ROOT . '/ext/modules/larder.so'] : [];
         $process = proc_open(
-            [PHP_BINARY, '-d', 'error_reporting=-1', '-d', 'display_errors=1', ...$extension],
+            [PHP_BINARY, '-d', 'error_reporting=-1', '-d', 'display_errors=1', '-d', 'extension=' . self::ROOT . '/ext/modules/larder.so'],
             [['pipe', 'r'], ['pipe', 'w'], STDERR],
             $pipes,
             self::ROOT,
@@ -51,6 +51,10 @@ final class DocumentationTest extends TestCase
         fwrite($pipes[0], $code);
         fclose($pipes[0]);
         $output = stream_get_contents($pipes[1]);
+        preg_match_all('/shm:([\w-]+)/', $code, $pools);
+        foreach (array_unique($pools[1]) as $pool) {
+            SharedMemory::remove($pool);
+        }
 
         self::assertSame(0, proc_close($process), (string) $output);
         self::assertSame($printed, $output);
