@@ -20,7 +20,7 @@ test: ext vendor ## run every suite, or those named by SUITES="engine image phpt
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
 
-lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows phpstan style format warnings cppcheck tidy"
+lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows shell phpstan style format warnings cppcheck tidy"
 	@PHP=$(PHP) tools/lint $(LINTERS)
 
 fix: vendor ## let the formatters rewrite what they would complain about
