@@ -141,7 +141,7 @@ final class Cache
      * @throws InvalidKey
      * @throws Unstorable
      */
-    public function set(string $key, mixed $value, null|int|\DateInterval|Ttl $ttl = null): bool
+    public function set(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null): bool
     {
         Key::check($key);
 
@@ -156,7 +156,7 @@ final class Cache
      * @throws InvalidKey
      * @throws Unstorable before anything is stored
      */
-    public function setMany(iterable $values, null|int|\DateInterval|Ttl $ttl = null): bool
+    public function setMany(iterable $values, int|\DateInterval|Ttl|null $ttl = null): bool
     {
         $seconds = $this->seconds($ttl);
         $items = [];
@@ -173,7 +173,7 @@ final class Cache
      * @throws InvalidKey
      * @throws Unstorable
      */
-    public function add(string $key, mixed $value, null|int|\DateInterval|Ttl $ttl = null): bool
+    public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null): bool
     {
         Key::check($key);
         $item = new Item($key, $value, $this->seconds($ttl));
@@ -187,7 +187,7 @@ final class Cache
      * @throws InvalidKey
      * @throws Unstorable
      */
-    public function replace(string $key, mixed $value, null|int|\DateInterval|Ttl $ttl = null): bool
+    public function replace(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null): bool
     {
         Key::check($key);
         $item = new Item($key, $value, $this->seconds($ttl));
@@ -230,7 +230,7 @@ final class Cache
      * @throws InvalidKey
      * @throws NotACounter the value is no int, or would leave the range of int; nothing is changed
      */
-    public function increment(string $key, int $by = 1, int $initial = 0, null|int|\DateInterval|Ttl $ttl = null): int|false
+    public function increment(string $key, int $by = 1, int $initial = 0, int|\DateInterval|Ttl|null $ttl = null): int|false
     {
         Key::check($key);
         $seconds = $this->seconds($ttl);
@@ -244,7 +244,7 @@ final class Cache
      * @throws InvalidKey
      * @throws NotACounter
      */
-    public function decrement(string $key, int $by = 1, int $initial = 0, null|int|\DateInterval|Ttl $ttl = null): int|false
+    public function decrement(string $key, int $by = 1, int $initial = 0, int|\DateInterval|Ttl|null $ttl = null): int|false
     {
         if ($by === \PHP_INT_MIN) {
             throw new NotACounter(\sprintf('%d cannot be subtracted, as it has no positive counterpart; increment instead.', $by));
@@ -269,7 +269,7 @@ final class Cache
      * @throws InvalidKey
      * @throws Unstorable
      */
-    public function remember(string $key, callable $compute, null|int|\DateInterval|Ttl $ttl = null): mixed
+    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl = null): mixed
     {
         if ($this->direct !== null) {
             $value = $this->get($key, $this->absent);
@@ -455,7 +455,7 @@ final class Cache
         return $key;
     }
 
-    private function seconds(null|int|\DateInterval|Ttl $ttl): ?int
+    private function seconds(int|\DateInterval|Ttl|null $ttl): ?int
     {
         return Ttl::seconds($ttl ?? $this->defaultTtl);
     }

@@ -11,11 +11,11 @@ final class Draft
 
     public function __construct(
         public readonly string $key,
-        private null|int|\DateInterval|Ttl $ttl,
+        private int|\DateInterval|Ttl|null $ttl,
     ) {}
 
     /** Shall live for so long; null: the cache's default; 0 or less: not at all. */
-    public function expireAfter(null|int|\DateInterval|Ttl $ttl): void
+    public function expireAfter(int|\DateInterval|Ttl|null $ttl): void
     {
         $this->ttl = $ttl;
     }
@@ -26,7 +26,7 @@ final class Draft
         $this->kept = false;
     }
 
-    public function ttl(): null|int|\DateInterval|Ttl
+    public function ttl(): int|\DateInterval|Ttl|null
     {
         return $this->ttl;
     }

@@ -1,0 +1,24 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+/** Turns the values that are neither int nor string into bytes, for stores that keep bytes, and back. */
+interface Serializer
+{
+    /**
+     * One capital letter, S excepted, that begins every payload this serializer wrote. What begins with
+     * another is a miss.
+     */
+    public function mark(): string;
+
+    /** @throws \Throwable if some object inside forbids it */
+    public function serialize(mixed $value): string;
+
+    /**
+     * @throws \UnexpectedValueException if these bytes are not what serialize() returns
+     * @throws \Throwable                what a class inside throws when it is made again
+     */
+    public function unserialize(string $bytes): mixed;
+}

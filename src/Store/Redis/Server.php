@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Exception\StoreUnavailable;
+
+/** Where a server is, and how to speak to it. */
+final class Server
+{
+    /**
+     * @param ?string $socket         the path of a unix socket; null: host and port count
+     * @param float   $timeout        seconds to wait for a connection
+     * @param float   $readTimeout    seconds to wait for a reply
+     * @param float   $retryAfter     seconds in which no other attempt is made after one to connect has failed
+     * @param bool    $persistent     keep the connection for later requests of this process
+     */
+    public function __construct(
+        public readonly string $host = '127.0.0.1',
+        public readonly int $port = 6379,
+        public readonly ?string $socket = null,
+        public readonly bool $tls = false,
+        public readonly ?string $user = null,
+        #[\SensitiveParameter]
+        public readonly ?string $password = null,
+        public readonly int $database = 0,
+        public readonly float $timeout = 1.0,
+        public readonly float $readTimeout = 1.0,
+        public readonly float $retryAfter = 1.0,
+        public readonly bool $persistent = false,
+    ) {}
+
+    public function name(): string
+    {
+        return $this->socket ?? "{$this->host}:{$this->port}";
+    }
+
+    /**
+     * What has to be said first on a new connection.
+     *
+     * @return list<non-empty-list<string>>
+     */
+    public function greeting(): array
+    {
+        $greeting = [];
+        if ($this->password !== null) {
+            $greeting[] = $this->user === null ? ['AUTH', $this->password] : ['AUTH', $this->user, $this->password];
+        }
+        if ($this->database !== 0) {
+            $greeting[] = ['SELECT', (string) $this->database];
+        }
+
+        return $greeting;
+    }
+
+    public function unavailable(string $why, ?\Throwable $previous = null): StoreUnavailable
+    {
+        return StoreUnavailable::because(
+            "The Redis server {$this->name()}",
+            $why,
+            'see that it runs and that the DSN\'s address, user, password and database are right',
+            $previous,
+        );
+    }
+}
