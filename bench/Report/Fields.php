@@ -75,6 +75,25 @@ final readonly class Fields
         return $objects;
     }
 
+    /** @return array<string, self> the objects in it by name */
+    public function entries(string $name): array
+    {
+        $entries = [];
+        foreach ($this->array($name) as $key => $object) {
+            $entries[(string) $key] = is_array($object)
+                ? new self($object, "{$this->path}.{$name}.{$key}")
+                : throw self::unexpected("{$this->path}.{$name}.{$key}", 'object', $object);
+        }
+
+        return $entries;
+    }
+
+    /** @return array<string, string> all fields, which must be strings or ints */
+    public function all(): array
+    {
+        return (new self(['all' => $this->fields], $this->path))->texts('all');
+    }
+
     /** @return list<list<int|float>> rows of numbers */
     public function rows(string $name): array
     {

@@ -12,7 +12,7 @@ final class ServerFailed extends \RuntimeException
     public static function isNotInstalled(string $title, string $program, string $package): self
     {
         return new self(sprintf(
-            '%s was left out because no program %s is on the PATH: install the package %s.',
+            '%s cannot be started because no program %s is on the PATH: install the package %s.',
             $title,
             $program,
             $package,

@@ -1,0 +1,20 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+/** All experiments, in the order they run. */
+final class Experiments
+{
+    /** @return non-empty-array<string, Experiment> by name */
+    public static function all(): array
+    {
+        $experiments = [];
+        foreach ([new Gets(), new Connect()] as $experiment) {
+            $experiments[$experiment->name()] = $experiment;
+        }
+
+        return $experiments;
+    }
+}

@@ -1,0 +1,219 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Statistics\Bootstrap;
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\NoiseFloor;
+use Larder\Bench\Statistics\PairedRatio;
+use Larder\Bench\Statistics\Verdict;
+use Larder\Bench\Subject\Family;
+use Larder\Bench\Subject\Operation;
+
+/** What a run shows: figures without the empty loop, ratios, noise floors and verdicts, all computed from the samples. */
+final class Findings
+{
+    /** No time is believed to be less; it keeps a ratio with the empty loop itself finite. */
+    private const LEAST_TIME = 0.1;
+
+    /** @var array<string, Measurement> by experiment, metric, case, subject and twin */
+    private array $measurements = [];
+    /** @var array<string, array<int, array<int, float>>> values without the empty loop, by the same */
+    private array $corrected = [];
+    /** @var array<string, NoiseFloor> */
+    private array $floors = [];
+
+    public function __construct(public readonly Run $run)
+    {
+        foreach ($run->outcomes as $outcome) {
+            foreach ($outcome->measurements as $measurement) {
+                $this->measurements[self::key($outcome->name, $measurement->metric, $measurement->case, $measurement->subject, $measurement->isTwin)] = $measurement;
+            }
+        }
+    }
+
+    /** @param array<string, string> $case */
+    public function measurement(string $experiment, string $metric, array $case, string $subject): ?Measurement
+    {
+        return $this->measurements[self::key($experiment, $metric, $case, $subject, false)] ?? null;
+    }
+
+    /**
+     * The cases of a metric in the order they were measured.
+     *
+     * @return list<array<string, string>>
+     */
+    public function cases(Outcome $outcome, string $metric): array
+    {
+        $cases = [];
+        foreach ($outcome->measurements as $measurement) {
+            if ($measurement->metric === $metric) {
+                $cases[implode("\n", $measurement->case)] = $measurement->case;
+            }
+        }
+
+        return array_values($cases);
+    }
+
+    /** @return list<string> */
+    public function metrics(Outcome $outcome): array
+    {
+        return array_values(array_unique(array_map(static fn(Measurement $measurement): string => $measurement->metric, $outcome->measurements)));
+    }
+
+    /**
+     * @param array<string, string> $case
+     * @return list<Measurement> twins not among them
+     */
+    public function inCase(Outcome $outcome, string $metric, array $case): array
+    {
+        return array_values(array_filter(
+            $outcome->measurements,
+            static fn(Measurement $measurement): bool => !$measurement->isTwin && $measurement->metric === $metric && $measurement->case === $case,
+        ));
+    }
+
+    /**
+     * Values without the empty loop, where there is one.
+     *
+     * @return array<int, array<int, float>> process => block => value
+     */
+    public function values(string $experiment, Measurement $measurement): array
+    {
+        $key = self::key($experiment, $measurement->metric, $measurement->case, $measurement->subject, $measurement->isTwin);
+
+        return $this->corrected[$key] ??= $this->withoutLoop($experiment, $measurement);
+    }
+
+    public function median(string $experiment, Measurement $measurement): Interval
+    {
+        $processes = [];
+        foreach ($this->values($experiment, $measurement) as $blocks) {
+            if ($blocks !== []) {
+                $processes[] = array_values($blocks);
+            }
+        }
+
+        return $processes === [] ? new Interval(NAN, NAN, NAN) : Bootstrap::median($processes);
+    }
+
+    /**
+     * One subject in terms of another, by paired blocks.
+     *
+     * @param array<string, string> $case
+     */
+    public function ratio(string $experiment, string $metric, array $case, string $above, string $below): ?Interval
+    {
+        $one = $this->measurement($experiment, $metric, $case, $above);
+        $other = $this->measurement($experiment, $metric, $case, $below);
+
+        return $one === null || $other === null
+            ? null
+            : PairedRatio::of($this->values($experiment, $one), $this->values($experiment, $other));
+    }
+
+    /**
+     * The subject with the lowest median among those whose names begin so.
+     *
+     * @param array<string, string> $case
+     */
+    public function fastest(string $experiment, array $case, string $prefix): ?string
+    {
+        $fastest = null;
+        $least = INF;
+        foreach ($this->run->subjects as $subject => $description) {
+            $measurement = str_starts_with($subject, $prefix) ? $this->measurement($experiment, 'time', $case, $subject) : null;
+            if ($measurement === null) {
+                continue;
+            }
+            $values = array_merge(...array_map(array_values(...), array_values($this->values($experiment, $measurement))));
+            sort($values);
+            $median = $values === [] ? INF : $values[intdiv(count($values), 2)];
+            if ($median < $least) {
+                $least = $median;
+                $fastest = $subject;
+            }
+        }
+
+        return $fastest;
+    }
+
+    /** The noise that concerns a comparison of these two: a server's twin speaks where a server takes part. */
+    public function floor(string $experiment, string $metric, string $one, string $other): NoiseFloor
+    {
+        $withServer = $this->isServer($one) || $this->isServer($other);
+
+        return $this->floors["{$experiment}\n{$metric}\n" . (int) $withServer] ??= $this->noise($experiment, $metric, $withServer);
+    }
+
+    /** @param array<string, string> $case */
+    public function verdict(string $experiment, string $metric, array $case, string $ours, string $theirs): ?Verdict
+    {
+        $ratio = $this->ratio($experiment, $metric, $case, $ours, $theirs);
+        $measurement = $this->measurement($experiment, $metric, $case, $ours);
+
+        return $ratio === null || $measurement === null
+            ? null
+            : Verdict::on($ratio, $this->floor($experiment, $metric, $ours, $theirs), $measurement->direction);
+    }
+
+    private function noise(string $experiment, string $metric, bool $withServer): NoiseFloor
+    {
+        $twins = [];
+        foreach ($this->measurements as $measurement) {
+            if (!$measurement->isTwin || $measurement->metric !== $metric || $this->isServer($measurement->subject) !== $withServer) {
+                continue;
+            }
+            $first = $this->measurement($experiment, $metric, $measurement->case, $measurement->subject);
+            $second = $this->measurements[self::key($experiment, $metric, $measurement->case, $measurement->subject, true)] ?? null;
+            $ratio = $first === null || $second === null ? null : PairedRatio::of($this->values($experiment, $second), $this->values($experiment, $first));
+            if ($ratio !== null) {
+                $twins[] = $ratio;
+            }
+        }
+
+        return NoiseFloor::of($twins);
+    }
+
+    /** @return array<int, array<int, float>> */
+    private function withoutLoop(string $experiment, Measurement $measurement): array
+    {
+        $loop = $measurement->subject === 'none' ? null : $this->loop($experiment, $measurement);
+        if ($loop === null) {
+            return $measurement->byBlock();
+        }
+        $empty = $loop->values();
+        sort($empty);
+        $cost = $empty === [] ? 0.0 : $empty[intdiv(count($empty), 2)];
+
+        return array_map(
+            static fn(array $blocks): array => array_map(static fn(float $value): float => max(self::LEAST_TIME, $value - $cost), $blocks),
+            $measurement->byBlock(),
+        );
+    }
+
+    private function loop(string $experiment, Measurement $measurement): ?Measurement
+    {
+        if ($measurement->metric !== 'time' || !isset($measurement->case['operation'])) {
+            return null;
+        }
+        $operation = $measurement->case['operation'] === Operation::Set->value ? Operation::Set : Operation::Get;
+
+        return $this->measurement($experiment, 'time', [...$measurement->case, 'operation' => $operation->value], 'none');
+    }
+
+    private function isServer(string $subject): bool
+    {
+        return ($this->run->subjects[$subject]['family'] ?? '') === Family::Server->value;
+    }
+
+    /** @param array<string, string> $case */
+    private static function key(string $experiment, string $metric, array $case, string $subject, bool $isTwin): string
+    {
+        return implode("\n", [$experiment, $metric, ...$case, $subject, $isTwin ? 'again' : '']);
+    }
+}

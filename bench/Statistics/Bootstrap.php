@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Statistics;
+
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
+/**
+ * The median of samples that were taken in several processes, and its 95 % interval.
+ *
+ * The bootstrap has two levels (Davison and Hinkley, Bootstrap Methods and their Application, 3.8): first processes are
+ * drawn with replacement, then samples within each of them, because the samples of one process share its memory layout
+ * and its luck. The interval is that of the percentiles.
+ */
+final class Bootstrap
+{
+    private const RESAMPLES = 1000;
+
+    /**
+     * Numbers are drawn from a fixed seed: the same samples give the same interval.
+     *
+     * @param non-empty-list<non-empty-list<float>> $processes the samples of each process
+     */
+    public static function median(array $processes): Interval
+    {
+        $random = new Randomizer(new Xoshiro256StarStar(20_251));
+        $lastProcess = count($processes) - 1;
+        $medians = [];
+        for ($i = 0; $i < self::RESAMPLES; $i++) {
+            $drawn = [];
+            for ($p = 0; $p <= $lastProcess; $p++) {
+                $samples = $processes[$random->getInt(0, $lastProcess)];
+                $last = count($samples) - 1;
+                for ($s = 0; $s <= $last; $s++) {
+                    $drawn[] = $samples[$random->getInt(0, $last)];
+                }
+            }
+            $medians[] = self::middle($drawn);
+        }
+        sort($medians);
+
+        return new Interval(
+            self::middle(array_merge(...$processes)),
+            Summary::percentile($medians, 0.025),
+            Summary::percentile($medians, 0.975),
+        );
+    }
+
+    /** @param non-empty-list<float> $values */
+    private static function middle(array $values): float
+    {
+        sort($values);
+
+        return Summary::percentile($values, 0.5);
+    }
+}
