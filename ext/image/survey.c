@@ -13,6 +13,10 @@ void larder_survey_free(struct larder_survey *survey)
     if (survey->shared) {
         efree(survey->shared);
     }
+    if (survey->names) {
+        larder_seen_free(survey->names);
+        efree(survey->names);
+    }
     larder_seen_free(&survey->seen);
 }
 
@@ -21,7 +25,8 @@ static void survey_init(struct larder_survey *survey)
     memset(survey, 0, offsetof(struct larder_survey, seen));
     survey->found = survey->first;
     survey->capacity = LARDER_FOUND_AT_FIRST;
-    larder_seen_init(&survey->seen);
+    larder_seen_init(&survey->seen, false);
+    survey->names = NULL;
 }
 
 static void find(struct larder_survey *survey, enum larder_found_type type, void *source, uint32_t parent,
@@ -64,6 +69,23 @@ static void survey_string(struct larder_survey *survey, zend_string *string)
     survey->strings += larder_string_size(ZSTR_LEN(string));
 }
 
+/* Rows that were decoded or unserialised each have keys of their own that say the same. The outermost array is
+ * spared the search: no two of its keys are equal. */
+static void survey_key(struct larder_survey *survey, zend_string *key, bool nested)
+{
+    if (!nested || larder_may_be_shared(&key->gc)) {
+        survey_string(survey, key);
+        return;
+    }
+    if (!survey->names) {
+        survey->names = emalloc(sizeof(*survey->names));
+        larder_seen_init(survey->names, true);
+    }
+    if (larder_seen_name(survey->names, key, survey->strings) == survey->strings) {
+        survey->strings += larder_string_size(ZSTR_LEN(key));
+    }
+}
+
 static void survey_array(struct larder_survey *survey, zend_array *array, uint32_t parent, uint32_t position)
 {
     if (larder_may_be_shared(&array->gc)) {
@@ -71,7 +93,6 @@ static void survey_array(struct larder_survey *survey, zend_array *array, uint32
         if (place != survey->count) {
             /* PHP's own immutable arrays have neither objects nor references in them. */
             if (!(GC_FLAGS(array) & GC_IMMUTABLE)) {
-                survey->has_repeats = true;
                 if (survey->shared_count == survey->shared_capacity) {
                     survey->shared_capacity = survey->shared_capacity ? survey->shared_capacity * 2 : 16;
                     survey->shared = safe_erealloc(survey->shared, survey->shared_capacity, sizeof(*survey->shared), 0);
@@ -172,15 +193,20 @@ static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t 
 }
 
 /* Holes stay as they are if the array is still smaller than a hash of what is left would be: PHP, too, keeps
- * them. */
-static void survey_table_size(struct larder_found *found, const zend_array *table, uint32_t live)
+ * them. What unserialize() made of a list becomes one again, for half the room. */
+static void settle_table(struct larder_found *found, const zend_array *table, uint32_t live, bool is_list)
 {
     size_t packed = HT_HASH_SIZE(HT_MIN_MASK) + table->nNumUsed * sizeof(zval);
     size_t hashed = larder_hash_size(live) + live * sizeof(Bucket);
 
-    found->packed = live == 0 || (HT_IS_PACKED(table) && packed <= hashed);
     found->live = live;
-    found->elements = found->packed && live ? table->nNumUsed : live;
+    found->elements = live;
+    if (HT_IS_PACKED(table)) {
+        found->packed = packed <= hashed || live == 0;
+        found->elements = found->packed && live > 0 ? table->nNumUsed : live;
+    } else {
+        found->packed = is_list && found->type == LARDER_FOUND_ARRAY;
+    }
 }
 
 static bool survey_packed(struct larder_survey *survey, uint32_t index, struct larder_image_refusal *refusal)
@@ -198,7 +224,7 @@ static bool survey_packed(struct larder_survey *survey, uint32_t index, struct l
             return false;
         }
     }
-    survey_table_size(&survey->found[index], table, live);
+    settle_table(&survey->found[index], table, live, true);
     return true;
 }
 
@@ -206,6 +232,7 @@ static bool survey_hash(struct larder_survey *survey, uint32_t index, struct lar
 {
     const zend_array *table = survey->found[index].source;
     bool dynamic = survey->found[index].type == LARDER_FOUND_DYNAMIC;
+    bool is_list = true;
     uint32_t live = 0;
 
     for (uint32_t i = 0; i < table->nNumUsed; i++) {
@@ -214,15 +241,18 @@ static bool survey_hash(struct larder_survey *survey, uint32_t index, struct lar
         if (!value) {
             continue;
         }
-        live++;
         if (bucket->key) {
-            survey_string(survey, bucket->key);
+            is_list = false;
+            survey_key(survey, bucket->key, index > 0);
+        } else {
+            is_list &= bucket->h == live;
         }
+        live++;
         if (!survey_value(survey, value, index, i, refusal)) {
             return false;
         }
     }
-    survey_table_size(&survey->found[index], table, live);
+    settle_table(&survey->found[index], table, live, is_list);
     return true;
 }
 
@@ -335,7 +365,9 @@ bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_
         }
     }
     /* Only a reference can make an array contain itself. */
-    survey->to_be_serialized |= survey->has_references && survey->has_repeats;
+    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey)) {
+        survey->to_be_serialized = true;
+    }
     if (!survey->to_be_serialized) {
         settle_shared(survey);
         lay_out(survey);

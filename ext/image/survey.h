@@ -51,9 +51,9 @@ struct larder_survey {
     uint32_t depth;
     bool has_objects;
     bool has_references;
-    bool has_repeats;      /* an array was met again */
-    bool to_be_serialized; /* no image can hold it: only what cannot be stored at all is looked for now */
-    struct larder_seen seen;
+    bool to_be_serialized;     /* no image can hold it: only what cannot be stored at all is looked for now */
+    struct larder_seen seen;   /* by address */
+    struct larder_seen *names; /* keys of nested arrays that only one array holds; NULL until there is one */
     struct larder_found first[LARDER_FOUND_AT_FIRST];
 };
 
@@ -62,6 +62,9 @@ struct larder_survey {
 struct larder_image_refusal;
 bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal);
 void larder_survey_free(struct larder_survey *survey);
+
+/* Does an array contain itself? */
+bool larder_survey_has_cycle(const struct larder_survey *survey);
 
 /* Says that `value`, element `position` of find `parent`, cannot be stored. */
 void larder_refuse_value(struct larder_image_refusal *refusal, const struct larder_survey *survey, uint32_t parent,

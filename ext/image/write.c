@@ -38,20 +38,35 @@ static void make_hash(zend_string *string)
     zend_string_hash_val(string);
 }
 
-static zend_string *put_string(struct writer *writer, zend_string *string)
+/* `place` is where survey.c put the string among all strings; the next free place is that of one not yet written. */
+static zend_string *string_at(struct writer *writer, size_t place, zend_string *string)
 {
-    size_t offset = writer->strings;
+    size_t offset = writer->survey->parts + place;
 
-    if (larder_may_be_shared(&string->gc)) {
-        offset = larder_seen_place(&writer->survey->seen, string, offset);
-    }
-    offset += writer->survey->parts;
-    if (offset == writer->survey->parts + writer->strings) {
+    if (place == writer->strings) {
         make_hash(string);
         write_string(writer->to + offset, string, writer->string_number++);
         writer->strings += larder_string_size(ZSTR_LEN(string));
     }
     return (zend_string *)(writer->address + offset);
+}
+
+static zend_string *put_string(struct writer *writer, zend_string *string)
+{
+    size_t place = writer->strings;
+
+    if (larder_may_be_shared(&string->gc)) {
+        place = larder_seen_place(&writer->survey->seen, string, place);
+    }
+    return string_at(writer, place, string);
+}
+
+static zend_string *put_key(struct writer *writer, zend_string *key, bool nested)
+{
+    if (!nested || larder_may_be_shared(&key->gc)) {
+        return put_string(writer, key);
+    }
+    return string_at(writer, larder_seen_name(writer->survey->names, key, writer->strings), key);
 }
 
 /* Where readers will find a part that is written when its turn comes. */
@@ -81,8 +96,12 @@ static inline void put_value(struct writer *writer, zval *to, zval *value)
     case IS_OBJECT:
         Z_PTR_P(to) = address_of(writer, Z_COUNTED_P(value), larder_may_be_shared(&Z_COUNTED_P(value)->gc));
         break;
-    default:
+    case IS_LONG:
+    case IS_DOUBLE:
         to->value = value->value;
+        break;
+    default: /* PHP leaves rubbish where null and bools have no value */
+        to->value.lval = 0;
     }
     Z_TYPE_INFO_P(to) = Z_TYPE_P(value);
 }
@@ -92,20 +111,27 @@ static void write_packed(struct writer *writer, const struct larder_found *found
     const zend_array *table = found->source;
     zval *to = larder_array_elements(part);
 
-    for (uint32_t i = 0; i < found->elements; i++, to++) {
-        put_value(writer, to, &table->arPacked[i]);
+    for (uint32_t i = 0; i < table->nNumUsed; i++) {
+        zval *value = &table->arPacked[i];
+        if (!HT_IS_PACKED(table)) {
+            value = larder_live_value(&table->arData[i].val, false);
+            if (!value) {
+                continue;
+            }
+        }
+        put_value(writer, to, value);
         to->u2.extra = 0;
+        to++;
     }
 }
 
-static void write_bucket(struct writer *writer, zend_array *part, uint32_t index, zend_ulong h, zend_string *key,
-                         zval *value)
+static void write_bucket(struct writer *writer, zend_array *part, uint32_t index, const Bucket *from, zval *value)
 {
     Bucket *bucket = (Bucket *)larder_array_elements(part) + index;
-    uint32_t *hash = (uint32_t *)larder_array_elements(part) + (int32_t)((uint32_t)h | part->nTableMask);
+    uint32_t *hash = (uint32_t *)larder_array_elements(part) + (int32_t)((uint32_t)from->h | part->nTableMask);
 
-    bucket->h = h;
-    bucket->key = key ? put_string(writer, key) : NULL;
+    bucket->h = from->h;
+    bucket->key = from->key;
     put_value(writer, &bucket->val, value);
     Z_NEXT(bucket->val) = *hash;
     *hash = index;
@@ -115,19 +141,22 @@ static void write_hash(struct writer *writer, const struct larder_found *found, 
 {
     const zend_array *table = found->source;
     bool dynamic = found->type == LARDER_FOUND_DYNAMIC;
+    bool nested = found != writer->survey->found;
     uint32_t written = 0;
 
     for (uint32_t i = 0; i < table->nNumUsed; i++) {
+        Bucket bucket = {.h = i};
+        zval *value;
+
         if (HT_IS_PACKED(table)) {
-            if (Z_TYPE(table->arPacked[i]) != IS_UNDEF) {
-                write_bucket(writer, part, written++, i, NULL, &table->arPacked[i]);
-            }
-            continue;
+            value = larder_live_value(&table->arPacked[i], false);
+        } else {
+            bucket = table->arData[i];
+            value = larder_live_value(&table->arData[i].val, dynamic);
         }
-        const Bucket *bucket = &table->arData[i];
-        zval *value = larder_live_value((zval *)(uintptr_t)&bucket->val, dynamic);
         if (value) {
-            write_bucket(writer, part, written++, bucket->h, bucket->key, value);
+            bucket.key = bucket.key ? put_key(writer, bucket.key, nested) : NULL;
+            write_bucket(writer, part, written++, &bucket, value);
         }
     }
 }

@@ -1,0 +1,364 @@
+/* Images without an engine: each in memory of its own, as the tests of images want it.
+ *
+ * An image ends where its last page does, and the page behind is not there. It is written twice over different
+ * rubbish: bytes that differ were never written. Where it lies is read-only, and stays until PHP has let go of
+ * every value of the request.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php.h"
+
+#include "ext/spl/spl_exceptions.h"
+#include "image/image.h"
+#include "zend_exceptions.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_ADDRESS UINT64_C(0x200000000000)
+#define PAGE          UINT64_C(4096)
+
+struct image {
+    uint8_t kind;
+    zend_long counter; /* the engine's business, kept here instead */
+    size_t size;
+    char *at;
+    char *pages;
+    size_t length; /* of the pages */
+    zend_object std;
+};
+
+struct mapping {
+    char *pages;
+    size_t length;
+    struct mapping *next;
+};
+
+static zend_class_entry *image_class;
+static zend_object_handlers image_handlers;
+static uint64_t next_address;
+static struct mapping *mappings;
+
+static struct image *image_of(zend_object *object)
+{
+    return (struct image *)((char *)object - offsetof(struct image, std));
+}
+
+#define THIS_IMAGE image_of(Z_OBJ_P(ZEND_THIS))
+
+static zend_object *image_create(zend_class_entry *class)
+{
+    struct image *image = zend_object_alloc(sizeof(*image), class);
+    zend_object_std_init(&image->std, class);
+    image->std.handlers = &image_handlers;
+    return &image->std;
+}
+
+static void *map(uint64_t address, size_t length)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (address ? MAP_FIXED_NOREPLACE : 0);
+    void *pages = mmap((void *)address, length, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (pages == MAP_FAILED || (address && (uint64_t)pages != address)) {
+        zend_error_noreturn(E_ERROR, "cannot map %zu bytes at %p", length, (void *)address);
+    }
+    return pages;
+}
+
+/* Makes room for an image that ends with its pages, and remembers to unmap it after the request. */
+static void take_place(struct image *image, uint64_t address)
+{
+    image->length = (image->size + 2 * PAGE - 1) / PAGE * PAGE;
+    if (!address) {
+        address = next_address;
+    }
+    image->pages = map(address, image->length);
+    image->at = image->pages + image->length - image->size;
+    if (address + image->length + PAGE > next_address) {
+        next_address = address + image->length + PAGE;
+    }
+
+    struct mapping *mapping = malloc(sizeof(*mapping));
+    *mapping = (struct mapping){image->pages, image->length, mappings};
+    mappings = mapping;
+}
+
+static bool write_twice(const larder_image_plan *plan, struct image *image)
+{
+    char *other = map(0, image->length);
+    char *at = other + image->length - image->size;
+
+    memset(image->pages, 0xAA, image->length);
+    memset(other, 0x55, image->length);
+    larder_image_write(plan, image->at, (uintptr_t)image->at);
+    larder_image_write(plan, at, (uintptr_t)image->at);
+    bool same = memcmp(image->at, at, image->size) == 0;
+    for (char *before = image->pages; before < image->at; before++) {
+        same = same && (unsigned char)*before == 0xAA;
+    }
+    munmap(other, image->length);
+    return same;
+}
+
+PHP_METHOD(Image, __construct)
+{
+    zval *value;
+    larder_image_plan plan;
+    larder_image_refusal refusal;
+    struct image *image = THIS_IMAGE;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ZVAL(value)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!larder_image_measure(&plan, value, &refusal)) {
+        larder_image_discard(&plan);
+        if (!EG(exception)) {
+            zend_throw_exception(spl_ce_RuntimeException, refusal.message, 0);
+        }
+        return;
+    }
+    image->kind = plan.kind;
+    image->size = plan.size;
+    take_place(image, 0);
+    if (plan.kind == LARDER_KIND_COUNTER) {
+        image->counter = Z_LVAL(plan.value);
+    } else if (plan.kind >= LARDER_FIRST_KIND_WITH_LAYOUT && plan.size % 8) {
+        zend_error_noreturn(E_ERROR, "the size of an image is not a multiple of 8");
+    } else if (!write_twice(&plan, image)) {
+        zend_error_noreturn(E_ERROR, "writing did not cover the image, or went beyond it");
+    }
+    mprotect(image->pages, image->length, PROT_READ);
+    larder_image_discard(&plan);
+}
+
+static void read_image(zval *result, struct image *image, const char *at, bool zero_copy)
+{
+    if (image->kind == LARDER_KIND_COUNTER) {
+        ZVAL_LONG(result, image->counter);
+        return;
+    }
+    intptr_t shift = at - image->at;
+    ZVAL_UNDEF(result);
+    if (!larder_image_read(result, image->kind, at, image->size, shift, zero_copy)) {
+        ZVAL_NULL(result);
+        if (!EG(exception)) {
+            zend_throw_exception(spl_ce_OutOfBoundsException, "a miss", 0);
+        }
+    }
+}
+
+PHP_METHOD(Image, get)
+{
+    bool zero_copy = true;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_BOOL(zero_copy)
+    ZEND_PARSE_PARAMETERS_END();
+
+    read_image(return_value, THIS_IMAGE, THIS_IMAGE->at, zero_copy);
+}
+
+PHP_METHOD(Image, getShifted)
+{
+    struct image *image = THIS_IMAGE;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    char *pages = map(0, image->length);
+    memcpy(pages, image->pages, image->length);
+    mprotect(pages, image->length, PROT_READ);
+    mprotect(image->pages, image->length, PROT_NONE);
+    read_image(return_value, image, pages + (image->at - image->pages), false);
+    mprotect(image->pages, image->length, PROT_READ);
+    munmap(pages, image->length);
+}
+
+PHP_METHOD(Image, move)
+{
+    struct image *image = THIS_IMAGE;
+    struct image before = *image;
+    bool in_use = false;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_BOOL(in_use)
+    ZEND_PARSE_PARAMETERS_END();
+
+    take_place(image, 0);
+    memcpy(image->at, before.at, image->size);
+    if (!in_use) {
+        mprotect(before.pages, before.length, PROT_NONE);
+    }
+    larder_image_moved(image->at, image->size, image->kind, image->at - before.at);
+    mprotect(image->pages, image->length, PROT_READ);
+}
+
+PHP_METHOD(Image, dump)
+{
+    struct image *image = THIS_IMAGE;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    zend_string *dump = zend_string_alloc(sizeof(struct image) + image->size, false);
+    memcpy(ZSTR_VAL(dump), image, sizeof(struct image));
+    memcpy(ZSTR_VAL(dump) + sizeof(struct image), image->at, image->size);
+    ZSTR_VAL(dump)[ZSTR_LEN(dump)] = '\0';
+    RETURN_STR(dump);
+}
+
+PHP_METHOD(Image, load)
+{
+    zend_string *dump;
+    struct image from;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(dump)
+    ZEND_PARSE_PARAMETERS_END();
+
+    memcpy(&from, ZSTR_VAL(dump), sizeof(from));
+    object_init_ex(return_value, image_class);
+    struct image *image = image_of(Z_OBJ_P(return_value));
+    image->kind = from.kind;
+    image->counter = from.counter;
+    image->size = from.size;
+    take_place(image, (uint64_t)from.pages);
+    memcpy(image->at, ZSTR_VAL(dump) + sizeof(from), image->size);
+    mprotect(image->pages, image->length, PROT_READ);
+}
+
+PHP_METHOD(Image, kind)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    RETURN_LONG(THIS_IMAGE->kind);
+}
+
+PHP_METHOD(Image, size)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    RETURN_LONG((zend_long)THIS_IMAGE->size);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+PHP_METHOD(Image, time)
+{
+    zval *value;
+    zend_long times;
+    bool zero_copy = true;
+    double written, begun, read;
+
+    ZEND_PARSE_PARAMETERS_START(2, 3)
+    Z_PARAM_ZVAL(value)
+    Z_PARAM_LONG(times)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_BOOL(zero_copy)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct image image;
+    larder_image_plan plan;
+    larder_image_refusal refusal;
+    if (!larder_image_measure(&plan, value, &refusal)) {
+        RETURN_THROWS();
+    }
+    image.size = plan.size;
+    image.kind = plan.kind;
+    larder_image_discard(&plan);
+    take_place(&image, 0);
+
+    begun = now();
+    for (zend_long i = 0; i < times; i++) {
+        larder_image_measure(&plan, value, &refusal);
+        larder_image_write(&plan, image.at, (uintptr_t)image.at);
+        larder_image_discard(&plan);
+    }
+    written = now();
+    for (zend_long i = 0; i < times; i++) {
+        zval result;
+        if (larder_image_read(&result, image.kind, image.at, image.size, 0, zero_copy)) {
+            zval_ptr_dtor(&result);
+        }
+    }
+    read = now();
+    mprotect(image.pages, image.length, PROT_READ);
+
+    array_init(return_value);
+    add_next_index_double(return_value, (written - begun) / (double)times);
+    add_next_index_double(return_value, (read - written) / (double)times);
+}
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_any, 0, 0, 0)
+ZEND_END_ARG_INFO()
+
+static const zend_function_entry methods[] = {
+    PHP_ME(Image, __construct, arginfo_any, ZEND_ACC_PUBLIC)
+        PHP_ME(Image, load, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+            PHP_ME(Image, time, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                PHP_ME(Image, dump, arginfo_any, ZEND_ACC_PUBLIC) PHP_ME(Image, kind, arginfo_any, ZEND_ACC_PUBLIC)
+                    PHP_ME(Image, size, arginfo_any, ZEND_ACC_PUBLIC) PHP_ME(Image, get, arginfo_any, ZEND_ACC_PUBLIC)
+                        PHP_ME(Image, getShifted, arginfo_any, ZEND_ACC_PUBLIC)
+                            PHP_ME(Image, move, arginfo_any, ZEND_ACC_PUBLIC) PHP_FE_END};
+
+PHP_MINIT_FUNCTION(image_tests)
+{
+    zend_class_entry class;
+
+    INIT_CLASS_ENTRY(class, "Image", methods);
+    image_class = zend_register_internal_class(&class);
+    image_class->ce_flags |= ZEND_ACC_FINAL | ZEND_ACC_NO_DYNAMIC_PROPERTIES | ZEND_ACC_NOT_SERIALIZABLE;
+    image_class->create_object = image_create;
+    memcpy(&image_handlers, &std_object_handlers, sizeof(image_handlers));
+    image_handlers.offset = offsetof(struct image, std);
+    image_handlers.clone_obj = NULL;
+    return SUCCESS;
+}
+
+PHP_RINIT_FUNCTION(image_tests)
+{
+    next_address = FIRST_ADDRESS;
+    larder_image_request_start();
+    return SUCCESS;
+}
+
+/* After the last value of the request is gone. */
+static zend_result unmap_all(void)
+{
+    while (mappings) {
+        struct mapping *mapping = mappings;
+        mappings = mapping->next;
+        munmap(mapping->pages, mapping->length);
+        free(mapping);
+    }
+    return SUCCESS;
+}
+
+zend_module_entry image_tests_module_entry = {STANDARD_MODULE_HEADER,
+                                              "image_tests",
+                                              NULL,
+                                              PHP_MINIT(image_tests),
+                                              NULL,
+                                              PHP_RINIT(image_tests),
+                                              NULL,
+                                              NULL,
+                                              "0",
+                                              0,
+                                              NULL,
+                                              NULL,
+                                              NULL,
+                                              unmap_all,
+                                              STANDARD_MODULE_PROPERTIES_EX};
+
+#ifdef COMPILE_DL_IMAGE_TESTS
+#ifdef ZTS
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(image_tests)
+#endif

@@ -1,0 +1,75 @@
+--TEST--
+Every kind of value comes back as it was, in place and as a copy, here and elsewhere, before and after a move
+--FILE--
+<?php
+require __DIR__ . '/values.inc';
+
+$mixed = new Point(3);
+$mixed->dynamic = [1];
+$unset = new Child();
+unset($unset->any, $unset->x);
+$holes = [1, 2, 3, 4, 5];
+unset($holes[1], $holes[4]);
+$sparse = range(0, 999);
+for ($i = 1; $i < 998; $i++) {
+    unset($sparse[$i]);
+}
+$swiss = ['a' => 1, 'b' => 2, 'c' => 3];
+unset($swiss['b']);
+$values = [
+    'null' => [null, 4],
+    'false' => [false, 5],
+    'true' => [true, 6],
+    'int' => [42, 1],
+    'least counter' => [-(1 << 62), 1],
+    'greatest counter' => [(1 << 62) - 1, 1],
+    'below counters' => [-(1 << 62) - 1, 2],
+    'above counters' => [1 << 62, 2],
+    'greatest int' => [PHP_INT_MAX, 2],
+    'float' => [0.1, 3],
+    'minus nought' => [-0.0, 3],
+    'empty string' => ['', 0],
+    'letter' => ['x', 0],
+    'nul byte' => ["a\0b", 0],
+    'longest short string' => [str_repeat('s', 4064), 0],
+    'shortest long string' => [str_repeat('l', 4065), 16],
+    'very long string' => [random_bytes(3_000_000), 16],
+    'empty array' => [[], 17],
+    'empty arrays' => [[[], ['a' => []], []], 17],
+    'list' => [[1, 'two', 3.0, null, true, false], 17],
+    'hash' => [['a' => 1, 5 => 'b', -3 => [], '' => 'x', '09' => 1], 17],
+    'holes' => [$holes, 17],
+    'mostly holes' => [$sparse, 17],
+    'hash with a hole' => [$swiss, 17],
+    'nested' => [['a' => ['b' => ['c' => [[[]], 'd']]]], 17],
+    'big list' => [range(0, 5000), 17],
+    'big hash' => [array_flip(array_map(fn ($i) => "k$i", range(0, 5000))), 17],
+    'stdClass' => [(object) ['a' => 1, 'b' => [2], 7 => 'x'], 19],
+    'empty object' => [new stdClass(), 19],
+    'plain object' => [new Point(2), 19],
+    'child' => [new Child(2), 19],
+    'unset properties' => [$unset, 19],
+    'declared and dynamic' => [$mixed, 19],
+    'enum' => [Suit::Spades, 19],
+    'objects in arrays' => [['a' => [new Point(1), [1, 2]], 'e' => Level::Low, 'p' => [1, 2]], 18],
+];
+foreach ($values as $name => [$value, $kind]) {
+    $image = new Image($value);
+    check($image->kind() === $kind, "$name is of kind {$image->kind()}");
+    foreach (readings($image) as $how => $read) {
+        check(serialize($read) === serialize($value), "$name $how");
+        ob_start();
+        var_dump($value);
+        $expected = preg_replace('/#\d+/', '#', ob_get_clean());
+        ob_start();
+        var_dump($read);
+        check(preg_replace('/#\d+/', '#', ob_get_clean()) === $expected, "$name $how, dumped");
+        unset($read);
+    }
+}
+$image = new Image(NAN);
+check(is_nan($image->get()), 'NAN');
+echo "done\n";
+?>
+--EXPECT--
+done
