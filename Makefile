@@ -33,6 +33,8 @@ clean: ## remove everything that was built
 # Distribution packages that the goals need; tools/packages knows their names.
 PURPOSES   = build
 bench: PURPOSES += $(if $(SERVERS),servers)
+# The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
+bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 test: PURPOSES  += test servers
 lint: PURPOSES  += lint
 packages:
