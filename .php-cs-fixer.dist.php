@@ -23,4 +23,4 @@ return (new Config())
         'ordered_imports' => true,
         'strict_param' => true,
     ])
-    ->setFinder(Finder::create()->in($rooms)->append([__FILE__, __DIR__ . '/bin/larder', ...glob(__DIR__ . '/ext/*.stub.php') ?: []]));
+    ->setFinder(Finder::create()->in($rooms)->append([__FILE__, __DIR__ . '/bin/larder']));

@@ -14,14 +14,19 @@ use SplFileInfo;
  */
 final readonly class Arrows
 {
-    /** Folder => what no PHP file in it may name. The longest folder that fits a file is the one that counts. */
+    /** What a contract test that is shipped may not name. */
+    private const NOT_SHIPPED = ['Larder\Bench', 'Larder\Tests\Unit', 'Larder\Tests\System', 'Larder\Tests\Bench', 'Larder\Tools'];
+
+    /** Folder or file => what no PHP file in it may name. The longest that fits a file is the one that counts. */
     private const FORBIDDEN_NAMES = [
         'src' => ['Larder\Bench', 'Larder\Tests', 'Larder\Tools', 'Symfony'],
         'src/Console' => ['Larder\Bench', 'Larder\Tests', 'Larder\Tools'],
         'bench' => ['Larder\Tests', 'Larder\Tools'],
-        'integrations' => ['Larder\Bench', 'Larder\Tests\Unit', 'Larder\Tests\System', 'Larder\Tests\Bench', 'Larder\Tools'],
+        'integrations' => self::NOT_SHIPPED,
         'tests' => ['Larder\Tools'],
-        'tests/Contract' => ['Larder\Bench', 'Larder\Tests\Unit', 'Larder\Tests\System', 'Larder\Tests\Bench', 'Larder\Tools'],
+        'tests/Contract/StoreContract.php' => self::NOT_SHIPPED,
+        'tests/Contract/SharedStoreContract.php' => self::NOT_SHIPPED,
+        'tests/Contract/Value' => self::NOT_SHIPPED,
     ];
 
     /** The files that pass values between the engine and the images. */
@@ -58,7 +63,7 @@ final readonly class Arrows
     {
         $room = '';
         foreach (array_keys(self::FORBIDDEN_NAMES) as $folder) {
-            if (str_starts_with($file, $folder . '/') && strlen($folder) > strlen($room)) {
+            if (str_starts_with($file . '/', $folder . '/') && strlen($folder) > strlen($room)) {
                 $room = $folder;
             }
         }

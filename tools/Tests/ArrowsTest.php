@@ -61,7 +61,7 @@ final class ArrowsTest extends TestCase
             'bench/Timer.php', 'namespace Larder\Bench; use Larder\Tests\Unit\FakeClock;', 'bench may not use Larder\Tests',
         ];
         yield 'the shipped contract needs what is not shipped' => [
-            'tests/Contract/StoreContract.php', 'namespace Larder\Tests\Contract; use Larder\Tests\Unit\FakeClock;', 'tests/Contract may not use Larder\Tests\Unit',
+            'tests/Contract/StoreContract.php', 'namespace Larder\Tests\Contract; use Larder\Tests\Unit\FakeClock;', 'tests/Contract/StoreContract.php may not use Larder\Tests\Unit',
         ];
     }
 
