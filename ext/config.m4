@@ -1,0 +1,22 @@
+PHP_ARG_ENABLE([larder],
+  [whether to enable larder],
+  [AS_HELP_STRING([--enable-larder], [Enable the shared-memory cache])],
+  [yes])
+
+if test "$PHP_LARDER" != "no"; then
+  case $host_os in
+    linux*) ;;
+    *) AC_MSG_ERROR([larder needs Linux: open-file-description locks and MAP_FIXED_NOREPLACE]) ;;
+  esac
+
+  PHP_NEW_EXTENSION([larder],
+    [larder.c shared_memory.c \
+     engine/check.c engine/clock.c engine/evict.c engine/geometry.c engine/ghost.c engine/index.c engine/item.c \
+     engine/pin.c engine/pool.c engine/segment.c engine/slot.c engine/stats.c \
+     image/class.c image/cycle.c image/layout.c image/measure.c image/move.c image/read.c image/rebuild.c image/refusal.c \
+     image/seen.c image/serialize.c image/survey.c image/write.c],
+    [$ext_shared],,
+    [-std=gnu11 -fvisibility=hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/engine $ext_builddir/image], [1])
+  PHP_ADD_INCLUDE([$ext_srcdir])
+fi

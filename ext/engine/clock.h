@@ -1,0 +1,43 @@
+/* Two clocks. The wall clock says when items expire; the logical clock, one per pool, says what is newer: it
+ * ticks on every write, delete and clear, and everything that could be stale is judged by it. */
+#ifndef LARDER_CLOCK_H
+#define LARDER_CLOCK_H
+
+#include "fault.h"
+#include "format.h"
+
+/* Milliseconds since 1970, of a clock that is read without a system call. Tests replace it. */
+typedef uint64_t (*larder_wall_clock)(void);
+uint64_t larder_wall_ms(void);
+
+/* When an item of `ttl` seconds (1 or more) expires. Beyond the clock's range it never does. */
+static inline uint64_t larder_expiry(uint64_t now_ms, uint64_t ttl)
+{
+    return ttl > (LARDER_NO_EXPIRY - 1 - now_ms) / 1000 ? LARDER_NO_EXPIRY : now_ms + ttl * 1000;
+}
+
+static inline uint64_t larder_now_logical(larder_header *header)
+{
+    /* acquire: what was written before the tick we see is visible to us, so that a computation which begins
+     * now reads at least that. */
+    return atomic_load_explicit(&header->clock, memory_order_acquire);
+}
+
+static inline uint64_t larder_tick(larder_header *header)
+{
+    LARDER_FAULT(LARDER_AT_TICK);
+    /* seq_cst: ticks, guards and words take part in Dekker-like protocols (see index.h). */
+    return atomic_fetch_add_explicit(&header->clock, 1, memory_order_seq_cst) + 1;
+}
+
+/* Raises `*at` to `value` if it is lower. Concurrent raises end at the highest. */
+static inline void larder_raise(_Atomic uint64_t *at, uint64_t value)
+{
+    uint64_t seen = atomic_load_explicit(at, memory_order_relaxed);
+    /* seq_cst: as for the tick. A failed exchange only reloads. */
+    while (seen < value &&
+           !atomic_compare_exchange_weak_explicit(at, &seen, value, memory_order_seq_cst, memory_order_relaxed)) {
+    }
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* Making room: S3-FIFO (Yang, Zhang, Qiu, Yue, Rashmi: "FIFO queues are all you need for cache eviction", SOSP 2023) on
+ * segments, a few items at a time.
+ */
+#ifndef LARDER_EVICT_H
+#define LARDER_EVICT_H
+
+#include "segment.h"
+
+/* Goes on with making room, just ahead of the writers: called by each store for every LARDER_STRIDE bytes that it takes.
+ * Does nothing while there is room, or while another process is at it. */
+#define LARDER_STRIDE 1024u
+void larder_make_room_ahead(larder_pool *pool);
+
+/* Free segments that writers leave alone: a pool that may not evict always needs one, or it could not compact. */
+static inline uint32_t larder_kept_segments(const larder_pool *pool)
+{
+    return pool->geometry.evict != 0 ? 0 : 1;
+}
+
+/* There is no free segment for writers: frees at least one, or says what stands in the way. Under the segment lock. */
+enum larder_result larder_make_room_now(larder_pool *pool);
+
+/* Frees `count` neighbouring segments and takes them, marked as tails, off all lists. Under the segment lock. */
+enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *head);
+
+#endif

@@ -1,0 +1,40 @@
+/* Fault points: each shared store of a protocol has a number, at which a test build can kill or stop the
+ * process. Nothing is left of them in other builds. */
+#ifndef LARDER_FAULT_H
+#define LARDER_FAULT_H
+
+#ifdef LARDER_FAULTS
+void larder_fault(unsigned point); /* the test build's own */
+#define LARDER_FAULT(point) larder_fault(point)
+#else
+#define LARDER_FAULT(point) ((void)0)
+#endif
+
+enum larder_fault_point {
+    LARDER_AT_SLOT_TAKE = 1, /* the slot's lock is held, its incarnation not yet raised */
+    LARDER_AT_PIN,           /* a pin is about to be set */
+    LARDER_AT_TICK,          /* the clock is about to tick */
+    LARDER_AT_GUARD,         /* a guard is about to move */
+    LARDER_AT_RESERVE,       /* room is about to be reserved in a segment */
+    LARDER_AT_START_BIT,     /* a complete item is about to be marked as one */
+    LARDER_AT_PENDING,       /* a pending word is about to be placed */
+    LARDER_AT_PUBLISH,       /* a word is about to become final */
+    LARDER_AT_REPLACE,       /* a word is about to be replaced by a newer item's */
+    LARDER_AT_CLEAR_WORD,    /* a word is about to be emptied */
+    LARDER_AT_ACCOUNT,       /* a segment's live bytes are about to change */
+    LARDER_AT_COUNT,         /* a counter is about to be raised */
+    LARDER_AT_TOUCH,         /* an expiry is about to change */
+    LARDER_AT_LOCK,          /* the segment lock is about to be taken */
+    LARDER_AT_OPEN,          /* a segment is about to be opened */
+    LARDER_AT_SEAL,          /* ... sealed */
+    LARDER_AT_FREEZE,        /* a counter is about to be frozen for a move */
+    LARDER_AT_MOVE,          /* a word is about to point at a moved item */
+    LARDER_AT_LIMBO,         /* a segment's generation is about to be raised */
+    LARDER_AT_FREE,          /* a segment is about to be free */
+    LARDER_AT_UNLINK,        /* a list is about to lose a segment */
+    LARDER_AT_LINK,          /* ... to gain one */
+    LARDER_AT_CLEAR,         /* the pool is about to be cleared */
+    LARDER_FAULT_POINTS
+};
+
+#endif

@@ -1,0 +1,307 @@
+#include "index.h"
+#include "segment.h"
+
+#include <sched.h>
+
+#define TRIES 64 /* before a store gives up; half of them giving way to others */
+
+uint64_t larder_hash(const char *bytes, size_t length)
+{
+    uint64_t hash = 5381;
+    for (size_t i = 0; i < length; i++) {
+        hash = hash * 33 + (unsigned char)bytes[i];
+    }
+    return hash | UINT64_C(1) << 63;
+}
+
+uint64_t larder_begin_write(larder_pool *pool, const larder_place *place)
+{
+    uint64_t tick = larder_tick(pool->header);
+    LARDER_FAULT(LARDER_AT_GUARD);
+    larder_raise(&place->first->guard, tick);
+    return tick;
+}
+
+/* seq_cst: the publishing side of the protocol in index.h. */
+static bool exchange(_Atomic uint64_t *at, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(at, &from, to, memory_order_seq_cst, memory_order_relaxed);
+}
+
+bool larder_clear_found(larder_pool *pool, const larder_found *found)
+{
+    LARDER_FAULT(LARDER_AT_CLEAR_WORD);
+    if (!exchange(found->at, found->word, 0)) {
+        return false;
+    }
+    larder_segment_account(pool, found->segment, -1, found->item->units);
+    return true;
+}
+
+/* A word that may be used for a new item: empty, or of a generation that its segment no longer has. */
+static bool is_vacant(const larder_pool *pool, uint64_t word)
+{
+    if (word == 0) {
+        return true;
+    }
+    if ((word & LARDER_PENDING) != 0) {
+        return false;
+    }
+    uint32_t segment = larder_word_segment(pool, word);
+    return segment >= pool->geometry.segment_count ||
+           atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) != larder_word_generation(word);
+}
+
+/* Of two full buckets' words, the one to give up: not read since it came, expired, or simply the first. Only a hint
+ * is read from the item, without a pin. */
+static _Atomic uint64_t *least_useful(const larder_pool *pool, larder_bucket *bucket, uint64_t start, uint64_t *word)
+{
+    _Atomic uint64_t *fallback = NULL;
+    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        _Atomic uint64_t *at = &bucket->word[(start + i) % LARDER_BUCKET_WORDS];
+        uint64_t seen = atomic_load_explicit(at, memory_order_relaxed);
+        if ((seen & LARDER_PENDING) != 0) {
+            continue;
+        }
+        if (is_vacant(pool, seen)) {
+            *word = seen;
+            return at;
+        }
+        const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, seen));
+        bool used = atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 && larder_is_alive(pool, item);
+        if (fallback == NULL || !used) {
+            fallback = at;
+            *word = seen;
+            if (!used) {
+                break;
+            }
+        }
+    }
+    return fallback;
+}
+
+static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomic uint64_t **at, uint64_t *word)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        uint64_t seen = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
+        if (is_vacant(pool, seen)) {
+            *at = &bucket->word[i];
+            *word = seen;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* A word for a new key: in the emptier bucket, so that both fill up evenly; in full ones, somebody's place. */
+static _Atomic uint64_t *choose_word(const larder_pool *pool, const larder_place *place, uint64_t *word, bool *evicts)
+{
+    _Atomic uint64_t *at[2] = {NULL, NULL};
+    uint64_t seen[2] = {0, 0};
+    uint32_t first = vacancies(pool, place->first, &at[0], &seen[0]);
+    uint32_t second = vacancies(pool, place->second, &at[1], &seen[1]);
+    *evicts = first + second == 0;
+    if (!*evicts) {
+        int better = second > first;
+        *word = seen[better];
+        return at[better];
+    }
+    uint64_t turn = atomic_load_explicit(&pool->header->clock, memory_order_relaxed);
+    return least_useful(pool, turn % 2 == 0 ? place->first : place->second, turn / 2, word);
+}
+
+static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
+{
+    uint64_t sequence = pool->pending_sequence++ & LARDER_GENERATION_MASK;
+    return fingerprint << 48 | LARDER_PENDING | sequence << 32 | pool->slot_index;
+}
+
+static uint64_t guard_of(const larder_place *place)
+{
+    return atomic_load_explicit(&place->first->guard, memory_order_seq_cst);
+}
+
+/* The item whose place a new key takes, if both of its buckets are full. */
+static bool make_place(larder_pool *pool, _Atomic uint64_t *at, uint64_t seen, uint64_t pending)
+{
+    uint32_t segment = larder_word_segment(pool, seen);
+    uint32_t generation = larder_word_generation(seen);
+    bool held = larder_pin_holds(pool, segment, generation);
+    if (!held && (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation))) {
+        return exchange(at, seen, pending); /* recycled meanwhile: the word is vacant */
+    }
+    const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, seen));
+    bool made = exchange(at, seen, pending);
+    if (made) {
+        larder_segment_account(pool, segment, -1, item->units);
+        larder_count(pool, LARDER_EVICTIONS);
+    }
+    if (!held) {
+        larder_pin_drop(pool, segment);
+    }
+    return made;
+}
+
+/* With our pending word in place: is nobody else's there for the same key? Two writers that insert one key at the
+ * same time each place a pending word and then look, so at least one sees the other's. The one with the lower slot
+ * goes on and the other starts over; but nobody waits for a stopped one for long. */
+static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key,
+                     const _Atomic uint64_t *own, bool patient)
+{
+    larder_bucket *buckets[2] = {place->first, place->second};
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            _Atomic uint64_t *at = &buckets[b]->word[i];
+            uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
+            larder_found found;
+            if (at == own || word >> 48 != place->fingerprint) {
+                continue;
+            }
+            if ((word & LARDER_PENDING) != 0) {
+                if (patient && (uint32_t)word < pool->slot_index) {
+                    return false;
+                }
+                exchange(at, word, 0); /* its owner finds out, and starts over */
+            } else if (larder_matches(pool, word, key, false, &found)) {
+                larder_found_drop(pool, &found);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static enum larder_result insert(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                 const larder_draft *draft, uint64_t word, bool patient, bool *again)
+{
+    uint64_t seen = 0, stamp = draft->item->stamp;
+    bool evicts;
+    _Atomic uint64_t *at = choose_word(pool, place, &seen, &evicts);
+    uint64_t pending = pending_word(pool, place->fingerprint);
+    *again = true;
+    LARDER_FAULT(LARDER_AT_PENDING);
+    if (at == NULL || !(evicts ? make_place(pool, at, seen, pending) : exchange(at, seen, pending))) {
+        return LARDER_BUSY;
+    }
+    if (!is_alone(pool, place, key, at, patient)) {
+        exchange(at, pending, 0);
+        return LARDER_BUSY;
+    }
+    *again = false;
+    if (guard_of(place) > stamp) {
+        exchange(at, pending, 0);
+        return LARDER_OVERTAKEN;
+    }
+    /* Before the word is final: whoever clears it subtracts what was added here. */
+    larder_segment_account(pool, draft->segment, 1, draft->item->units);
+    LARDER_FAULT(LARDER_AT_PUBLISH);
+    if (!exchange(at, pending, word)) {
+        larder_segment_account(pool, draft->segment, -1, draft->item->units);
+        *again = guard_of(place) <= stamp; /* else a delete cleared it */
+        return LARDER_OVERTAKEN;
+    }
+    return LARDER_OK;
+}
+
+static enum larder_result replace(larder_pool *pool, const larder_place *place, const larder_draft *draft,
+                                  const larder_found *found, uint64_t word, bool *again)
+{
+    uint64_t stamp = draft->item->stamp;
+    *again = false;
+    if (guard_of(place) > stamp) {
+        return LARDER_OVERTAKEN;
+    }
+    larder_segment_account(pool, draft->segment, 1, draft->item->units);
+    LARDER_FAULT(LARDER_AT_REPLACE);
+    if (!exchange(found->at, found->word, word)) {
+        larder_segment_account(pool, draft->segment, -1, draft->item->units);
+        *again = true;
+        return LARDER_BUSY;
+    }
+    larder_segment_account(pool, found->segment, -1, found->item->units);
+    return LARDER_OK;
+}
+
+/* One attempt; `again` if another process changed the word under us. */
+static enum larder_result attempt(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected, bool patient,
+                                  bool *again)
+{
+    uint64_t word = larder_word(place->fingerprint, draft->generation, draft->offset >> pool->unit_shift);
+    larder_found found;
+    *again = false;
+    if (!larder_find(pool, place, key, false, &found)) {
+        return mode == LARDER_REPLACE || expected != 0 ? LARDER_ABSENT
+                                                       : insert(pool, place, key, draft, word, patient, again);
+    }
+    bool alive = larder_is_alive(pool, found.item);
+    uint64_t stamp = found.item->stamp;
+    enum larder_result result;
+    if (mode == LARDER_ADD && alive) {
+        result = LARDER_EXISTS;
+    } else if ((mode == LARDER_REPLACE && !alive) || (expected != 0 && found.word != expected)) {
+        result = LARDER_ABSENT;
+    } else if (stamp > draft->item->stamp) {
+        result = LARDER_OK; /* ours came first, and was overwritten at once */
+    } else {
+        result = replace(pool, place, draft, &found, word, again);
+    }
+    larder_found_drop(pool, &found);
+    return result;
+}
+
+enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected)
+{
+    bool again = true;
+    enum larder_result result = LARDER_BUSY;
+    LARDER_FAULT(LARDER_AT_START_BIT);
+    larder_segment_mark(pool, draft->offset);
+    for (int tries = 0; again && tries < TRIES; tries++) {
+        result = attempt(pool, place, key, draft, mode, expected, tries < TRIES / 2, &again);
+        if (again && tries > 4) {
+            sched_yield();
+        }
+    }
+    /* seq_cst fence: either the reclaimer of our segment, who raised its generation before looking for words, finds
+     * our word, or we find the generation raised. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (result == LARDER_OK && atomic_load_explicit(&pool->generations[draft->segment], memory_order_relaxed) !=
+                                   draft->generation) {
+        return LARDER_LOST;
+    }
+    return again ? LARDER_BUSY : result;
+}
+
+bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key)
+{
+    larder_bucket *buckets[2] = {place->first, place->second};
+    bool existed = false;
+    larder_begin_write(pool, place);
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            _Atomic uint64_t *at = &buckets[b]->word[i];
+            /* seq_cst: after the guard has moved. A store that replaces the word now has seen the guard. */
+            uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
+            while (word != 0 && word >> 48 == place->fingerprint) {
+                larder_found found = {.at = at};
+                bool cleared;
+                if ((word & LARDER_PENDING) != 0) {
+                    cleared = exchange(at, word, 0);
+                } else if (larder_matches(pool, word, key, false, &found)) {
+                    existed |= larder_is_alive(pool, found.item);
+                    cleared = larder_clear_found(pool, &found);
+                    larder_found_drop(pool, &found);
+                } else {
+                    break;
+                }
+                if (cleared) {
+                    break;
+                }
+                word = atomic_load_explicit(at, memory_order_seq_cst);
+            }
+        }
+    }
+    return existed;
+}

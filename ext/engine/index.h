@@ -1,0 +1,242 @@
+/* The index: from a key to its item, in at most two cache lines.
+ *
+ *     hash of the key --+--> first bucket    [w w w w w w w | guard]      a word: fingerprint | generation | offset
+ *                       +--> second bucket   [w w w w w w w | guard]
+ *                       +--> fingerprint
+ *
+ * Invariants:
+ *   I1  A final word points at a complete item, or carries a generation that its segment no longer has.
+ *   I2  At most one final word points at an item of a key: a word becomes final only when its writer, with a pending
+ *       word in place, has seen no other; later ones see that one.
+ *   I3  After a delete has returned, no word points at an item whose store began before the delete did, whatever its
+ *       writer does from then on.
+ *
+ * Publishing and deleting are two parties that each write one thing and then read the other's:
+ *
+ *     store:  place PENDING (or hold the old word) | load the guard: not newer than my tick | CAS to the final word
+ *     delete: tick, raise the guard to it          | clear every word of the key, pending ones included
+ *
+ * If the store's look at the guard came first, its word was there to be found, and its CAS fails; if the guard moved
+ * first, the store sees it and gives up. All of these are seq_cst.
+ */
+#ifndef LARDER_INDEX_H
+#define LARDER_INDEX_H
+
+#include "pin.h"
+#include "pool.h"
+
+#include <string.h>
+
+typedef struct larder_key {
+    const char *bytes;
+    uint32_t length;   /* 1 to LARDER_KEY_MAX */
+    uint64_t hash;     /* larder_hash() of them */
+} larder_key;
+
+/* The hash of a key: 33 * h + byte over all bytes from 5381, with the highest bit set. PHP keeps the same hash in its
+ * strings, so that for most keys it is already there. It is mixed with the pool's seed before use. */
+uint64_t larder_hash(const char *bytes, size_t length);
+
+typedef struct larder_place {
+    larder_bucket *first, *second;
+    uint64_t fingerprint;
+} larder_place;
+
+static inline larder_place larder_place_of(const larder_pool *pool, uint64_t hash)
+{
+    /* One multiplication to 128 bits spreads every bit of the hash over all of the product. */
+    __uint128_t product = (__uint128_t)(hash ^ pool->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (uint64_t)product ^ (uint64_t)(product >> 64);
+    uint64_t again = mixed * UINT64_C(0xd6e8feb86659fd93);
+    return (larder_place){
+        .first = pool->buckets + ((mixed >> 32) * pool->bucket_count >> 32),
+        .second = pool->buckets + ((again >> 32) * pool->bucket_count >> 32),
+        .fingerprint = mixed & 0xffff,
+    };
+}
+
+/* ---- words --------------------------------------------------------------------------------------------- */
+
+#define LARDER_PENDING         (UINT64_C(1) << 47)
+#define LARDER_GENERATION_MASK UINT32_C(0x7fff)
+
+static inline uint64_t larder_word(uint64_t fingerprint, uint32_t generation, uint64_t units)
+{
+    return fingerprint << 48 | (uint64_t)generation << 32 | units;
+}
+
+static inline uint64_t larder_word_offset(const larder_pool *pool, uint64_t word)
+{
+    return (word & UINT32_MAX) << pool->unit_shift;
+}
+
+static inline uint32_t larder_word_generation(uint64_t word)
+{
+    return (uint32_t)(word >> 32) & LARDER_GENERATION_MASK;
+}
+
+/* The segment that a final word points into; LARDER_NO_SEGMENT for a pending, empty or impossible one. */
+static inline uint32_t larder_word_segment(const larder_pool *pool, uint64_t word)
+{
+    uint64_t offset = larder_word_offset(pool, word);
+    if ((word & LARDER_PENDING) != 0 || offset < pool->segments_at ||
+        offset + sizeof(larder_item) > pool->geometry.size) {
+        return LARDER_NO_SEGMENT;
+    }
+    return (uint32_t)((offset - pool->segments_at) >> pool->segment_shift);
+}
+
+/* ---- items --------------------------------------------------------------------------------------------- */
+
+static inline size_t larder_item_key_at(uint32_t tags)
+{
+    return sizeof(larder_item) + (tags == 0 ? 0 : (tags + 1) * sizeof(uint64_t));
+}
+
+/* Kinds below this one are raw bytes without alignment; see image.h, which the engine does not know. */
+#define LARDER_BYTES_KIND   0u
+#define LARDER_COUNTER_KIND 1u
+
+static inline size_t larder_item_value_at(uint32_t tags, uint32_t key_length, uint8_t kind)
+{
+    size_t end = larder_item_key_at(tags) + key_length;
+    return kind == LARDER_BYTES_KIND ? end : (end + 7) / 8 * 8;
+}
+
+static inline const char *larder_item_key(const larder_item *item)
+{
+    return (const char *)item + larder_item_key_at(item->tags);
+}
+
+static inline size_t larder_item_bytes(const larder_pool *pool, const larder_item *item)
+{
+    return (size_t)item->units << pool->unit_shift;
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------- */
+
+/* What a look-up found. If `brief`, the finder pinned the segment for the moment only: drop it when done. */
+typedef struct larder_found {
+    _Atomic uint64_t *at;
+    uint64_t word;
+    const larder_item *item;   /* where PHP sees it */
+    uint32_t segment;
+    bool brief;
+} larder_found;
+
+static inline void larder_found_drop(larder_pool *pool, const larder_found *found)
+{
+    if (found->brief) {
+        larder_pin_drop(pool, found->segment);
+    }
+}
+
+/* The same item through the writable mapping. */
+static inline larder_item *larder_writable(const larder_pool *pool, const larder_item *item)
+{
+    return (larder_item *)(pool->rw + ((const uint8_t *)item - pool->ro));
+}
+
+/* Does the word point at an item of that key? Pins its segment: to the end of the request if `lasting` and the
+ * process's share of pins is not used up, else briefly. */
+static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder_key *key, bool lasting,
+                                  larder_found *found)
+{
+    uint32_t segment = larder_word_segment(pool, word);
+    uint32_t generation = larder_word_generation(word);
+    if (segment >= pool->geometry.segment_count) {
+        return false;
+    }
+    found->brief = false;
+    if (!larder_pin_holds(pool, segment, generation)) {
+        found->brief = !lasting || !larder_pin_may_last(pool);
+        if (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation)) {
+            return false;
+        }
+    }
+    uint64_t offset = larder_word_offset(pool, word);
+    const larder_item *item = (const larder_item *)(pool->ro + offset);
+    found->segment = segment;
+    if (item->key_length == key->length &&
+        offset + larder_item_key_at(item->tags) + key->length <= pool->geometry.size &&
+        memcmp(larder_item_key(item), key->bytes, key->length) == 0) {
+        found->word = word;
+        found->item = item;
+        return true;
+    }
+    larder_found_drop(pool, found);
+    return false;
+}
+
+static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint64_t fingerprint,
+                                  const larder_key *key, bool lasting, larder_found *found)
+{
+    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        /* acquire: the item was complete before its word was placed. */
+        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_acquire);
+        if (word >> 48 == fingerprint && larder_matches(pool, word, key, lasting, found)) {
+            found->at = &bucket->word[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Finds the key's item, dead or alive. */
+static inline bool larder_find(larder_pool *pool, const larder_place *place, const larder_key *key, bool lasting,
+                               larder_found *found)
+{
+    return larder_find_in(pool, place->first, place->fingerprint, key, lasting, found) ||
+           larder_find_in(pool, place->second, place->fingerprint, key, lasting, found);
+}
+
+/* Neither cleared nor expired. `now` is only asked for if the item can expire. */
+static inline bool larder_is_alive(const larder_pool *pool, const larder_item *item)
+{
+    /* acquire: an item stored after a clear is judged by that clear. */
+    if (item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_acquire)) {
+        return false;
+    }
+    /* relaxed: an expiry stands alone. */
+    uint64_t expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
+    return expiry == LARDER_NO_EXPIRY || larder_pool_now(pool) < expiry;
+}
+
+/* ---- changing ------------------------------------------------------------------------------------------ */
+
+enum larder_mode { LARDER_SET, LARDER_ADD, LARDER_REPLACE };
+
+enum larder_result {
+    LARDER_OK,
+    LARDER_EXISTS,    /* an add of a living key */
+    LARDER_ABSENT,    /* a replace of a dead one, or a word that was to be replaced is gone */
+    LARDER_OVERTAKEN, /* a later write or delete came first */
+    LARDER_LOST,      /* the segment was reclaimed before the item was published: try again */
+    LARDER_FULL,      /* refused: nothing can be evicted */
+    LARDER_PINNED,    /* ... because what could be is still being read */
+    LARDER_LARGE,     /* ... because no such value fits in this pool */
+    LARDER_BUSY,      /* ... because the segment lock was held too long */
+};
+
+/* A complete item that is not in the index yet. */
+typedef struct larder_draft {
+    larder_item *item;    /* writable */
+    uint64_t offset;
+    uint32_t segment, generation;
+    bool brief;
+} larder_draft;
+
+/* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. */
+uint64_t larder_begin_write(larder_pool *pool, const larder_place *place);
+
+/* Puts the draft into the index. `expected`: only in place of this word (0: of whatever is there). */
+enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected);
+
+/* Deletes the key for good. Was there a living item? */
+bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key);
+
+/* Empties the word of an item that is pinned, if nobody else has, and accounts for it. */
+bool larder_clear_found(larder_pool *pool, const larder_found *found);
+
+#endif

@@ -1,0 +1,468 @@
+#include "item.h"
+#include "evict.h"
+#include "ghost.h"
+#include "segment.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define LARDER_INT_KIND 2u /* an int beyond a counter's range; see image.h */
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static void describe(const larder_pool *pool, const larder_found *found, larder_hit *hit)
+{
+    const larder_item *item = found->item;
+    size_t value_at = larder_item_value_at(item->tags, item->key_length, item->kind);
+    hit->value = (const uint8_t *)item + value_at;
+    hit->size = larder_item_bytes(pool, item) - value_at - item->spare;
+    hit->kind = item->kind;
+    hit->layout = item->layout_and_level & LARDER_LAYOUT_MASK;
+    hit->lasting = !found->brief;
+    hit->segment = found->segment;
+    hit->expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
+    hit->stamp = item->stamp;
+    hit->item = item;
+}
+
+/* Could this item be used by us, and does it lie where it says? Words are checked when read, and so is this, so that a
+ * damaged pool gives misses. */
+static bool is_readable(const larder_pool *pool, const larder_item *item)
+{
+    size_t bytes = larder_item_bytes(pool, item);
+    uint64_t at = (uint64_t)((const uint8_t *)item - pool->ro);
+    uint8_t layout = item->layout_and_level & LARDER_LAYOUT_MASK;
+    return bytes <= pool->geometry.size - at &&
+           larder_item_value_at(item->tags, item->key_length, item->kind) + item->spare <= bytes &&
+           (layout == 0 || layout == pool->layout);
+}
+
+static bool find_alive(larder_pool *pool, const larder_key *key, bool lasting, larder_found *found)
+{
+    larder_place place = larder_place_of(pool, key->hash);
+    if (!larder_find(pool, &place, key, lasting, found)) {
+        return false;
+    }
+    if (larder_is_alive(pool, found->item) && is_readable(pool, found->item)) {
+        return true;
+    }
+    if (atomic_load_explicit(&found->item->expiry, memory_order_relaxed) != LARDER_NO_EXPIRY) {
+        larder_count(pool, LARDER_EXPIRED);
+    }
+    larder_found_drop(pool, found);
+    return false;
+}
+
+bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit)
+{
+    larder_found found;
+    if (!larder_pool_enter(pool)) {
+        return false;
+    }
+    if (!find_alive(pool, key, true, &found)) {
+        larder_count(pool, LARDER_MISSES);
+        return false;
+    }
+    larder_count(pool, LARDER_HITS);
+    describe(pool, &found, hit);
+    /* relaxed: a hint for eviction; written once, so that readers do not take the line from each other. */
+    if (atomic_load_explicit(&found.item->visited, memory_order_relaxed) == 0) {
+        atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
+    }
+    return true;
+}
+
+bool larder_peek(larder_pool *pool, const larder_key *key, larder_hit *hit)
+{
+    larder_found found;
+    if (!larder_pool_enter(pool) || !find_alive(pool, key, false, &found)) {
+        return false;
+    }
+    describe(pool, &found, hit);
+    return true;
+}
+
+void larder_hit_drop(larder_pool *pool, const larder_hit *hit)
+{
+    if (!hit->lasting) {
+        larder_pin_drop(pool, hit->segment);
+    }
+}
+
+/* ---- storing ------------------------------------------------------------------------------------------- */
+
+static size_t item_bytes(const larder_pool *pool, const larder_key *key, const larder_value *value, uint8_t *spare)
+{
+    size_t unit = (size_t)1 << pool->unit_shift;
+    size_t exact = larder_item_value_at(0, key->length, value->kind) + value->size;
+    size_t bytes = (exact + unit - 1) / unit * unit;
+    *spare = (uint8_t)(bytes - exact);
+    return bytes;
+}
+
+/* What the key's old item hands down to the new one, so that rewriting something does not make it look new. */
+typedef struct heritage {
+    enum larder_list queue;
+    uint8_t visited, level;
+} heritage;
+
+static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
+                       const larder_draft *draft, const heritage *old, uint64_t stamp)
+{
+    uint8_t spare;
+    size_t bytes = item_bytes(pool, key, value, &spare);
+    larder_item *item = draft->item;
+    size_t value_at = larder_item_value_at(0, key->length, value->kind);
+    uint8_t *to = (uint8_t *)item + value_at;
+    item->units = (uint32_t)(bytes >> pool->unit_shift);
+    item->key_length = (uint16_t)key->length;
+    item->kind = value->kind;
+    item->layout_and_level = (uint8_t)((value->has_layout ? pool->layout : 0) | old->level << LARDER_LEVEL_SHIFT);
+    item->stamp = stamp;
+    item->cost = terms->cost;
+    item->tags = 0;
+    item->spare = spare;
+    atomic_store_explicit(&item->expiry, terms->expiry, memory_order_relaxed);
+    atomic_store_explicit(&item->visited, old->visited, memory_order_relaxed);
+    memcpy((uint8_t *)item + larder_item_key_at(0), key->bytes, key->length);
+    if (value->kind == LARDER_COUNTER_KIND) {
+        uint64_t counter = (uint64_t)value->counter << 1;
+        memcpy(to, &counter, sizeof counter);
+    } else {
+        value->write(value->context, to, pool->geometry.base + draft->offset + value_at);
+    }
+    larder_raise(&pool->segments[draft->segment].latest_expiry, terms->expiry);
+}
+
+static void count_refusal(larder_pool *pool, enum larder_result result)
+{
+    switch (result) {
+    case LARDER_FULL:
+        larder_count(pool, LARDER_REFUSED_FULL);
+        break;
+    case LARDER_PINNED:
+        larder_count(pool, LARDER_REFUSED_PINNED);
+        break;
+    case LARDER_LARGE:
+        larder_count(pool, LARDER_REFUSED_LARGE);
+        break;
+    case LARDER_BUSY:
+    case LARDER_LOST:
+        larder_count(pool, LARDER_REFUSED_BUSY);
+        break;
+    case LARDER_OVERTAKEN:
+        larder_count(pool, LARDER_CONFLICTS);
+        break;
+    case LARDER_OK:
+    case LARDER_EXISTS:
+    case LARDER_ABSENT:
+        break;
+    }
+}
+
+static bool is_refusal(enum larder_result result)
+{
+    return result == LARDER_FULL || result == LARDER_PINNED || result == LARDER_LARGE || result == LARDER_BUSY ||
+           result == LARDER_LOST;
+}
+
+/* Does the mode allow it as things stand? Saves writing a value that nobody will see; publishing decides. And what is
+ * there hands down. */
+static enum larder_result look_first(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                     enum larder_mode mode, bool *found_one, heritage *old)
+{
+    larder_found found;
+    bool alive = false;
+    *found_one = larder_find(pool, place, key, false, &found);
+    if (*found_one) {
+        alive = larder_is_alive(pool, found.item);
+        old->queue = (enum larder_list)(pool->segments[found.segment].queue % LARDER_QUEUES);
+        old->visited = atomic_load_explicit(&found.item->visited, memory_order_relaxed);
+        old->level = found.item->layout_and_level >> LARDER_LEVEL_SHIFT;
+        larder_found_drop(pool, &found);
+    }
+    if (mode == LARDER_ADD && alive) {
+        return LARDER_EXISTS;
+    }
+    return mode == LARDER_REPLACE && !alive ? LARDER_ABSENT : LARDER_OK;
+}
+
+static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                     const larder_value *value, const larder_terms *terms, const heritage *old)
+{
+    uint8_t spare;
+    size_t bytes = item_bytes(pool, key, value, &spare);
+    larder_draft draft;
+    enum larder_result result = larder_reserve(pool, old->queue, bytes, &draft);
+    if (result != LARDER_OK) {
+        return result;
+    }
+    uint64_t stamp = larder_begin_write(pool, place);
+    write_item(pool, key, value, terms, &draft, old, stamp);
+    result = larder_publish(pool, place, key, &draft, terms->mode, terms->expected);
+    larder_draft_drop(pool, &draft);
+    if (draft.offset / LARDER_STRIDE != (draft.offset + bytes) / LARDER_STRIDE) {
+        larder_make_room_ahead(pool);
+    }
+    return result;
+}
+
+enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                const larder_terms *terms)
+{
+    if (!larder_pool_enter(pool)) {
+        return LARDER_BUSY;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
+    bool found;
+    enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
+    if (result != LARDER_OK) {
+        return result;
+    }
+    if (!found && larder_ghost_take(pool, key->hash, value->size)) {
+        old.queue = LARDER_MAIN;
+    }
+    result = LARDER_LOST;
+    for (int tries = 0; tries < 3 && result == LARDER_LOST; tries++) {
+        result = store_once(pool, &place, key, value, terms, &old);
+    }
+    if (result == LARDER_OK) {
+        larder_count(pool, LARDER_SETS);
+    } else {
+        count_refusal(pool, result);
+        if (is_refusal(result) && terms->mode != LARDER_ADD) {
+            larder_erase(pool, &place, key);
+        }
+    }
+    return result;
+}
+
+bool larder_delete(larder_pool *pool, const larder_key *key)
+{
+    if (!larder_pool_enter(pool)) {
+        return false;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    bool existed = larder_erase(pool, &place, key);
+    if (existed) {
+        larder_count(pool, LARDER_DELETES);
+    }
+    return existed;
+}
+
+/* ---- counting ------------------------------------------------------------------------------------------ */
+
+enum step { DONE, AGAIN, WRONG_KIND, RANGE, CREATE, FROZEN };
+
+/* Adds in place, unless the counter is frozen because it is being moved, or leaves a counter's range. */
+static enum step add_in_place(larder_pool *pool, const larder_found *found, int64_t by, int64_t *result)
+{
+    const larder_item *item = found->item;
+    size_t at = larder_item_value_at(item->tags, item->key_length, item->kind);
+    _Atomic uint64_t *counter = (_Atomic uint64_t *)((uint8_t *)larder_writable(pool, item) + at);
+    uint64_t seen = atomic_load_explicit(counter, memory_order_acquire), next;
+    do {
+        if ((seen & 1) != 0) {
+            return FROZEN;
+        }
+        if (__builtin_add_overflow((int64_t)seen >> 1, by, result)) {
+            return RANGE;
+        }
+        if (*result < LARDER_COUNTER_MIN || *result > LARDER_COUNTER_MAX) {
+            return CREATE;
+        }
+        next = (uint64_t)*result << 1;
+        LARDER_FAULT(LARDER_AT_COUNT);
+        /* acq_rel: what was done before counting is seen by whoever reads the count. */
+    } while (!atomic_compare_exchange_weak_explicit(counter, &seen, next, memory_order_acq_rel, memory_order_acquire));
+    return DONE;
+}
+
+static bool read_int(const larder_found *found, int64_t *value)
+{
+    const larder_item *item = found->item;
+    const uint8_t *at = (const uint8_t *)item + larder_item_value_at(item->tags, item->key_length, item->kind);
+    memcpy(value, at, sizeof *value);
+    if (item->kind == LARDER_COUNTER_KIND) {
+        *value >>= 1;
+        return true;
+    }
+    return item->kind == LARDER_INT_KIND;
+}
+
+static void write_int(const void *context, void *to, uintptr_t address)
+{
+    (void)address;
+    memcpy(to, context, sizeof(int64_t));
+}
+
+/* Stores the counter as a new item: an absent one, or one that cannot be changed in place (a stopped process may have
+ * frozen it, or it is beyond a counter's range). */
+static enum larder_result store_int(larder_pool *pool, const larder_key *key, int64_t number, uint64_t expiry,
+                                    uint64_t expected)
+{
+    bool counter = number >= LARDER_COUNTER_MIN && number <= LARDER_COUNTER_MAX;
+    const larder_value value = {.kind = counter ? LARDER_COUNTER_KIND : LARDER_INT_KIND,
+                                .size = sizeof number,
+                                .counter = number,
+                                .write = write_int,
+                                .context = &number};
+    const larder_terms terms = {
+        .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .expiry = expiry, .expected = expected};
+    return larder_store(pool, key, &value, &terms);
+}
+
+typedef struct increment {
+    int64_t by, initial;
+    uint64_t expiry;
+    int64_t *result;
+} increment;
+
+static enum step increment_absent(larder_pool *pool, const larder_key *key, const increment *add)
+{
+    if (__builtin_add_overflow(add->initial, add->by, add->result)) {
+        return RANGE;
+    }
+    enum larder_result stored = store_int(pool, key, *add->result, add->expiry, 0);
+    return stored == LARDER_OK ? DONE : stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : CREATE;
+}
+
+static enum step increment_once(larder_pool *pool, const larder_key *key, const increment *add, bool patient)
+{
+    larder_place place = larder_place_of(pool, key->hash);
+    larder_found found;
+    int64_t number;
+    if (!larder_find(pool, &place, key, false, &found)) {
+        return increment_absent(pool, key, add);
+    }
+    if (!larder_is_alive(pool, found.item)) {
+        larder_found_drop(pool, &found);
+        return increment_absent(pool, key, add);
+    }
+    enum step step = WRONG_KIND;
+    if (read_int(&found, &number)) {
+        step = found.item->kind == LARDER_COUNTER_KIND ? add_in_place(pool, &found, add->by, add->result) : CREATE;
+        if (step == DONE) {
+            atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
+        }
+        if (step == FROZEN && patient) {
+            step = AGAIN;
+        } else if (step == FROZEN || step == CREATE) {
+            uint64_t expiry = atomic_load_explicit(&found.item->expiry, memory_order_relaxed);
+            step = RANGE;
+            if (!__builtin_add_overflow(number, add->by, add->result)) {
+                step = store_int(pool, key, *add->result, expiry, found.word) == LARDER_OK ? DONE : AGAIN;
+            }
+        }
+    }
+    larder_found_drop(pool, &found);
+    return step;
+}
+
+enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
+                                     uint64_t expiry, int64_t *result)
+{
+    const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
+    if (!larder_pool_enter(pool)) {
+        return LARDER_NOT_COUNTED;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    larder_begin_write(pool, &place);
+    for (int tries = 0; tries < 10000; tries++) {
+        switch (increment_once(pool, key, &add, tries % 1000 != 999)) {
+        case DONE:
+            return LARDER_COUNTED;
+        case WRONG_KIND:
+            return LARDER_NOT_A_COUNTER;
+        case RANGE:
+            return LARDER_OUT_OF_RANGE;
+        case CREATE:
+            return LARDER_NOT_COUNTED;
+        case AGAIN:
+        case FROZEN:
+            sched_yield();
+        }
+    }
+    return LARDER_NOT_COUNTED;
+}
+
+/* ---- touching, clearing, listing ------------------------------------------------------------------------- */
+
+bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
+{
+    if (!larder_pool_enter(pool)) {
+        return false;
+    }
+    for (int tries = 0; tries < 64; tries++) {
+        larder_found found;
+        if (!find_alive(pool, key, false, &found)) {
+            return false;
+        }
+        larder_raise(&pool->segments[found.segment].latest_expiry, expiry);
+        LARDER_FAULT(LARDER_AT_TOUCH);
+        /* seq_cst: a mover looks at the expiry again after it has turned the word; so one of us sees the other. */
+        atomic_store_explicit(&larder_writable(pool, found.item)->expiry, expiry, memory_order_seq_cst);
+        bool still = atomic_load_explicit(found.at, memory_order_seq_cst) == found.word;
+        larder_found_drop(pool, &found);
+        if (still) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void larder_clear(larder_pool *pool)
+{
+    if (!larder_pool_enter(pool)) {
+        return;
+    }
+    uint64_t tick = larder_tick(pool->header);
+    LARDER_FAULT(LARDER_AT_CLEAR);
+    larder_raise(&pool->header->last_clear, tick);
+    /* So that whole segments are known to be dead. If the lock is held, they are found out item by item. */
+    if (larder_lock(pool)) {
+        for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
+            uint32_t open = larder_open_of(pool, (enum larder_list)queue);
+            if (open < pool->geometry.segment_count) {
+                larder_seal_segment(pool, open);
+                atomic_store_explicit(&pool->segments[open].sealed_at, tick - 1, memory_order_relaxed);
+            }
+        }
+        larder_unlock(pool);
+    }
+}
+
+void larder_each_key(larder_pool *pool, const char *prefix, size_t length,
+                     bool (*visit)(void *context, const char *key, size_t key_length), void *context)
+{
+    if (!larder_pool_enter(pool)) {
+        return;
+    }
+    for (uint32_t b = 0; b < pool->geometry.bucket_count; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            uint64_t word = atomic_load_explicit(&pool->buckets[b].word[i], memory_order_acquire);
+            uint32_t segment = larder_word_segment(pool, word);
+            uint32_t generation = larder_word_generation(word);
+            if (word == 0 || segment >= pool->geometry.segment_count) {
+                continue;
+            }
+            bool held = larder_pin_holds(pool, segment, generation);
+            if (!held && (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation))) {
+                continue;
+            }
+            const larder_item *item = (const larder_item *)(pool->ro + larder_word_offset(pool, word));
+            bool go_on = true;
+            if (is_readable(pool, item) && larder_is_alive(pool, item) && item->key_length >= length &&
+                memcmp(larder_item_key(item), prefix, length) == 0) {
+                go_on = visit(context, larder_item_key(item), item->key_length);
+            }
+            if (!held) {
+                larder_pin_drop(pool, segment);
+            }
+            if (!go_on) {
+                return;
+            }
+        }
+    }
+}

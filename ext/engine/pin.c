@@ -1,0 +1,109 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "pin.h"
+#include "slot.h"
+
+#include <sys/mman.h>
+
+static void protect(const larder_pool *pool, uint32_t segment, int protection)
+{
+    size_t length = ((size_t)1 << pool->segment_shift) * (pool->segments[segment].run > 1 ? pool->segments[segment].run : 1);
+    const uint8_t *at = pool->ro + pool->segments_at + ((size_t)segment << pool->segment_shift);
+    if (pool->config.protect_unpinned) {
+        mprotect((void *)(uintptr_t)at, length, protection);
+    }
+}
+
+static void set_bit(larder_pool *pool, uint32_t segment)
+{
+    _Atomic uint64_t *word = &pool->own_pins[segment / 64];
+    /* relaxed: only this process writes its pins; the fence that follows orders the store. */
+    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) | UINT64_C(1) << segment % 64,
+                          memory_order_relaxed);
+}
+
+static void clear_bit(larder_pool *pool, uint32_t segment)
+{
+    _Atomic uint64_t *word = &pool->own_pins[segment / 64];
+    /* release: all reads under the pin happen before it falls. */
+    atomic_store_explicit(
+        word, atomic_load_explicit(word, memory_order_relaxed) & ~(UINT64_C(1) << segment % 64),
+        memory_order_release);
+}
+
+bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
+{
+    if (pool->pinned[segment] != 0) {
+        return pool->pinned[segment] == generation + 1;
+    }
+    LARDER_FAULT(LARDER_AT_PIN);
+    set_bit(pool, segment);
+    atomic_thread_fence(memory_order_seq_cst);
+    /* acquire: the bytes of this generation were written before. */
+    if (atomic_load_explicit(&pool->generations[segment], memory_order_acquire) != generation) {
+        clear_bit(pool, segment);
+        return false;
+    }
+    if (pool->pinned_count == 0) {
+        atomic_store_explicit(&pool->slot->pinned_since, larder_pool_now(pool), memory_order_relaxed);
+    }
+    pool->pinned[segment] = generation + 1;
+    pool->pinned_list[pool->pinned_count++] = segment;
+    atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
+    protect(pool, segment, PROT_READ);
+    return true;
+}
+
+static void drop_entry(larder_pool *pool, uint32_t segment)
+{
+    protect(pool, segment, PROT_NONE);
+    pool->pinned[segment] = 0;
+    clear_bit(pool, segment);
+}
+
+void larder_pin_drop(larder_pool *pool, uint32_t segment)
+{
+    /* Brief pins are dropped in the reverse order of setting, with at most a few in between. */
+    uint32_t i = pool->pinned_count;
+    while (i-- > 0) {
+        if (pool->pinned_list[i] == segment) {
+            pool->pinned_list[i] = pool->pinned_list[--pool->pinned_count];
+            drop_entry(pool, segment);
+            break;
+        }
+    }
+    atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
+}
+
+void larder_pins_drop(larder_pool *pool)
+{
+    while (pool->pinned_count > 0) {
+        drop_entry(pool, pool->pinned_list[--pool->pinned_count]);
+    }
+    atomic_store_explicit(&pool->slot->pinned, 0, memory_order_relaxed);
+}
+
+void larder_pins_forget(larder_pool *pool)
+{
+    while (pool->pinned_count > 0) {
+        pool->pinned[pool->pinned_list[--pool->pinned_count]] = 0;
+    }
+}
+
+bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
+{
+    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
+    if (used > pool->geometry.slot_count) {
+        used = pool->geometry.slot_count;
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        const _Atomic uint64_t *word = pool->pins + (size_t)i * pool->geometry.pin_words + segment / 64;
+        /* acquire: pairs with the release that drops a pin; the reads under it are done. */
+        if ((atomic_load_explicit(word, memory_order_acquire) >> segment % 64 & 1) != 0 &&
+            !larder_slot_bury(pool, i)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,46 @@
+/* Pins: a process's marks on the segments it reads from.
+ *
+ * Invariant: a segment whose bit is set in the pins of a living slot, set under generation g and confirmed while the
+ * segment still had generation g, keeps its bytes until the bit is cleared.
+ *
+ * Reader and reclaimer each write one thing and read the other's, with a full fence in between, so that at least
+ * one of them sees the other:
+ *
+ *     reader:    set the pin | full fence | load the generation: unchanged, or give up
+ *     reclaimer: raise the generation | full fence | load the pins: none, or leave the segment in limbo
+ *
+ * A pin that hands out values lasts until the request ends. A pin under which something is only looked at or copied
+ * is brief. Both are one bit; a process never sets a bit it has set already.
+ */
+#ifndef LARDER_PIN_H
+#define LARDER_PIN_H
+
+#include "pool.h"
+
+/* Pins the segment under that generation. False: it has moved on, and nothing is pinned. */
+bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation);
+
+/* Drops one pin. */
+void larder_pin_drop(larder_pool *pool, uint32_t segment);
+
+/* Drops all. */
+void larder_pins_drop(larder_pool *pool);
+
+/* Forgets them in this process, leaving the slot's bits as they are (it was retired, or is a parent's). */
+void larder_pins_forget(larder_pool *pool);
+
+/* Does any process pin it? Buries the dead it meets. The caller has raised the segment's generation. */
+bool larder_pinned_by_any(larder_pool *pool, uint32_t segment);
+
+static inline bool larder_pin_holds(const larder_pool *pool, uint32_t segment, uint32_t generation)
+{
+    return pool->pinned[segment] == generation + 1;
+}
+
+/* May this process keep another pin for as long as its request runs? A quarter of the segments is its share. */
+static inline bool larder_pin_may_last(const larder_pool *pool)
+{
+    return pool->zero_copy && pool->pinned_count < pool->pinned_most;
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* A pool as one process sees it: opening, making, replacing and removing the file, and mapping it twice.
+ *
+ * The file is mapped read-only at the address that its header names (`ro`), because PHP uses the values there in
+ * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value crashes
+ * one process instead of poisoning all. If the address is taken, `ro` lies elsewhere, `shift` bytes away, and
+ * values can only be copied out.
+ *
+ * A handle belongs to one thread. After a fork the child's handle is repaired by larder_pool_after_fork().
+ */
+#ifndef LARDER_POOL_H
+#define LARDER_POOL_H
+
+#include "clock.h"
+#include "format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LARDER_NAME_MAX 64u
+#define LARDER_PATH_MAX 1024u
+
+/* What the engine asks of whoever knows the values. */
+typedef struct larder_value_ops {
+    /* The item's value was copied to `copy` (writable), where readers will see it `move` bytes further on than
+     * before: set its inner addresses right. */
+    void (*moved)(void *copy, size_t size, uint8_t kind, intptr_t move);
+} larder_value_ops;
+
+enum larder_zero_copy { LARDER_ZERO_COPY_AUTO, LARDER_ZERO_COPY_ON, LARDER_ZERO_COPY_OFF };
+
+typedef struct larder_pool_config {
+    const char *directory;       /* NULL: /dev/shm/larder-<uid> */
+    const char *name;
+    uint64_t size;               /* bytes; 0: what is there, else the default */
+    bool evict;
+    enum larder_zero_copy zero_copy;
+    bool protect_unpinned;       /* segments that this process does not pin are unreadable where PHP looks */
+    uint32_t layout;             /* names this PHP's layout of values; 0: none */
+    larder_value_ops ops;
+    larder_wall_clock now;       /* NULL: the machine's */
+} larder_pool_config;
+
+typedef struct larder_error {
+    char message[LARDER_PATH_MAX + 768];
+} larder_error;
+
+/* On a page that is zero in a forked child, so that a child that came into being without fork() still finds
+ * out. Also zero between requests: whoever finds it zero calls larder_pool_enter(). */
+typedef struct larder_entered {
+    uint32_t ready; /* checked, and in the middle of a request */
+    uint32_t known; /* the handle belongs to this process */
+} larder_entered;
+
+/* A pool that lost its name while this process used its values: stays mapped, and pinned, until the request ends. */
+typedef struct larder_grave {
+    struct larder_grave *next;
+    const uint8_t *ro;
+    uint8_t *rw;
+    uint64_t size;
+    int slot_fd;
+} larder_grave;
+
+typedef struct larder_pool {
+    /* What reads need, first. */
+    volatile larder_entered *entered;
+    uint8_t *rw;                     /* the file, writable */
+    const uint8_t *ro;               /* the file, as PHP sees it */
+    larder_header *header;           /* in rw */
+    larder_bucket *buckets;
+    _Atomic uint32_t *generations;   /* one per segment, 15 bits used */
+    uint64_t seed;
+    uint64_t segments_at;
+    uint32_t bucket_count;
+    uint32_t unit_shift, segment_shift;
+    uint32_t countdown;              /* operations until the next look at the path */
+    uint32_t *pinned;                /* per segment: generation + 1 under which this process pins it, or 0 */
+    larder_slot *slot;
+    uint8_t layout;                  /* 1 + this PHP's place in header.layouts, 0: none left */
+    bool zero_copy;                  /* values may be used in place */
+
+    larder_segment *segments;
+    _Atomic uint64_t *starts;        /* a bit per 8 bytes of segment: an item begins here */
+    _Atomic uint32_t *ghosts;
+    larder_slot *slots;
+    _Atomic uint64_t *pins;          /* pin_words per slot */
+    _Atomic uint64_t *own_pins;      /* the part of `pins` that is this process's */
+    uint32_t *pinned_list;           /* which entries of `pinned` are set */
+    uint32_t pinned_count, pinned_most;
+    uint32_t slot_index, incarnation;
+    uint64_t pending_sequence;
+    intptr_t shift;                  /* ro minus geometry.base */
+    larder_geometry geometry;        /* a copy nobody can damage */
+
+    struct larder_pool *next;        /* all handles of this process, for fork */
+    larder_grave *graves;
+    int fd;                          /* for questions about locks */
+    int slot_fd;                     /* its lock holds the slot */
+    int spare_fd;                    /* during a fork: the slot that the child is going to have */
+    uint32_t spare_index;
+    int inherited_fd;                /* in a child that found no slot of its own: keeps the parent's pins */
+    bool pins_shared;                /* a child relies on this slot's pins: leave them when the request ends */
+    bool fork_lost_file;             /* in a child: the pool was replaced meanwhile, look for the new one */
+    bool in_request;                 /* entered before in this request, if `entered` is zero all the same: a fork */
+    uint64_t checked_at;             /* ms; the last look at the path */
+    uint64_t counted_at;             /* ms; when the countdown last ended */
+    larder_error trouble;            /* why the pool cannot be used, after a false larder_pool_enter() */
+    dev_t device;
+    ino_t inode;
+    char path[LARDER_PATH_MAX];
+    larder_pool_config config;       /* its strings are the handle's own */
+    char name[LARDER_NAME_MAX + 1];
+    char directory[LARDER_PATH_MAX];
+} larder_pool;
+
+/* Opens the pool of that name, making it if there is none. NULL: `error` says why and what to do. */
+larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *error);
+
+/* Unmaps and gives the slot back. The file stays. */
+void larder_pool_close(larder_pool *pool);
+
+/* Takes the pool's name away from it; processes that have it open find out and make or open another.
+ * 1: removed, 0: there was none, -1: error. */
+int larder_pool_remove(const char *directory, const char *name, larder_error *error);
+
+/* What every operation begins with: the start of a request, after a fork, and now and then in between, a look
+ * at whether this is still the pool of that name and undamaged; if not, it is opened (made) anew in place.
+ * False: the pool cannot be used now (the cache behaves as empty). */
+bool larder_pool_enter_slowly(larder_pool *pool);
+
+static inline bool larder_pool_enter(larder_pool *pool)
+{
+    /* relaxed: the flag only says where to look; what it announces is read again. */
+    if (pool->entered->ready != 0 && --pool->countdown != 0 &&
+        atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0) {
+        return true;
+    }
+    return larder_pool_enter_slowly(pool);
+}
+
+/* The end of a request: nobody in this process uses values any more. Drops the pins. */
+void larder_pool_leave(larder_pool *pool);
+
+/* Does this address lie where PHP sees the pool's values? */
+static inline bool larder_pool_contains(const larder_pool *pool, const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)pool->ro < pool->geometry.size;
+}
+
+static inline uint64_t larder_pool_now(const larder_pool *pool)
+{
+    return pool->config.now();
+}
+
+/* The counters are this process's own: nobody else writes them, everybody may add them up. */
+static inline void larder_count(larder_pool *pool, enum larder_counter which)
+{
+    _Atomic uint64_t *counter = &pool->slot->counter[which];
+    /* relaxed: only a figure. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+#endif

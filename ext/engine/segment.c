@@ -1,0 +1,475 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "segment.h"
+#include "evict.h"
+#include "slot.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOCK_PATIENCE_NS 10000000 /* then a store is refused: the lock's owner is stopped, or starved */
+#define LOCK_SPINS       128      /* before the first look at the time */
+
+/* ---- the lock ------------------------------------------------------------------------------------------ */
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static uint64_t lock_word(const larder_pool *pool)
+{
+    return (uint64_t)pool->incarnation << 32 | (pool->slot_index + 1);
+}
+
+static bool try_lock(larder_pool *pool, uint64_t from)
+{
+    LARDER_FAULT(LARDER_AT_LOCK);
+    /* acquire: all that the previous owner wrote. */
+    return atomic_compare_exchange_strong_explicit(&pool->header->lock, &from, lock_word(pool),
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+static bool owner_is_dead(larder_pool *pool, uint64_t owner)
+{
+    uint32_t slot = (uint32_t)owner - 1;
+    return slot >= pool->geometry.slot_count ||
+           atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != owner >> 32 ||
+           larder_slot_bury(pool, slot);
+}
+
+bool larder_try_lock(larder_pool *pool)
+{
+    return atomic_load_explicit(&pool->header->lock, memory_order_relaxed) == 0 && try_lock(pool, 0);
+}
+
+bool larder_lock(larder_pool *pool)
+{
+    for (int spin = 0; spin < LOCK_SPINS; spin++) {
+        if (larder_try_lock(pool)) {
+            return true;
+        }
+    }
+    int64_t begin = monotonic_ns();
+    do {
+        uint64_t owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
+        if (owner == 0 ? try_lock(pool, 0) : owner_is_dead(pool, owner) && try_lock(pool, owner)) {
+            if (owner != 0) {
+                larder_segments_recover(pool);
+            }
+            return true;
+        }
+        struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
+        nanosleep(&moment, NULL);
+    } while (monotonic_ns() - begin < LOCK_PATIENCE_NS);
+    return false;
+}
+
+void larder_unlock(larder_pool *pool)
+{
+    /* release: our changes. By exchange, so that an owner who was taken for dead cannot free another's lock. */
+    uint64_t own = lock_word(pool);
+    atomic_compare_exchange_strong_explicit(&pool->header->lock, &own, 0, memory_order_release,
+                                            memory_order_relaxed);
+}
+
+/* ---- lists --------------------------------------------------------------------------------------------- */
+
+void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t index)
+{
+    larder_list_ends *ends = &pool->header->lists[list];
+    larder_segment *segment = &pool->segments[index];
+    LARDER_FAULT(LARDER_AT_LINK);
+    segment->prev = ends->last;
+    segment->next = LARDER_NO_SEGMENT;
+    segment->list = (uint8_t)list;
+    if (ends->last == LARDER_NO_SEGMENT) {
+        ends->first = index;
+    } else {
+        pool->segments[ends->last].next = index;
+    }
+    ends->last = index;
+    ends->count++;
+}
+
+void larder_list_remove(larder_pool *pool, uint32_t index)
+{
+    larder_segment *segment = &pool->segments[index];
+    if (segment->list >= LARDER_LISTS) {
+        return;
+    }
+    LARDER_FAULT(LARDER_AT_UNLINK);
+    larder_list_ends *ends = &pool->header->lists[segment->list];
+    if (segment->prev == LARDER_NO_SEGMENT) {
+        ends->first = segment->next;
+    } else {
+        pool->segments[segment->prev].next = segment->next;
+    }
+    if (segment->next == LARDER_NO_SEGMENT) {
+        ends->last = segment->prev;
+    } else {
+        pool->segments[segment->next].prev = segment->prev;
+    }
+    ends->count--;
+    segment->list = LARDER_LISTS;
+}
+
+static void set_state(larder_segment *segment, enum larder_segment_state state)
+{
+    /* release: whoever finds a segment open finds it emptied before. */
+    atomic_store_explicit(&segment->state, state, memory_order_release);
+}
+
+static enum larder_segment_state state_of(const larder_segment *segment)
+{
+    return (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_acquire);
+}
+
+/* ---- taking and giving back ------------------------------------------------------------------------------ */
+
+static void clear_starts(larder_pool *pool, uint32_t segment, uint32_t count)
+{
+    size_t words = (size_t)1 << pool->segment_shift >> 9;
+    memset((void *)(pool->starts + segment * words), 0, count * words * sizeof(uint64_t));
+}
+
+uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue)
+{
+    uint64_t open = atomic_load_explicit(&pool->header->open[queue], memory_order_acquire);
+    return (uint32_t)open - 1; /* 0 becomes LARDER_NO_SEGMENT */
+}
+
+static void prepare(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run)
+{
+    larder_segment *segment = &pool->segments[index];
+    clear_starts(pool, index, run);
+    atomic_store_explicit(&segment->fill, 0, memory_order_relaxed);
+    atomic_store_explicit(&segment->live, 0, memory_order_relaxed);
+    atomic_store_explicit(&segment->latest_expiry, 0, memory_order_relaxed);
+    atomic_store_explicit(&segment->sealed_at, 0, memory_order_relaxed);
+    segment->sequence = ++pool->header->sequence;
+    segment->run = run;
+    segment->queue = (uint8_t)queue;
+}
+
+uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t reserve)
+{
+    larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
+    uint32_t index = available->first;
+    if (available->count <= reserve || index >= pool->geometry.segment_count) {
+        return LARDER_NO_SEGMENT;
+    }
+    LARDER_FAULT(LARDER_AT_OPEN);
+    larder_list_remove(pool, index);
+    prepare(pool, index, queue, 1);
+    set_state(&pool->segments[index], LARDER_OPEN);
+    uint64_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
+    /* release: the emptied segment. */
+    atomic_store_explicit(&pool->header->open[queue], generation << 32 | (index + 1), memory_order_release);
+    return index;
+}
+
+void larder_seal_segment(larder_pool *pool, uint32_t index)
+{
+    larder_segment *segment = &pool->segments[index];
+    LARDER_FAULT(LARDER_AT_SEAL);
+    for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
+        if (larder_open_of(pool, (enum larder_list)queue) == index) {
+            atomic_store_explicit(&pool->header->open[queue], 0, memory_order_release);
+        }
+    }
+    atomic_store_explicit(&segment->sealed_at, larder_now_logical(pool->header), memory_order_relaxed);
+    set_state(segment, LARDER_SEALED);
+    larder_list_push(pool, (enum larder_list)segment->queue, index);
+}
+
+static void set_free(larder_pool *pool, uint32_t index)
+{
+    uint32_t run = pool->segments[index].run;
+    larder_list_remove(pool, index);
+    for (uint32_t i = 0; i < (run == 0 ? 1 : run) && index + i < pool->geometry.segment_count; i++) {
+        larder_segment *part = &pool->segments[index + i];
+        LARDER_FAULT(LARDER_AT_FREE);
+        part->run = 1;
+        set_state(part, LARDER_FREE);
+        larder_list_push(pool, LARDER_LIST_FREE, index + i);
+    }
+}
+
+void larder_empty_segment(larder_pool *pool, uint32_t index)
+{
+    uint32_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
+    larder_list_remove(pool, index);
+    LARDER_FAULT(LARDER_AT_LIMBO);
+    set_state(&pool->segments[index], LARDER_LIMBO);
+    /* seq_cst, and a full fence: the reclaimer's half of the protocol in pin.h. */
+    atomic_store_explicit(&pool->generations[index], (generation + 1) & LARDER_GENERATION_MASK,
+                          memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (larder_pinned_by_any(pool, index)) {
+        larder_list_push(pool, LARDER_LIST_LIMBO, index);
+    } else {
+        set_free(pool, index);
+    }
+}
+
+uint32_t larder_drain_limbo(larder_pool *pool)
+{
+    larder_list_ends *limbo = &pool->header->lists[LARDER_LIST_LIMBO];
+    uint32_t freed = 0;
+    for (uint32_t looks = limbo->count < 16 ? limbo->count : 16; looks > 0; looks--) {
+        uint32_t index = limbo->first;
+        larder_list_remove(pool, index);
+        if (larder_pinned_by_any(pool, index)) {
+            larder_list_push(pool, LARDER_LIST_LIMBO, index); /* others have their turn next time */
+        } else {
+            set_free(pool, index);
+            freed++;
+        }
+    }
+    return freed;
+}
+
+/* ---- reserving ----------------------------------------------------------------------------------------- */
+
+uint64_t larder_largest_item(const larder_pool *pool)
+{
+    return larder_segment_bytes(pool) * (pool->geometry.segment_count / 2);
+}
+
+void larder_segment_mark(larder_pool *pool, uint64_t offset)
+{
+    uint64_t bit = (offset - pool->segments_at) / 8;
+    /* release: the item is complete. */
+    atomic_fetch_or_explicit(&pool->starts[bit / 64], UINT64_C(1) << bit % 64, memory_order_release);
+}
+
+/* The open segment is full (or there is none): opens another, making room for it. */
+static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64_t expected)
+{
+    if (!larder_lock(pool)) {
+        return LARDER_BUSY;
+    }
+    enum larder_result result = LARDER_OK;
+    if (atomic_load_explicit(&pool->header->open[queue], memory_order_relaxed) == expected) {
+        if (expected != 0) {
+            larder_seal_segment(pool, (uint32_t)expected - 1);
+        }
+        if (pool->header->lists[LARDER_LIST_FREE].count <= larder_kept_segments(pool)) {
+            result = larder_make_room_now(pool);
+        }
+        /* Making room may have opened one, to move items to. */
+        if (larder_open_of(pool, queue) == LARDER_NO_SEGMENT &&
+            larder_open_segment(pool, queue, larder_kept_segments(pool)) == LARDER_NO_SEGMENT) {
+            result = result == LARDER_OK ? LARDER_PINNED : result;
+        } else {
+            result = LARDER_OK;
+        }
+    }
+    larder_unlock(pool);
+    return result;
+}
+
+/* Takes `bytes` of a segment that we have pinned, if it is open and has them. */
+static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_t *offset)
+{
+    larder_segment *segment = &pool->segments[index];
+    if (state_of(segment) != LARDER_OPEN) {
+        return false;
+    }
+    uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
+    LARDER_FAULT(LARDER_AT_RESERVE);
+    do {
+        if (fill + bytes > larder_segment_bytes(pool)) {
+            return false;
+        }
+        /* relaxed: room is only divided up here; what is written there is published by the index. */
+    } while (!atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    *offset = larder_segment_offset(pool, index) + fill;
+    return true;
+}
+
+static void begin_draft(larder_pool *pool, larder_draft *draft, uint32_t segment, uint32_t generation,
+                        uint64_t offset, bool brief)
+{
+    *draft = (larder_draft){.item = (larder_item *)(pool->rw + offset),
+                            .offset = offset,
+                            .segment = segment,
+                            .generation = generation,
+                            .brief = brief};
+}
+
+static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
+{
+    uint32_t count = (uint32_t)((bytes + larder_segment_bytes(pool) - 1) >> pool->segment_shift), head;
+    if (!larder_lock(pool)) {
+        return LARDER_BUSY;
+    }
+    enum larder_result result = larder_make_run(pool, count, &head);
+    if (result == LARDER_OK) {
+        uint32_t generation = atomic_load_explicit(&pool->generations[head], memory_order_relaxed);
+        prepare(pool, head, queue, count);
+        atomic_store_explicit(&pool->segments[head].fill, bytes, memory_order_relaxed);
+        larder_pin_set(pool, head, generation);
+        larder_seal_segment(pool, head);
+        begin_draft(pool, draft, head, generation, larder_segment_offset(pool, head), true);
+    }
+    larder_unlock(pool);
+    return result;
+}
+
+enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
+{
+    if (bytes > larder_largest_item(pool)) {
+        return LARDER_LARGE;
+    }
+    if (bytes > larder_segment_bytes(pool)) {
+        return reserve_run(pool, queue, bytes, draft);
+    }
+    for (int tries = 0; tries < 64; tries++) {
+        /* acquire: pairs with the opening. */
+        uint64_t open = atomic_load_explicit(&pool->header->open[queue], memory_order_acquire), offset;
+        uint32_t index = (uint32_t)open - 1, generation = (uint32_t)(open >> 32);
+        if (index < pool->geometry.segment_count) {
+            bool held = larder_pin_holds(pool, index, generation);
+            if (!held && !larder_pin_set(pool, index, generation)) {
+                continue; /* it has been recycled since */
+            }
+            if (take_room(pool, index, bytes, &offset)) {
+                begin_draft(pool, draft, index, generation, offset, !held);
+                return LARDER_OK;
+            }
+            if (!held) {
+                larder_pin_drop(pool, index);
+            }
+        }
+        enum larder_result result = roll(pool, queue, open);
+        if (result != LARDER_OK) {
+            return result;
+        }
+    }
+    return LARDER_BUSY;
+}
+
+void larder_draft_drop(larder_pool *pool, const larder_draft *draft)
+{
+    if (draft->brief) {
+        larder_pin_drop(pool, draft->segment);
+    }
+}
+
+/* ---- start and recovery ---------------------------------------------------------------------------------- */
+
+static bool table_is_sound(const larder_pool *pool)
+{
+    const larder_geometry *g = &pool->geometry;
+    for (uint32_t i = 0; i < g->segment_count; i++) {
+        const larder_segment *segment = &pool->segments[i];
+        uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
+        if (state >= LARDER_SEGMENT_STATES || segment->run > g->segment_count - i ||
+            segment->queue >= LARDER_QUEUES ||
+            atomic_load_explicit(&pool->generations[i], memory_order_relaxed) > LARDER_GENERATION_MASK ||
+            (segment->next >= g->segment_count && segment->next != LARDER_NO_SEGMENT && segment->next != 0) ||
+            (segment->prev >= g->segment_count && segment->prev != LARDER_NO_SEGMENT && segment->prev != 0)) {
+            return false;
+        }
+    }
+    for (uint32_t list = 0; list < LARDER_LISTS; list++) {
+        const larder_list_ends *ends = &pool->header->lists[list];
+        if (ends->count > g->segment_count ||
+            (ends->count > 0 && (ends->first >= g->segment_count || ends->last >= g->segment_count))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool larder_segments_start(larder_pool *pool)
+{
+    if (!table_is_sound(pool)) {
+        return false;
+    }
+    if (pool->header->lists[LARDER_LIST_FREE].count == 0 && pool->header->sequence == 0) {
+        if (!larder_lock(pool)) {
+            return true; /* somebody else is making them */
+        }
+        if (pool->header->lists[LARDER_LIST_FREE].count == 0 && pool->header->sequence == 0) {
+            larder_segments_recover(pool);
+        }
+        larder_unlock(pool);
+    }
+    return true;
+}
+
+typedef struct aged {
+    uint64_t sequence;
+    uint32_t index;
+} aged;
+
+static int by_age(const void *a, const void *b)
+{
+    uint64_t x = ((const aged *)a)->sequence, y = ((const aged *)b)->sequence;
+    return (x > y) - (x < y);
+}
+
+/* A dead owner may have left a run half made or half freed. What no head claims is free. */
+static void repair_runs(larder_pool *pool)
+{
+    uint32_t covered = 0;
+    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+        larder_segment *segment = &pool->segments[i];
+        enum larder_segment_state state = state_of(segment);
+        segment->list = LARDER_LISTS;
+        if (i < covered) {
+            segment->run = 0;
+            set_state(segment, LARDER_TAIL);
+        } else if (state == LARDER_TAIL || state == LARDER_FREE || segment->run == 0) {
+            segment->run = 1;
+            set_state(segment, LARDER_FREE);
+        } else {
+            covered = i + segment->run;
+        }
+    }
+}
+
+void larder_segments_recover(larder_pool *pool)
+{
+    uint32_t count = pool->geometry.segment_count, found = 0;
+    aged *order = malloc(count * sizeof *order);
+    pool->header->victim = 0; /* what was unlinked of it is skipped the next time */
+    repair_runs(pool);
+    for (uint32_t list = 0; list < LARDER_LISTS; list++) {
+        pool->header->lists[list] =
+            (larder_list_ends){.first = LARDER_NO_SEGMENT, .last = LARDER_NO_SEGMENT, .count = 0, .unused = 0};
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        larder_segment *segment = &pool->segments[i];
+        enum larder_segment_state state = state_of(segment);
+        if (state == LARDER_FREE) {
+            larder_list_push(pool, LARDER_LIST_FREE, i);
+        } else if (state == LARDER_LIMBO) {
+            larder_list_push(pool, LARDER_LIST_LIMBO, i);
+        } else if (state == LARDER_OPEN && i != larder_open_of(pool, (enum larder_list)segment->queue)) {
+            set_state(segment, LARDER_SEALED);
+            state = LARDER_SEALED;
+        }
+        if (state == LARDER_SEALED && order != NULL) {
+            order[found++] = (aged){segment->sequence, i};
+        } else if (state == LARDER_SEALED) {
+            larder_list_push(pool, (enum larder_list)segment->queue, i); /* no memory to sort: any order */
+        }
+    }
+    if (order != NULL) {
+        qsort(order, found, sizeof *order, by_age);
+        for (uint32_t i = 0; i < found; i++) {
+            larder_list_push(pool, (enum larder_list)pool->segments[order[i].index].queue, order[i].index);
+        }
+    }
+    free(order);
+}

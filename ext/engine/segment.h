@@ -1,0 +1,91 @@
+/* Segments: where items lie. Reserving room in the open ones, the lists of the others, and the lock on both.
+ *
+ * Life of a segment:
+ *
+ *     FREE ---> OPEN ---> SEALED ---> LIMBO ---> FREE
+ *          taken    full       emptied     nobody pins it
+ *
+ * The generation is raised when it enters limbo: from that moment every word that still points into it is void. Only
+ * then are the pins looked at (see pin.h).
+ *
+ * Invariants:
+ *   S1  Room is reserved only in a segment that the writer has pinned under its generation while it was open, so that
+ *       a slow writer never writes into a segment's next life.
+ *   S2  A bit in the starts is set only when the item there is complete; walks follow the bits.
+ *   S3  The lists can be made from the table alone; whoever takes the lock from a dead process does so.
+ */
+#ifndef LARDER_SEGMENT_H
+#define LARDER_SEGMENT_H
+
+#include "index.h"
+#include "pool.h"
+
+/* After attaching: are the tables sound? Makes the lists of a new pool. */
+bool larder_segments_start(larder_pool *pool);
+
+/* Reserves an item of `bytes` in the small or main queue. The draft's segment is pinned; larder_draft_drop() it. */
+enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft);
+void larder_draft_drop(larder_pool *pool, const larder_draft *draft);
+
+/* The largest item that this pool takes: half of its segments, in one run. */
+uint64_t larder_largest_item(const larder_pool *pool);
+
+/* Marks that a complete item begins at this offset of the file. */
+void larder_segment_mark(larder_pool *pool, uint64_t offset);
+
+/* An item came to life (+1) or died (-1) in a segment that the caller pins. */
+static inline void larder_segment_account(larder_pool *pool, uint32_t segment, int sign, uint32_t units)
+{
+    LARDER_FAULT(LARDER_AT_ACCOUNT);
+    uint64_t change = UINT64_C(1) << 40 | units;
+    /* relaxed: a figure for choosing victims and for statistics. */
+    atomic_fetch_add_explicit(&pool->segments[segment].live, sign > 0 ? change : 0 - change, memory_order_relaxed);
+}
+
+static inline uint32_t larder_segment_live_items(const larder_segment *segment)
+{
+    return (uint32_t)(atomic_load_explicit(&segment->live, memory_order_relaxed) >> 40);
+}
+
+static inline uint64_t larder_segment_live_units(const larder_segment *segment)
+{
+    return atomic_load_explicit(&segment->live, memory_order_relaxed) & ((UINT64_C(1) << 40) - 1);
+}
+
+static inline uint64_t larder_segment_bytes(const larder_pool *pool)
+{
+    return UINT64_C(1) << pool->segment_shift;
+}
+
+static inline uint64_t larder_segment_offset(const larder_pool *pool, uint32_t segment)
+{
+    return pool->segments_at + ((uint64_t)segment << pool->segment_shift);
+}
+
+/* ---- under the segment lock (for evict.c) ---------------------------------------------------------------- */
+
+/* False: another process has held it for too long. */
+bool larder_lock(larder_pool *pool);
+bool larder_try_lock(larder_pool *pool);
+void larder_unlock(larder_pool *pool);
+
+void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t segment);
+void larder_list_remove(larder_pool *pool, uint32_t segment);
+
+/* Takes a free segment, if more than `reserve` are left, and opens it for that queue. */
+uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t reserve);
+void larder_seal_segment(larder_pool *pool, uint32_t segment);
+
+/* Its items are unlinked or worthless: raises the generation and frees it, now or when its pins have fallen. */
+void larder_empty_segment(larder_pool *pool, uint32_t segment);
+
+/* Frees what waits in limbo without pins. How many segments became free? */
+uint32_t larder_drain_limbo(larder_pool *pool);
+
+/* Makes the lists anew from the table. */
+void larder_segments_recover(larder_pool *pool);
+
+/* The open segment of a queue; LARDER_NO_SEGMENT if there is none. */
+uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue);
+
+#endif

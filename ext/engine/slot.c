@@ -1,0 +1,182 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "slot.h"
+#include "pin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool lock_byte(int fd, uint32_t index, short type)
+{
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = LARDER_SLOT_LOCK + (off_t)index, .l_len = 1};
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+/* A descriptor of our own open-file description; the lock on it must not be shared with another slot's. */
+static int open_again(const larder_pool *pool)
+{
+    int fd = open(pool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (fd >= 0 &&
+        (fstat(fd, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void clear_pins(larder_pool *pool, uint32_t index)
+{
+    _Atomic uint64_t *pins = pool->pins + (size_t)index * pool->geometry.pin_words;
+    for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
+        /* release: what the holder read came before. Nobody else writes here: we hold the slot's lock. */
+        if (atomic_load_explicit(&pins[i], memory_order_relaxed) != 0) {
+            atomic_store_explicit(&pins[i], 0, memory_order_release);
+        }
+    }
+    atomic_store_explicit(&pool->slots[index].pinned, 0, memory_order_release);
+}
+
+static void note_used(larder_header *header, uint32_t count)
+{
+    uint32_t seen = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
+    /* seq_cst: whoever looks for pins after a full fence must find this slot counted before its first pin. */
+    while (seen < count && !atomic_compare_exchange_weak_explicit(&header->slots_used, &seen, count,
+                                                                  memory_order_seq_cst, memory_order_relaxed)) {
+    }
+}
+
+/* Locks a free slot through `fd`; LARDER_NO_SLOT if there is none. */
+static uint32_t lock_any(larder_pool *pool, int fd)
+{
+    for (uint32_t i = 0; i < pool->geometry.slot_count; i++) {
+        if (lock_byte(fd, i, F_WRLCK)) {
+            LARDER_FAULT(LARDER_AT_SLOT_TAKE);
+            clear_pins(pool, i);
+            note_used(pool->header, i + 1);
+            return i;
+        }
+    }
+    return LARDER_NO_SLOT;
+}
+
+static void hold(larder_pool *pool, int fd, uint32_t index)
+{
+    pool->slot = &pool->slots[index];
+    pool->slot_index = index;
+    pool->slot_fd = fd;
+    pool->own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
+    /* acq_rel: the pins cleared before belong to the incarnation before. */
+    pool->incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
+}
+
+bool larder_slot_take(larder_pool *pool, larder_error *error)
+{
+    int fd = open_again(pool);
+    if (fd < 0) {
+        snprintf(error->message, sizeof error->message,
+                 "The pool file %s was replaced while it was being opened; try again.", pool->path);
+        return false;
+    }
+    uint32_t index = lock_any(pool, fd);
+    if (index == LARDER_NO_SLOT) {
+        close(fd);
+        snprintf(error->message, sizeof error->message,
+                 "All %u places for processes in the pool \"%s\" are taken by running ones; make the pool larger "
+                 "(larder.size), which gives it more places.",
+                 pool->geometry.slot_count, pool->name);
+        return false;
+    }
+    hold(pool, fd, index);
+    return true;
+}
+
+static void close_and_forget(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+void larder_slot_release(larder_pool *pool)
+{
+    close_and_forget(&pool->slot_fd);
+    close_and_forget(&pool->inherited_fd);
+    pool->slot = NULL;
+    pool->pins_shared = false;
+}
+
+bool larder_slot_bury(larder_pool *pool, uint32_t index)
+{
+    /* Through the handle's other descriptor: our own slot's lock is in its way as any other process's is. While
+     * we hold the lock nobody can take the slot and pin something that we would then drop. */
+    if (!lock_byte(pool->fd, index, F_WRLCK)) {
+        return false;
+    }
+    clear_pins(pool, index);
+    lock_byte(pool->fd, index, F_UNLCK);
+    return true;
+}
+
+void larder_slot_before_fork(larder_pool *pool)
+{
+    pool->spare_index = LARDER_NO_SLOT;
+    if (pool->slot == NULL) {
+        return;
+    }
+    pool->spare_fd = open_again(pool);
+    if (pool->spare_fd < 0) {
+        return;
+    }
+    pool->spare_index = lock_any(pool, pool->spare_fd);
+    if (pool->spare_index == LARDER_NO_SLOT) {
+        close_and_forget(&pool->spare_fd);
+        return;
+    }
+    _Atomic uint64_t *spare = pool->pins + (size_t)pool->spare_index * pool->geometry.pin_words;
+    for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
+        /* release: our own pins hold these segments all the while, so a reclaimer may see either. */
+        atomic_store_explicit(&spare[i], atomic_load_explicit(&pool->own_pins[i], memory_order_relaxed),
+                              memory_order_release);
+    }
+}
+
+void larder_slot_in_parent(larder_pool *pool)
+{
+    if (pool->spare_index == LARDER_NO_SLOT) {
+        pool->pins_shared = pool->slot != NULL && pool->pinned_count > 0;
+    }
+    close_and_forget(&pool->spare_fd); /* the child has it too, and with it the lock */
+}
+
+void larder_slot_in_child(larder_pool *pool)
+{
+    /* Locks taken through a shared open-file description do not exclude each other: questions need their own. */
+    int own = open_again(pool);
+    if (own >= 0) {
+        close(pool->fd);
+        pool->fd = own;
+    } else {
+        pool->fork_lost_file = true;
+    }
+    if (pool->slot == NULL) {
+        return;
+    }
+    if (pool->spare_index == LARDER_NO_SLOT) {
+        pool->inherited_fd = pool->slot_fd;
+        pool->slot_fd = -1;
+        pool->slot = NULL;
+        larder_pins_forget(pool);
+        return;
+    }
+    close(pool->slot_fd); /* the parent's; ours must not keep it alive */
+    hold(pool, pool->spare_fd, pool->spare_index);
+    pool->spare_fd = -1;
+}

@@ -1,0 +1,28 @@
+/* Slots: the places of processes (threads, under ZTS) in a pool.
+ *
+ * A slot is held by an open-file-description lock on one byte of the pool file, through a descriptor of its own.
+ * Such a lock is dropped by the kernel at any death of its holder, is not dropped when some library closes another
+ * descriptor of the file (as POSIX record locks are), and is held on as long as a forked child still has it. No
+ * process id is used: ids are reused, and mean nothing across containers.
+ */
+#ifndef LARDER_SLOT_H
+#define LARDER_SLOT_H
+
+#include "pool.h"
+
+/* Takes a slot for this handle: raises its incarnation and drops the pins of whoever died in it. */
+bool larder_slot_take(larder_pool *pool, larder_error *error);
+
+/* Gives the slot back. Its pins fall when the lock does: the next one to need them buries it. */
+void larder_slot_release(larder_pool *pool);
+
+/* If the slot's holder is dead, drops its pins and returns true. Also true for a slot nobody holds. */
+bool larder_slot_bury(larder_pool *pool, uint32_t index);
+
+/* Around a fork. Before it the parent takes a second slot and pins there what it pins in its own; the child
+ * becomes that slot's holder, so that values read before the fork stay where they are in both. */
+void larder_slot_before_fork(larder_pool *pool);
+void larder_slot_in_parent(larder_pool *pool);
+void larder_slot_in_child(larder_pool *pool);
+
+#endif

@@ -1,0 +1,152 @@
+/* The module: settings, and what happens at the beginning and the end of processes and requests. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php_larder.h"
+
+#include "image/image.h"
+
+#include "ext/standard/file.h"
+#include "ext/standard/info.h"
+#include "php_ini.h"
+
+ZEND_DECLARE_MODULE_GLOBALS(larder)
+
+PHP_INI_BEGIN()
+STD_PHP_INI_ENTRY("larder.size", "0", PHP_INI_SYSTEM, OnUpdateString, size, zend_larder_globals, larder_globals)
+STD_PHP_INI_ENTRY("larder.zero_copy", "auto", PHP_INI_SYSTEM, OnUpdateString, zero_copy, zend_larder_globals,
+                  larder_globals)
+STD_PHP_INI_BOOLEAN("larder.protect_unpinned", "0", PHP_INI_SYSTEM, OnUpdateBool, protect_unpinned,
+                    zend_larder_globals, larder_globals)
+PHP_INI_END()
+
+static void close_pool(zval *entry)
+{
+    larder_pool_close(Z_PTR_P(entry));
+}
+
+static PHP_GINIT_FUNCTION(larder)
+{
+#if defined(COMPILE_DL_LARDER) && defined(ZTS)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    memset(larder_globals, 0, sizeof *larder_globals);
+    zend_hash_init(&larder_globals->pools, 0, NULL, close_pool, true);
+}
+
+static PHP_GSHUTDOWN_FUNCTION(larder)
+{
+    zend_hash_destroy(&larder_globals->pools);
+}
+
+static PHP_MINIT_FUNCTION(larder)
+{
+    REGISTER_INI_ENTRIES();
+    larder_register_classes();
+    return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(larder)
+{
+    UNREGISTER_INI_ENTRIES();
+    return SUCCESS;
+}
+
+static void leave_pools(void)
+{
+    larder_pool *pool;
+    ZEND_HASH_FOREACH_PTR(&LARDER_G(pools), pool)
+    {
+        larder_pool_leave(pool);
+    }
+    ZEND_HASH_FOREACH_END();
+    LARDER_G(leave_later) = false;
+}
+
+static PHP_RINIT_FUNCTION(larder)
+{
+#if defined(ZTS) && defined(COMPILE_DL_LARDER)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    if (LARDER_G(leave_later)) {
+        leave_pools();
+    }
+    larder_image_request_start();
+    return SUCCESS;
+}
+
+static bool names_lie_in_a_pool(HashTable *table)
+{
+    zend_string *name;
+    larder_pool *pool;
+    if (table == NULL) {
+        return false;
+    }
+    ZEND_HASH_FOREACH_STR_KEY(table, name)
+    {
+        ZEND_HASH_FOREACH_PTR(&LARDER_G(pools), pool)
+        {
+            if (name != NULL && larder_pool_contains(pool, name)) {
+                return true;
+            }
+        }
+        ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
+    return false;
+}
+
+/* After every destructor, output handler and extension: nobody reads values any more. But for the names of stream
+ * wrappers and filters that the request registered: PHP looks at them once more, later than any hook. */
+static int post_deactivate(void)
+{
+    if (names_lie_in_a_pool(FG(stream_wrappers)) || names_lie_in_a_pool(FG(stream_filters))) {
+        LARDER_G(leave_later) = true;
+    } else {
+        leave_pools();
+    }
+    return SUCCESS;
+}
+
+static PHP_MINFO_FUNCTION(larder)
+{
+    larder_pool *pool;
+    php_info_print_table_start();
+    php_info_print_table_row(2, "Larder", "enabled");
+    php_info_print_table_row(2, "Version", PHP_LARDER_VERSION);
+    ZEND_HASH_FOREACH_PTR(&LARDER_G(pools), pool)
+    {
+        char text[128];
+        snprintf(text, sizeof text, "%llu bytes, %s", (unsigned long long)pool->geometry.size,
+                 pool->zero_copy ? "zero-copy" : "copy");
+        php_info_print_table_row(2, pool->path, text);
+    }
+    ZEND_HASH_FOREACH_END();
+    php_info_print_table_end();
+    DISPLAY_INI_ENTRIES();
+}
+
+zend_module_entry larder_module_entry = {
+    STANDARD_MODULE_HEADER,
+    "larder",
+    NULL,
+    PHP_MINIT(larder),
+    PHP_MSHUTDOWN(larder),
+    PHP_RINIT(larder),
+    NULL,
+    PHP_MINFO(larder),
+    PHP_LARDER_VERSION,
+    PHP_MODULE_GLOBALS(larder),
+    PHP_GINIT(larder),
+    PHP_GSHUTDOWN(larder),
+    post_deactivate,
+    STANDARD_MODULE_PROPERTIES_EX,
+};
+
+#ifdef COMPILE_DL_LARDER
+#ifdef ZTS
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(larder)
+#endif
