@@ -115,17 +115,38 @@ static bool read_briefly(larder_pool *pool, const larder_hit *hit, zval *result)
     return done;
 }
 
-static zend_always_inline bool read_value(larder_pool *pool, const larder_hit *hit, zval *result)
+static zend_always_inline bool read_pinned(larder_pool *pool, const larder_hit *hit, zval *result)
 {
     if (hit->kind == LARDER_KIND_COUNTER) {
         ZVAL_LONG(result, larder_hit_counter(hit));
         larder_hit_drop(pool, hit);
         return true;
     }
-    if (EXPECTED(hit->lasting)) {
+    if (EXPECTED(hit->hold == LARDER_HELD)) {
         return larder_image_read(result, hit->kind, hit->value, hit->size, pool->shift, pool->zero_copy);
     }
     return read_briefly(pool, hit, result);
+}
+
+/* Copies a small value, and looks afterwards whether it was whole; if not, once more under a pin. */
+static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+{
+    larder_hit again;
+    if (hit->kind == LARDER_KIND_COUNTER) {
+        ZVAL_LONG(result, larder_hit_counter(hit));
+    } else {
+        larder_image_read(result, hit->kind, hit->value, hit->size, 0, false);
+    }
+    if (EXPECTED(larder_hit_confirm(pool, hit))) {
+        return true;
+    }
+    zval_ptr_dtor(result);
+    return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
+}
+
+static zend_always_inline bool read_value(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+{
+    return hit->hold == LARDER_UNPINNED ? read_unpinned(pool, key, hit, result) : read_pinned(pool, hit, result);
 }
 
 /* ---- values in ----------------------------------------------------------------------------------------- */
@@ -164,21 +185,11 @@ static bool reach(larder_pool *pool)
     return false;
 }
 
-static bool exists(larder_pool *pool, const larder_key *key)
-{
-    larder_hit hit;
-    if (!larder_peek(pool, key, &hit)) {
-        return false;
-    }
-    larder_hit_drop(pool, &hit);
-    return true;
-}
-
 /* A store with a TTL of zero or less: as if the item had been stored and had expired at once. */
 static bool store_dead(larder_pool *pool, const larder_key *key, enum larder_mode mode)
 {
     if (mode == LARDER_ADD) {
-        return !exists(pool, key);
+        return !larder_exists(pool, key);
     }
     bool existed = reach(pool) && larder_delete(pool, key);
     return mode == LARDER_SET ? !EG(exception) : existed;
@@ -426,7 +437,7 @@ ZEND_METHOD(Larder_SharedMemory, get)
     if (UNEXPECTED(!make_key(&key, name, 1))) {
         RETURN_THROWS();
     }
-    if (EXPECTED(larder_get(pool, &key, &hit)) && EXPECTED(read_value(pool, &hit, return_value))) {
+    if (EXPECTED(larder_get(pool, &key, &hit)) && EXPECTED(read_value(pool, &key, &hit, return_value))) {
         return;
     }
     if (fallback != NULL && !EG(exception)) {
@@ -461,7 +472,7 @@ ZEND_METHOD(Larder_SharedMemory, getMany)
         if (name == NULL) {
             RETURN_THROWS();
         }
-        if (larder_get(pool, &key, &hit) && read_value(pool, &hit, &value)) {
+        if (larder_get(pool, &key, &hit) && read_value(pool, &key, &hit, &value)) {
             zend_symtable_update(Z_ARRVAL_P(return_value), name, &value);
         }
         zend_string_release(name);
@@ -480,7 +491,7 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
         return;
     }
     uint64_t expiry = hit.expiry, stamp = hit.stamp;
-    if (!read_value(pool, &hit, &value)) {
+    if (!read_value(pool, key, &hit, &value)) {
         return;
     }
     array_init_size(&entry, 3);
@@ -529,7 +540,7 @@ ZEND_METHOD(Larder_SharedMemory, has)
     if (!make_key(&key, name, 1)) {
         RETURN_THROWS();
     }
-    RETURN_BOOL(exists(THIS_POOL(), &key));
+    RETURN_BOOL(larder_exists(THIS_POOL(), &key));
 }
 
 /* ---- storing ------------------------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ static bool check_word(larder_pool *pool, const larder_bucket *bucket, uint64_t 
     if ((place.first != bucket && place.second != bucket) || place.fingerprint != word >> 48) {
         return wrong(error, "the key %.40s is in a bucket that is not its own", key.bytes);
     }
-    if (!larder_find(pool, &place, &key, false, &found) || found.word != word) {
+    if (!larder_find(pool, &place, &key, &found) || found.word != word) {
         return wrong(error, "the key %.40s is in the index twice", key.bytes);
     }
     larder_found_drop(pool, &found);

@@ -163,7 +163,7 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
                     return false;
                 }
                 exchange(at, word, 0); /* its owner finds out, and starts over */
-            } else if (larder_matches(pool, word, key, false, &found)) {
+            } else if (larder_matches(pool, word, key, &found)) {
                 larder_found_drop(pool, &found);
                 return false;
             }
@@ -231,7 +231,7 @@ static enum larder_result attempt(larder_pool *pool, const larder_place *place, 
     uint64_t word = larder_word(place->fingerprint, draft->generation, draft->offset >> pool->unit_shift);
     larder_found found;
     *again = false;
-    if (!larder_find(pool, place, key, false, &found)) {
+    if (!larder_find(pool, place, key, &found)) {
         return mode == LARDER_REPLACE || expected != 0 ? LARDER_ABSENT
                                                        : insert(pool, place, key, draft, word, patient, again);
     }
@@ -289,7 +289,7 @@ bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key
                 bool cleared;
                 if ((word & LARDER_PENDING) != 0) {
                     cleared = exchange(at, word, 0);
-                } else if (larder_matches(pool, word, key, false, &found)) {
+                } else if (larder_matches(pool, word, key, &found)) {
                     existed |= larder_is_alive(pool, found.item);
                     cleared = larder_clear_found(pool, &found);
                     larder_found_drop(pool, &found);

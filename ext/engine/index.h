@@ -93,9 +93,11 @@ static inline size_t larder_item_key_at(uint32_t tags)
     return sizeof(larder_item) + (tags == 0 ? 0 : (tags + 1) * sizeof(uint64_t));
 }
 
-/* Kinds below this one are raw bytes without alignment; see image.h, which the engine does not know. */
-#define LARDER_BYTES_KIND   0u
-#define LARDER_COUNTER_KIND 1u
+/* What the engine has to know about kinds of values; the rest is between the callers (see image.h). */
+#define LARDER_BYTES_KIND      0u  /* not aligned */
+#define LARDER_COUNTER_KIND    1u
+#define LARDER_INT_KIND        2u
+#define LARDER_LAST_SMALL_KIND 6u  /* up to here: always copied out, in a moment */
 
 static inline size_t larder_item_value_at(uint32_t tags, uint32_t key_length, uint8_t kind)
 {
@@ -115,20 +117,35 @@ static inline size_t larder_item_bytes(const larder_pool *pool, const larder_ite
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
-/* What a look-up found. If `brief`, the finder pinned the segment for the moment only: drop it when done. */
+/* How what a look-up found is kept from being recycled. */
+enum larder_hold {
+    LARDER_HELD,     /* pinned until the request ends */
+    LARDER_BRIEFLY,  /* pinned by the finder for the moment: drop it when done */
+    LARDER_UNPINNED, /* not at all: copy it, then confirm that its segment has not moved on meanwhile */
+};
+
 typedef struct larder_found {
     _Atomic uint64_t *at;
     uint64_t word;
-    const larder_item *item;   /* where PHP sees it */
+    const larder_item *item;   /* where PHP sees it; if unpinned, in the writable mapping */
     uint32_t segment;
-    bool brief;
+    enum larder_hold hold;
 } larder_found;
 
 static inline void larder_found_drop(larder_pool *pool, const larder_found *found)
 {
-    if (found->brief) {
+    if (found->hold == LARDER_BRIEFLY) {
         larder_pin_drop(pool, found->segment);
     }
+}
+
+/* Is the segment still in the generation of the word? What was read from it before is then what was stored. */
+static inline bool larder_confirm(const larder_pool *pool, uint32_t segment, uint64_t word)
+{
+    /* acquire fence: the reads before come before the look at the generation, which a reclaimer raises before the
+     * bytes change (the other half is the release in larder_open_segment()). */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) == larder_word_generation(word);
 }
 
 /* The same item through the writable mapping. */
@@ -137,31 +154,34 @@ static inline larder_item *larder_writable(const larder_pool *pool, const larder
     return (larder_item *)(pool->rw + ((const uint8_t *)item - pool->ro));
 }
 
-/* Does the word point at an item of that key? Pins its segment: to the end of the request if `lasting` and the
- * process's share of pins is not used up, else briefly. */
-static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder_key *key, bool lasting,
-                                  larder_found *found)
+static inline bool larder_has_key(const larder_pool *pool, const larder_item *item, uint64_t offset,
+                                  const larder_key *key)
+{
+    return item->key_length == key->length &&
+           offset + larder_item_key_at(item->tags) + key->length <= pool->geometry.size &&
+           memcmp(larder_item_key(item), key->bytes, key->length) == 0;
+}
+
+/* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. */
+static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder_key *key, larder_found *found)
 {
     uint32_t segment = larder_word_segment(pool, word);
     uint32_t generation = larder_word_generation(word);
     if (segment >= pool->geometry.segment_count) {
         return false;
     }
-    found->brief = false;
+    found->hold = LARDER_HELD;
     if (!larder_pin_holds(pool, segment, generation)) {
-        found->brief = !lasting || !larder_pin_may_last(pool);
+        found->hold = LARDER_BRIEFLY;
         if (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation)) {
             return false;
         }
     }
     uint64_t offset = larder_word_offset(pool, word);
-    const larder_item *item = (const larder_item *)(pool->ro + offset);
     found->segment = segment;
-    if (item->key_length == key->length &&
-        offset + larder_item_key_at(item->tags) + key->length <= pool->geometry.size &&
-        memcmp(larder_item_key(item), key->bytes, key->length) == 0) {
-        found->word = word;
-        found->item = item;
+    found->word = word;
+    found->item = (const larder_item *)(pool->ro + offset);
+    if (larder_has_key(pool, found->item, offset, key)) {
         return true;
     }
     larder_found_drop(pool, found);
@@ -169,12 +189,12 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
 }
 
 static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint64_t fingerprint,
-                                  const larder_key *key, bool lasting, larder_found *found)
+                                  const larder_key *key, larder_found *found)
 {
     for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
         /* acquire: the item was complete before its word was placed. */
         uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_acquire);
-        if (word >> 48 == fingerprint && larder_matches(pool, word, key, lasting, found)) {
+        if (word >> 48 == fingerprint && larder_matches(pool, word, key, found)) {
             found->at = &bucket->word[i];
             return true;
         }
@@ -183,11 +203,10 @@ static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint
 }
 
 /* Finds the key's item, dead or alive. */
-static inline bool larder_find(larder_pool *pool, const larder_place *place, const larder_key *key, bool lasting,
-                               larder_found *found)
+static inline bool larder_find(larder_pool *pool, const larder_place *place, const larder_key *key, larder_found *found)
 {
-    return larder_find_in(pool, place->first, place->fingerprint, key, lasting, found) ||
-           larder_find_in(pool, place->second, place->fingerprint, key, lasting, found);
+    return larder_find_in(pool, place->first, place->fingerprint, key, found) ||
+           larder_find_in(pool, place->second, place->fingerprint, key, found);
 }
 
 /* Neither cleared nor expired. `now` is only asked for if the item can expire. */

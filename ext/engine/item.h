@@ -9,23 +9,32 @@
 
 /* A living item, as a reader gets it. */
 typedef struct larder_hit {
-    const void *value;    /* where PHP sees it: in place only if `lasting` */
+    const void *value;     /* held: where PHP sees it, to be used in place until the request ends. Otherwise to be
+                            * copied, and then dropped (pinned briefly) or confirmed (unpinned). */
     size_t size;
-    uint8_t kind;
-    uint8_t layout;
-    bool lasting;         /* pinned until the request ends; else call larder_hit_drop() after copying */
-    uint32_t segment;
-    uint64_t expiry;      /* ms since 1970; LARDER_NO_EXPIRY */
+    uint64_t expiry;       /* ms since 1970; LARDER_NO_EXPIRY */
     uint64_t stamp;
-    const larder_item *item;
+    uint64_t word;
+    uint32_t segment;
+    enum larder_hold hold;
+    uint8_t kind;
 } larder_hit;
 
-/* Reads a key. Counts a hit or a miss, and marks the item as used. */
+/* Reads a key. Counts a hit or a miss, and marks the item as used. Small values come unpinned. */
 bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit);
 
-/* The same without marks and counts. */
-bool larder_peek(larder_pool *pool, const larder_key *key, larder_hit *hit);
+/* The same, never unpinned, uncounted and unmarked: for one that could not be confirmed. */
+bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit);
+
+/* After copying an unpinned value: was it whole? */
+static inline bool larder_hit_confirm(const larder_pool *pool, const larder_hit *hit)
+{
+    return larder_confirm(pool, hit->segment, hit->word);
+}
+
 void larder_hit_drop(larder_pool *pool, const larder_hit *hit);
+
+bool larder_exists(larder_pool *pool, const larder_key *key);
 
 static inline int64_t larder_hit_counter(const larder_hit *hit)
 {
