@@ -62,6 +62,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
             ->addOption('quick', null, InputOption::VALUE_NONE, 'A few minutes (default)')
             ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in up to an hour')
+            ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');
     }
 
@@ -73,6 +74,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
                 throw new \InvalidArgumentException('The options --quick and --thorough exclude each other: give one of them.');
             }
             $file = self::option($input, 'subject-php');
+            $traces = self::traces($input);
             $experiments = $this->experiments($input);
             $subjects = $this->subjects($input, Subjects::all($file));
             $targets = array_filter([self::option($input, 'json'), self::option($input, 'html')]);
@@ -87,7 +89,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             return Command::INVALID;
         }
         $profile = $input->getOption('thorough') === true ? Profile::Thorough : Profile::Quick;
-        $laboratory = new Laboratory($profile, $subjects, Placement::ofThisMachine(), $file);
+        $laboratory = new Laboratory($profile, $subjects, Placement::ofThisMachine(), $file, $traces);
         $this->laboratory = $laboratory;
         $run = $this->newRun($laboratory);
         $hasFailed = $this->measure($run, $experiments, $laboratory, $errors);
@@ -168,6 +170,20 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ),
             Environment::versions(),
         );
+    }
+
+    /** @return list<string> */
+    private static function traces(InputInterface $input): array
+    {
+        $files = $input->getOption('trace');
+        $traces = array_values(array_filter(is_array($files) ? $files : [], is_string(...)));
+        foreach ($traces as $file) {
+            if (!is_readable($file)) {
+                throw new \InvalidArgumentException("The file {$file} given as --trace cannot be read: give the path of a file of 32-bit integers.");
+            }
+        }
+
+        return $traces;
     }
 
     /** @return list<string> what was typed, without the program's path */

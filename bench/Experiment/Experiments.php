@@ -11,7 +11,7 @@ final class Experiments
     public static function all(): array
     {
         $experiments = [];
-        foreach ([new Gets(), new Connect()] as $experiment) {
+        foreach ([new Gets(), new Connect(), new Memory(), new Traces(), new Web()] as $experiment) {
             $experiments[$experiment->name()] = $experiment;
         }
 

@@ -22,16 +22,20 @@ final class Laboratory
     /** @var array<string, Server|ServerFailed> by the kind's value */
     private array $servers = [];
     private bool $isInterrupted = false;
+    /** @var array<string, array{version: string, command: string, memory?: string}> */
+    private array $descriptions = [];
 
     /**
      * @param array<string, Subject> $subjects those that were asked for, by name
      * @param string|null $subjectFile where the reader's own subject comes from
+     * @param list<string> $traces files of the reader's own that `traces` shall replay too
      */
     public function __construct(
         public readonly Profile $profile,
         public readonly array $subjects,
         public readonly Placement $placement,
         private readonly ?string $subjectFile = null,
+        public readonly array $traces = [],
     ) {}
 
     /** Asks the running experiment to end at the next block with what it has. */
@@ -40,8 +44,15 @@ final class Laboratory
         $this->isInterrupted = true;
     }
 
+    /**
+     * Whether somebody wants to stop, which may change at any time.
+     *
+     * @phpstan-impure
+     */
     public function isInterrupted(): bool
     {
+        pcntl_signal_dispatch();
+
         return $this->isInterrupted;
     }
 
@@ -57,10 +68,16 @@ final class Laboratory
         return $server instanceof Server ? $server : throw $server;
     }
 
+    /** @param array<string, array{version: string, command: string, memory?: string}> $servers that an experiment started for itself */
+    public function describe(array $servers): void
+    {
+        $this->descriptions = [...$this->descriptions, ...$servers];
+    }
+
     /** @return array<string, array{version: string, command: string, memory?: string}> of the servers started so far */
     public function serverDescriptions(): array
     {
-        $descriptions = [];
+        $descriptions = $this->descriptions;
         foreach ($this->servers as $name => $server) {
             if ($server instanceof Server) {
                 $descriptions[$name] = $server->description();

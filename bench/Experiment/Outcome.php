@@ -13,6 +13,7 @@ final class Outcome
      * @param array<string, string|int> $parameters
      * @param list<Measurement> $measurements
      * @param array<string, string> $leftOut subject => why
+     * @param array<string, string> $titles of subjects that only this experiment has
      * @param list<string> $notes what a reader should know of this run
      */
     public function __construct(
@@ -23,6 +24,7 @@ final class Outcome
         public array $measurements = [],
         public array $leftOut = [],
         public array $notes = [],
+        public array $titles = [],
         public float $seconds = 0.0,
         public bool $isComplete = true,
     ) {}
@@ -45,6 +47,7 @@ final class Outcome
             'complete' => $this->isComplete,
             'left_out' => (object) $this->leftOut,
             'notes' => $this->notes,
+            'titles' => (object) $this->titles,
             'measurements' => array_map(static fn(Measurement $measurement): array => $measurement->toArray(), $this->measurements),
         ];
     }
@@ -59,6 +62,7 @@ final class Outcome
             array_map(Measurement::from(...), $fields->objects('measurements')),
             $fields->texts('left_out'),
             $fields->strings('notes'),
+            $fields->texts('titles'),
             $fields->float('seconds'),
             $fields->bool('complete'),
         );

@@ -65,6 +65,7 @@ final class Charts
         return str_replace('</script', '<\/script', (string) preg_replace('~^//# sourceMappingURL=.*$~m', '', $scripts));
     }
 
+    /** @phpstan-impure */
     private static function areInstalled(): bool
     {
         foreach (self::LIBRARIES as $library) {

@@ -104,7 +104,7 @@ final readonly class HtmlReport
         }
         $notes = implode('', array_map(static fn(string $note): string => '<li>' . self::escape($note) . '</li>', $outcome->notes));
         foreach ($outcome->leftOut as $subject => $why) {
-            $notes .= sprintf('<li>%s was left out: %s</li>', self::escape($findings->run->title($subject)), nl2br(self::escape($why)));
+            $notes .= sprintf('<li>%s was left out: %s</li>', self::escape($findings->run->title($subject, $outcome)), nl2br(self::escape($why)));
         }
         $notes = $notes === '' ? '' : "<h3>Notes</h3><ul>{$notes}</ul>";
         $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment was interrupted.</p>';
@@ -168,7 +168,7 @@ final readonly class HtmlReport
     /** @param array<string, string> $case */
     private function groupTitle(array $case): string
     {
-        if (isset($case['value'], $case['operation'])) {
+        if (isset($case['operation'])) {
             $value = Values::all()[$case['value']] ?? null;
 
             return ($value === null ? $case['value'] : $value->title) . ', ' . ($case['keys'] ?? '');
@@ -205,7 +205,7 @@ final readonly class HtmlReport
                     continue;
                 }
                 $dots[] = [
-                    'subject' => $findings->run->title($measurement->subject),
+                    'subject' => $findings->run->title($measurement->subject, $outcome),
                     'series' => $this->series($case),
                     'median' => $median->estimate,
                     'low' => $median->low,
@@ -221,7 +221,7 @@ final readonly class HtmlReport
         $title = ucfirst($metric) . ($group === '' ? '' : ": {$group}") . " ({$unit}, {$direction})";
         $headings = [
             'subject', $this->seriesName($cases), 'median', '95 % interval', 'n', 'min', 'p1', 'p5', 'mean', 'p95', 'p99', 'max', 'range', 'MAD',
-            'stdev', 'client CPU', 'server CPU', ...($reference === null ? [] : ['over ' . $findings->run->title($reference), 'verdict on ' . $findings->run->title($reference)]),
+            'stdev', 'client CPU', 'server CPU', ...($reference === null ? [] : ['over ' . $findings->run->title($reference, $outcome), 'verdict on ' . $findings->run->title($reference, $outcome)]),
         ];
 
         return sprintf(
@@ -262,7 +262,7 @@ final readonly class HtmlReport
         $median = $findings->median($outcome->name, $measurement);
         $show = static fn(float $value): string => Quantity::of($value, $measurement->unit);
         $cells = [
-            self::escape($findings->run->title($measurement->subject)),
+            self::escape($findings->run->title($measurement->subject, $outcome)),
             self::escape($this->series($measurement->case)),
             '<strong>' . $show($summary->median) . '</strong>',
             $show($median->low) . ' … ' . $show($median->high),
@@ -302,7 +302,7 @@ final readonly class HtmlReport
             foreach ($findings->inCase($outcome, 'time', $case) as $measurement) {
                 $median = $findings->median($outcome->name, $measurement)->estimate;
                 if (!is_nan($median)) {
-                    $cells[] = ['subject' => $findings->run->title($measurement->subject), 'value' => $case['value'], 'time' => $median, 'label' => Quantity::of($median, 'ns')];
+                    $cells[] = ['subject' => $findings->run->title($measurement->subject, $outcome), 'value' => $case['value'], 'time' => $median, 'label' => Quantity::of($median, 'ns')];
                 }
             }
         }

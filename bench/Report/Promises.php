@@ -100,6 +100,9 @@ final class Promises
         $promises = [];
         $outcome = $findings->run->outcome('web');
         foreach ($outcome === null ? [] : $findings->cases($outcome, 'requests per second') as $case) {
+            if ($case['value'] !== 'alloptions') {
+                continue;
+            }
             $promises[] = self::request($case, $findings->ratio('web', 'requests per second', $case, self::OURS, 'empty'));
         }
 

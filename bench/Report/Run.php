@@ -105,9 +105,9 @@ final class Run
         return null;
     }
 
-    /** What the report calls a subject; what is not one, such as a reference policy, is called by its name. */
-    public function title(string $subject): string
+    /** What the report calls a subject in an experiment; what is not one, such as a reference policy, is called by its name. */
+    public function title(string $subject, ?Outcome $outcome = null): string
     {
-        return $this->subjects[$subject]['title'] ?? $subject;
+        return $outcome?->titles[$subject] ?? $this->subjects[$subject]['title'] ?? $subject;
     }
 }

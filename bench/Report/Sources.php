@@ -38,7 +38,7 @@ final class Sources
                     $rates[$index],
                     'requests per second',
                     'requests per second',
-                    ['concurrency' => (string) $concurrency, 'keep-alive' => 'off'],
+                    ['value' => 'hello', 'keep-alive' => 'off', 'concurrency' => (string) $concurrency],
                     $subject,
                     1.0,
                 );

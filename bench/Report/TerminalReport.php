@@ -29,7 +29,7 @@ final readonly class TerminalReport
                 $this->output->writeln("  {$note}");
             }
             foreach ($outcome->leftOut as $subject => $why) {
-                $this->output->writeln(sprintf('  <comment>%s was left out of %s: %s</comment>', $findings->run->title($subject), $outcome->name, $why));
+                $this->output->writeln(sprintf('  <comment>%s was left out of %s: %s</comment>', $findings->run->title($subject, $outcome), $outcome->name, $why));
             }
         }
         $this->promises($findings);
@@ -73,7 +73,7 @@ final readonly class TerminalReport
         $heading ??= self::heading(...);
         $table->setHeaders(['', ...array_map($heading, $cases)]);
         foreach ($rows as $subject => $cells) {
-            $table->addRow([$findings->run->title($subject), ...array_map(static fn(int $column): string => $cells[$column] ?? '–', array_keys($cases))]);
+            $table->addRow([$findings->run->title($subject, $outcome), ...array_map(static fn(int $column): string => $cells[$column] ?? '–', array_keys($cases))]);
         }
         $table->render();
     }

@@ -154,7 +154,8 @@ final class WorkerProcess
         return $answer;
     }
 
-    private static function autoloader(): string
+    /** Composer's autoloader, for the processes that are started. */
+    public static function autoloader(): string
     {
         foreach (get_included_files() as $file) {
             if (str_ends_with($file, '/vendor/autoload.php')) {

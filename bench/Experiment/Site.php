@@ -1,0 +1,133 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Server\CpuTime;
+use Larder\Bench\Server\NginxServer;
+use Larder\Bench\Server\PhpFpmServer;
+use Larder\Bench\Server\Server;
+use Larder\Bench\Subject\Extension;
+use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\Value;
+use Larder\Bench\Subject\WorkerProcess;
+
+/**
+ * nginx and php-fpm with one small script for each subject.
+ *
+ * The scripts use no autoloader and print nothing: an empty one does what all the others do besides reading.
+ */
+final class Site
+{
+    public const WORKERS = 4;
+
+    /** @param list<Server> $stores the servers behind the scripts, whose processor time counts too */
+    private function __construct(
+        private readonly string $root,
+        private readonly PhpFpmServer $fpm,
+        private readonly NginxServer $nginx,
+        private readonly array $stores,
+    ) {}
+
+    public function __destruct()
+    {
+        // The scripts' own clean-up first: a pool of shared memory outlives php-fpm.
+        $this->call('/clean.php');
+        $this->nginx->stop();
+        $this->fpm->stop();
+        FileSystem::remove($this->root);
+    }
+
+    /**
+     * @param array<string, WebScript> $scripts by the subject's name
+     * @param non-empty-list<Value> $values
+     * @param list<Server> $stores
+     */
+    public static function start(Laboratory $laboratory, array $scripts, array $values, array $stores, string $root): self
+    {
+        foreach ($values as $value) {
+            file_put_contents("{$root}/{$value->name}.value", serialize($value->make(0)));
+            foreach ($scripts as $name => $script) {
+                $before = "\$key = '{$value->name}'; \$isString = " . var_export($value->isString, true) . '; ';
+                $written = "\$value = unserialize(file_get_contents('{$root}/{$value->name}.value')); ";
+                file_put_contents("{$root}/{$name}-{$value->name}.php", "<?php {$before}{$script->read}");
+                file_put_contents("{$root}/fill-{$name}-{$value->name}.php", "<?php {$before}{$written}{$script->write} echo 'filled';");
+                file_put_contents(
+                    "{$root}/check-{$name}-{$value->name}.php",
+                    "<?php \$value = null; {$before}{$script->read} \$read = \$value; {$written} echo " . ($name === 'empty' ? 'true' : '$read === $value') . " ? 'same' : 'other';",
+                );
+            }
+        }
+        file_put_contents("{$root}/clean.php", '<?php ' . implode(' ', array_map(static fn(WebScript $script): string => $script->clean, $scripts)) . " echo 'clean';");
+        $settings = ['display_errors' => '1', ...array_diff_key(WorkerProcess::SETTINGS, ['display_errors' => true])];
+        $built = Extension::built();
+        if ($built !== null) {
+            $settings['extension'] = $built;
+        } elseif (extension_loaded('larder') && is_file(dirname(__DIR__, 2) . '/ext/modules/larder.so') && !self::isConfigured('larder')) {
+            $settings['extension'] = dirname(__DIR__, 2) . '/ext/modules/larder.so';
+        }
+        $fpm = PhpFpmServer::start($settings, self::WORKERS, $laboratory->placement->server);
+        $site = new self($root, $fpm, NginxServer::start($root, $fpm->socket, 1, $laboratory->placement->server), $stores);
+        foreach ($values as $value) {
+            foreach (array_keys($scripts) as $name) {
+                $site->expect("/fill-{$name}-{$value->name}.php", 'filled');
+                $site->expect("/check-{$name}-{$value->name}.php", 'same');
+            }
+        }
+
+        return $site;
+    }
+
+    public function port(): int
+    {
+        return $this->nginx->port;
+    }
+
+    /** @return array<string, array{version: string, command: string, memory?: string}> */
+    public function descriptions(): array
+    {
+        return ['nginx' => $this->nginx->description(), 'php-fpm' => $this->fpm->description()];
+    }
+
+    /** @return int processor time of all servers so far, in ns */
+    public function cpu(): int
+    {
+        $processes = [...$this->nginx->processIds(), ...$this->fpm->processIds()];
+        foreach ($this->stores as $store) {
+            array_push($processes, ...$store->processIds());
+        }
+
+        return CpuTime::of($processes);
+    }
+
+    /** @throws \RuntimeException when a script answers something else */
+    public function expect(string $path, string $expected): void
+    {
+        $answer = $this->call($path);
+        if ($answer !== $expected) {
+            throw new \RuntimeException(sprintf('The script %s answered "%s" instead of "%s": its figures would be worth nothing.', $path, trim(strip_tags(substr($answer, 0, 300))), $expected));
+        }
+    }
+
+    private function call(string $path): string
+    {
+        $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 10]]);
+
+        return (string) @file_get_contents("http://127.0.0.1:{$this->nginx->port}{$path}", false, $context);
+    }
+
+    /** Whether php.ini loads the extension, so that php-fpm will have it without our help. */
+    private static function isConfigured(string $extension): bool
+    {
+        $files = [(string) php_ini_loaded_file(), ...explode(',', (string) php_ini_scanned_files())];
+        foreach ($files as $file) {
+            $file = trim($file);
+            if ($file !== '' && preg_match("/^\s*extension\s*=.*{$extension}/m", (string) @file_get_contents($file)) === 1) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

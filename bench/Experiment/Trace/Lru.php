@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Trace;
+
+/** Least recently used: what has not been used for longest goes first. */
+final class Lru implements Policy
+{
+    /** @var array<int, int> key => the key used after it; the ends of the list are -1 */
+    private array $newer = [];
+    /** @var array<int, int> key => the key used before it */
+    private array $older = [];
+    private int $newest = -1;
+    private int $oldest = -1;
+
+    public function __construct(private readonly int $capacity) {}
+
+    public function access(int $key): bool
+    {
+        if ($key === $this->newest) {
+            return true;
+        }
+        $isHit = isset($this->newer[$key]);
+        if ($isHit) {
+            $this->unlink($key);
+        } elseif (count($this->newer) >= $this->capacity) {
+            $this->unlink($this->oldest);
+        }
+        $this->older[$key] = $this->newest;
+        $this->newer[$key] = -1;
+        if ($this->newest !== -1) {
+            $this->newer[$this->newest] = $key;
+        }
+        $this->newest = $key;
+        if ($this->oldest === -1) {
+            $this->oldest = $key;
+        }
+
+        return $isHit;
+    }
+
+    private function unlink(int $key): void
+    {
+        $newer = $this->newer[$key];
+        $older = $this->older[$key];
+        if ($newer !== -1) {
+            $this->older[$newer] = $older;
+        } else {
+            $this->newest = $older;
+        }
+        if ($older !== -1) {
+            $this->newer[$older] = $newer;
+        } else {
+            $this->oldest = $newer;
+        }
+        unset($this->newer[$key], $this->older[$key]);
+    }
+}

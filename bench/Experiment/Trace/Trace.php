@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Trace;
+
+use Larder\Bench\Server\Program;
+
+/** A recorded order of accesses: big-endian 32-bit integers, each a key, perhaps compressed by xz. */
+final readonly class Trace
+{
+    /** @param non-empty-list<int> $keys in the order they were accessed */
+    private function __construct(public string $name, public array $keys) {}
+
+    /** @throws \RuntimeException when it cannot be read */
+    public static function read(string $file): self
+    {
+        $bytes = str_ends_with($file, '.xz') ? self::decompress($file) : @file_get_contents($file);
+        if ($bytes === false) {
+            throw new \RuntimeException("The trace {$file} cannot be read: give the path of a file of 32-bit integers.");
+        }
+        if (strlen($bytes) % 4 !== 0) {
+            throw new \RuntimeException(sprintf('The trace %s has %d bytes, which are not whole 32-bit integers: it is damaged, or of another form.', $file, strlen($bytes)));
+        }
+        $keys = [];
+        // In pieces, because unpack makes a key of text for each integer before there is a list.
+        foreach (str_split($bytes, 1 << 20) as $piece) {
+            foreach (unpack('N*', $piece) ?: [] as $key) {
+                $keys[] = is_int($key) ? $key : 0;
+            }
+        }
+
+        return $keys === []
+            ? throw new \RuntimeException("The trace {$file} is empty: give a file of 32-bit integers.")
+            : new self(basename(basename($file, '.xz'), '.trace'), $keys);
+    }
+
+    public function distinct(): int
+    {
+        return count(array_flip($this->keys));
+    }
+
+    private static function decompress(string $file): string
+    {
+        $xz = Program::find('xz') ?? throw new \RuntimeException("The trace {$file} cannot be read because xz is not installed: install the package xz-utils.");
+        $process = proc_open([$xz, '-dc', '--', $file], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
+        if ($process === false) {
+            throw new \RuntimeException("The trace {$file} cannot be read because xz could not be started.");
+        }
+        $bytes = (string) stream_get_contents($pipes[1]);
+        $complaint = trim((string) stream_get_contents($pipes[2]));
+        if (proc_close($process) !== 0) {
+            throw new \RuntimeException("The trace {$file} cannot be read: {$complaint}");
+        }
+
+        return $bytes;
+    }
+}

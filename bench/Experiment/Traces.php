@@ -1,0 +1,120 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Experiment\Trace\Outline;
+use Larder\Bench\Experiment\Trace\Reference;
+use Larder\Bench\Experiment\Trace\Replay;
+use Larder\Bench\Experiment\Trace\Simulation;
+use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\WorkerFailed;
+
+/** How often real accesses miss when a cache is too small for them, beside what reference policies would miss. */
+final class Traces implements Experiment
+{
+    private const OURS = 'shared-memory';
+
+    public function name(): string
+    {
+        return 'traces';
+    }
+
+    public function title(): string
+    {
+        return 'Misses on access traces of a shop';
+    }
+
+    public function recreates(): string
+    {
+        return 'Recorded accesses are replayed in their order; every miss is followed by a set. Reference policies are '
+            . 'simulated with exactly as many items as the store held at most during its run, all of one size. The traces '
+            . 'are those of headissue GmbH, Jens Wilke, CC BY 4.0.';
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress): Outcome
+    {
+        $plan = $this->plan($laboratory);
+        $outcome = Outcome::of($this, ['store' => 'Larder shared memory', 'values' => 'of one size, chosen so that about the capacity fits into the pool']);
+        $missing = isset($laboratory->subjects[self::OURS]) ? $laboratory->subjects[self::OURS]->missing() : 'it was not among the subjects asked for';
+        if ($missing !== null) {
+            $outcome->leftOut[self::OURS] = $missing;
+
+            return $outcome;
+        }
+        $progress->begin($this->title(), array_sum(array_map(static fn(array $entry): int => count($entry['shares']) * (1 + count($entry['references'])), $plan)));
+        try {
+            foreach ($plan as $entry) {
+                $outline = ChildProcess::run('the trace', Outline::class, ['file' => $entry['file']]);
+                foreach ($entry['shares'] as $share) {
+                    $this->compare($outcome, $laboratory, $progress, $entry, $share, (int) round($outline->int('distinct') * $share));
+                }
+            }
+        } catch (WorkerFailed $failure) {
+            $outcome->leftOut[self::OURS] = $failure->getMessage();
+        }
+        $outcome->isComplete = !$laboratory->isInterrupted();
+        $progress->end();
+
+        return $outcome;
+    }
+
+    /** @return list<array{name: string, file: string, shares: list<float>, references: list<Reference>}> */
+    private function plan(Laboratory $laboratory): array
+    {
+        $directory = dirname(__DIR__) . '/traces';
+        $isQuick = $laboratory->profile === Profile::Quick;
+        // Belady's policy and the smaller shares of the long trace take most of the time, and are the same in every run.
+        $few = [Reference::Fifo, Reference::Lru, Reference::S3Fifo];
+        $plan = [
+            ['name' => 'web07', 'file' => "{$directory}/web07.trace.xz", 'shares' => [0.01, 0.05, 0.1, 0.25], 'references' => Reference::cases()],
+            ['name' => 'orm-busy', 'file' => "{$directory}/orm-busy.trace.xz", 'shares' => $isQuick ? [0.1] : [0.01, 0.05, 0.1, 0.25], 'references' => $isQuick ? $few : Reference::cases()],
+        ];
+        foreach ($laboratory->traces as $file) {
+            $plan[] = ['name' => basename(basename($file, '.xz'), '.trace'), 'file' => $file, 'shares' => [0.01, 0.1], 'references' => Reference::cases()];
+        }
+
+        return $plan;
+    }
+
+    /** @param array{name: string, file: string, shares: list<float>, references: list<Reference>} $entry */
+    private function compare(Outcome $outcome, Laboratory $laboratory, Progress $progress, array $entry, float $share, int $items): void
+    {
+        if ($laboratory->isInterrupted()) {
+            return;
+        }
+        $progress->advance(sprintf('%s at %d %%: the pool', $entry['name'], 100 * $share));
+        // The smallest pool has the fewest segments; values large enough to fill it keep the number of items to what was asked for.
+        $bytes = ($items < 2_000 ? 4 : 16) << 20;
+        $found = ChildProcess::run('Larder shared memory', Replay::class, ['file' => $entry['file'], 'bytes' => $bytes, 'items' => $items]);
+        $case = ['trace' => $entry['name'], 'store' => self::OURS, 'capacity' => sprintf('%d %%', 100 * $share)];
+        $this->add($outcome, $case, self::OURS, $found->int('misses') / $found->int('accesses'));
+        $outcome->notes[] = sprintf(
+            '%s at %s of its keys (%s): the pool of %d MiB held at most %s items of %s bytes, %d %% of its bytes being values; the references held as many items.',
+            $entry['name'],
+            $case['capacity'],
+            number_format($items),
+            $bytes >> 20,
+            number_format($found->int('most')),
+            number_format($found->int('length')),
+            100 * $found->int('held') / $bytes,
+        );
+        foreach ($entry['references'] as $policy) {
+            if ($laboratory->isInterrupted()) {
+                return;
+            }
+            $progress->advance(sprintf('%s at %d %%: %s', $entry['name'], 100 * $share, $policy->value));
+            $ratio = ChildProcess::run($policy->value, Simulation::class, ['file' => $entry['file'], 'policy' => $policy->value, 'items' => $found->int('most')]);
+            $this->add($outcome, $case, $policy->value, $ratio->float('miss ratio'));
+        }
+    }
+
+    /** @param array<string, string> $case */
+    private function add(Outcome $outcome, array $case, string $subject, float $ratio): void
+    {
+        $measurement = new Measurement($case, 'miss ratio', 'share of accesses', Direction::LowerIsBetter, $subject);
+        $measurement->add(0, 0, $ratio);
+        $outcome->measurements[] = $measurement;
+    }
+}
