@@ -24,7 +24,7 @@ use Larder\Exception\UnsupportedOperation;
 interface Store
 {
     /**
-     * The live items among these keys, and a token for every other key.
+     * The live items among these keys, in their order, and a token for every other key.
      *
      * The values are the caller's own: changing one changes nothing in the store. What cannot be read back
      * (foreign bytes, a class that is gone) is missing.

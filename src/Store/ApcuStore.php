@@ -29,11 +29,17 @@ use Larder\Ttl;
  * There is no zero to give to an item of one second (APCu takes that for "no end"): such a value is wrapped
  * together with its expiry.
  *
+ * A process that is killed while it holds APCu's lock blocks all others for good: that is APCu, and why a web
+ * server's master should be told to terminate its workers and not to kill them.
+ *
  * When its memory is full, APCu (with its default setting apc.ttl=0) drops everything it has.
  */
 final class ApcuStore implements Store, DirectReads
 {
     private const WRAPPED = "\0larder: value with expiry";
+
+    /** APCu counts in 32 bits with a sign; in seconds. */
+    private const LONGEST = 2_000_000_000;
 
     private const PRUNED_AT_ONCE = 1_000;
 
@@ -209,24 +215,20 @@ final class ApcuStore implements Store, DirectReads
 
     public function prune(): int
     {
-        $dead = [];
-        $now = time();
-        foreach ($this->entries($this->pattern) as $name => [$expiry]) {
-            if ($expiry !== null && $expiry <= $now) {
-                $dead[] = $name;
-                if (\count($dead) === self::PRUNED_AT_ONCE) {
-                    break;
-                }
-            }
-        }
         $removed = 0;
-        foreach ($dead as $name) {
+        foreach ($this->entries($this->pattern) as $name => $isLive) {
+            if ($isLive) {
+                continue;
+            }
             // Under the lock, as somebody may have stored a new value there since.
             $removed += $this->atomically(function () use ($name): int {
-                $live = apcu_exists($name) && $this->read(substr($name, \strlen($this->prefix)), $this) !== $this;
+                $live = apcu_exists($name) && $this->isLive(substr($name, \strlen($this->prefix)));
 
                 return $live || !apcu_delete($name) ? 0 : 1;
             });
+            if ($removed >= self::PRUNED_AT_ONCE) {
+                break;
+            }
         }
 
         return $removed;
@@ -235,9 +237,8 @@ final class ApcuStore implements Store, DirectReads
     public function keys(string $prefix = ''): iterable
     {
         $keys = [];
-        $now = time();
-        foreach ($this->entries('/^' . preg_quote($this->prefix . $prefix, '/') . '/') as $name => [$expiry]) {
-            if ($expiry === null || $expiry > $now) {
+        foreach ($this->entries('/^' . preg_quote($this->prefix . $prefix, '/') . '/') as $name => $isLive) {
+            if ($isLive) {
                 $keys[] = substr($name, \strlen($this->prefix));
             }
         }
@@ -340,8 +341,9 @@ final class ApcuStore implements Store, DirectReads
         if ($ttl === 0) {
             return null;
         }
-        // APCu's last second, or the wrapped value's own.
-        $expiry = self::number($about['creation_time'] ?? null) + $ttl + 1;
+        // APCu's clock may be any, but the value was fetched a moment ago by it. As its seconds begin at other
+        // moments than ours, the last one is not counted: never later than true.
+        $expiry = time() + self::number($about['creation_time'] ?? null) + $ttl - self::number($about['access_time'] ?? null);
         if ($ttl > 1) {
             return $expiry;
         }
@@ -350,20 +352,28 @@ final class ApcuStore implements Store, DirectReads
         return \is_array($value) && ($value[0] ?? null) === self::WRAPPED && \is_int($value[1] ?? null) ? $value[1] : $expiry;
     }
 
-    /** @return iterable<string, array{?int}> expiry by name */
-    private function entries(string $pattern): iterable
+    /** @return array<string, bool> whether it is live, by name; dead ones stay in APCu until something needs their place */
+    private function entries(string $pattern): array
     {
+        $clock = 'larder-clock:' . getmypid();
+        apcu_store($clock, true, 1);
+        $now = self::number(apcu_key_info($clock)['creation_time'] ?? null);
+        apcu_delete($clock);
+        $entries = [];
         foreach (new \APCUIterator($pattern, \APC_ITER_KEY | \APC_ITER_CTIME | \APC_ITER_TTL) as $name => $about) {
-            if (\is_array($about)) {
-                $ttl = self::number($about['ttl'] ?? null);
-                yield $name => [$ttl === 0 ? null : self::number($about['creation_time'] ?? null) + $ttl + 1];
+            $ttl = self::number(\is_array($about) ? $about['ttl'] ?? null : null);
+            $entries[$name] = $ttl === 0 || (\is_array($about) && self::number($about['creation_time'] ?? null) + $ttl >= $now);
+            if ($ttl === 1 && $entries[$name]) {
+                $entries[$name] = $this->isLive(substr($name, \strlen($this->prefix)));
             }
         }
+
+        return $entries;
     }
 
     private static function apcuTtl(?int $ttl): int
     {
-        return $ttl === null || $ttl > Ttl::LONGEST ? 0 : max(1, $ttl - 1);
+        return $ttl === null || $ttl > Ttl::LONGEST ? 0 : max(1, min($ttl - 1, self::LONGEST));
     }
 
     /** Wraps what lives for one second, and what would be taken for a wrapping. */

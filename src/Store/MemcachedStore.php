@@ -51,6 +51,9 @@ final class MemcachedStore implements Store
     /** Beyond, the server takes seconds for a point in time. */
     private const LONGEST_RELATIVE = 2_592_000;
 
+    /** The server's times have 31 bits; what dies later is only dead by what the item itself says. */
+    private const LATEST = 2_147_483_647;
+
     private const MANIFEST = 'M';
 
     private readonly string $prefix;
@@ -62,6 +65,15 @@ final class MemcachedStore implements Store
     private ?\Memcached $client = null;
 
     private int $process = 0;
+
+    /** Whether this connection has ever worked. */
+    private bool $hasAnswered = false;
+
+    /** When to try to connect again; hrtime in ns. */
+    private int $notBefore = 0;
+
+    /** @var list<\Memcached> clients that a fork took along: letting go of one would say good-bye in the parent's name */
+    private array $inherited = [];
 
     private string $generation = '';
 
@@ -309,6 +321,7 @@ final class MemcachedStore implements Store
         do {
             $generation = $this->client()->get($name);
             if (\is_string($generation)) {
+                $this->hasAnswered = true;
                 $this->generation = $generation;
 
                 return;
@@ -545,7 +558,7 @@ final class MemcachedStore implements Store
 
     private static function serverTtl(?int $expiry): int
     {
-        if ($expiry === null) {
+        if ($expiry === null || $expiry > self::LATEST) {
             return 0;
         }
         $left = $expiry - time();
@@ -558,6 +571,13 @@ final class MemcachedStore implements Store
         if ($this->client !== null && $this->process === getmypid()) {
             return $this->client;
         }
+        if ($this->client !== null) {
+            array_push($this->inherited, $this->client);
+            $this->client = null;
+        }
+        if (hrtime(true) < $this->notBefore) {
+            throw $this->unavailable('it could not be reached a moment ago');
+        }
         $client = $this->persistent
             ? new \Memcached("larder:{$this->socket}:{$this->host}:{$this->port}:" . getmypid())
             : new \Memcached();
@@ -569,12 +589,12 @@ final class MemcachedStore implements Store
                 \Memcached::OPT_POLL_TIMEOUT => (int) ($this->timeout * 1e3),
                 \Memcached::OPT_SEND_TIMEOUT => (int) ($this->timeout * 1e6),
                 \Memcached::OPT_RECV_TIMEOUT => (int) ($this->timeout * 1e6),
-                \Memcached::OPT_RETRY_TIMEOUT => (int) ceil($this->retryAfter),
             ]);
             $client->addServer($this->socket ?? $this->host, $this->socket === null ? $this->port : 0);
         }
         $this->process = (int) getmypid();
         $this->generation = '';
+        $this->hasAnswered = false;
 
         return $this->client = $client;
     }
@@ -587,9 +607,22 @@ final class MemcachedStore implements Store
     private function expect(int ...$codes): void
     {
         $client = $this->client();
-        if (!\in_array($client->getResultCode(), $codes, true)) {
-            throw $this->unavailable($client->getResultMessage());
+        if (\in_array($client->getResultCode(), $codes, true)) {
+            $this->hasAnswered = true;
+
+            return;
         }
+        $why = $client->getResultMessage();
+        // What was an established connection may only have been closed; what never was one is given time.
+        if (!$this->hasAnswered) {
+            $this->notBefore = (int) hrtime(true) + (int) ($this->retryAfter * 1e9);
+        }
+        if ($this->persistent) {
+            $client->resetServerList();
+        }
+        $this->client = null;
+
+        throw $this->unavailable($why);
     }
 
     private function unavailable(string $why): StoreUnavailable

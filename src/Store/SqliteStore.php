@@ -103,10 +103,10 @@ final class SqliteStore implements Store
 
     public function fetch(array $keys): Fetched
     {
-        $items = [];
+        $found = [];
         $now = ($this->clock)();
         foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
-            $this->attempt(function () use ($chunk, $now, &$items): void {
+            $this->attempt(function () use ($chunk, $now, &$found): void {
                 $marks = implode(',', array_fill(0, \count($chunk), '?'));
                 $result = $this->run(
                     "SELECT key, value, expiry FROM {$this->table} WHERE key IN ({$marks})",
@@ -119,15 +119,17 @@ final class SqliteStore implements Store
                     }
                     $value = $this->decoded($stored);
                     if ($value !== $this->foreign) {
-                        $items[$key] = Item::found($key, $value, \is_int($expiry) ? $expiry : null);
+                        $found[$key] = Item::found($key, $value, \is_int($expiry) ? $expiry : null);
                     }
                 }
                 $result->finalize();
             });
         }
-        $tokens = [];
+        $items = $tokens = [];
         foreach ($keys as $key) {
-            if (!isset($items[$key])) {
+            if (isset($found[$key])) {
+                $items[$key] = $found[$key];
+            } else {
                 $tokens[$key] = $this->token;
             }
         }

@@ -1,0 +1,45 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Store;
+use Larder\Store\FileStore;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+
+#[CoversClass(FileStore::class)]
+final class FileStoreTest extends SharedStoreContract
+{
+    private ?Scratch $scratch = null;
+
+    private ?FileStore $store = null;
+
+    protected function tearDown(): void
+    {
+        $this->store = $this->scratch = null;
+    }
+
+    protected function store(): Store
+    {
+        return $this->store ??= $this->in('test');
+    }
+
+    protected function reopened(): Store
+    {
+        return $this->in('test');
+    }
+
+    protected function neighbour(): Store
+    {
+        return $this->in('neighbour');
+    }
+
+    private function in(string $directory): FileStore
+    {
+        $this->scratch ??= new Scratch();
+
+        return new FileStore("{$this->scratch->path}/{$directory}", timeout: 30.0);
+    }
+}

@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests;
+
+/** A directory for one test, removed with everything in it by the process that made it. */
+final class Scratch
+{
+    public readonly string $path;
+
+    private readonly int $process;
+
+    public function __construct()
+    {
+        $this->path = sys_get_temp_dir() . '/larder-test-' . bin2hex(random_bytes(6));
+        $this->process = (int) getmypid();
+        if (!mkdir($this->path, 0o700)) {
+            throw new \RuntimeException("The directory {$this->path} could not be made; set TMPDIR to one that is writable.");
+        }
+    }
+
+    public function __destruct()
+    {
+        if ($this->process === getmypid()) {
+            self::remove($this->path);
+        }
+    }
+
+    private static function remove(string $path): void
+    {
+        if (!is_dir($path) || is_link($path)) {
+            unlink($path);
+
+            return;
+        }
+        foreach (array_diff(scandir($path) ?: [], ['.', '..']) as $name) {
+            self::remove("{$path}/{$name}");
+        }
+        rmdir($path);
+    }
+}
