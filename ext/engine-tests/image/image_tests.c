@@ -20,6 +20,7 @@
 
 #define FIRST_ADDRESS UINT64_C(0x200000000000)
 #define PAGE          UINT64_C(4096)
+#define DUMP_HEADER   offsetof(struct image, std) /* what a dump starts with */
 
 struct image {
     uint8_t kind;
@@ -203,9 +204,9 @@ PHP_METHOD(Image, dump)
 
     ZEND_PARSE_PARAMETERS_NONE();
 
-    zend_string *dump = zend_string_alloc(sizeof(struct image) + image->size, false);
-    memcpy(ZSTR_VAL(dump), image, sizeof(struct image));
-    memcpy(ZSTR_VAL(dump) + sizeof(struct image), image->at, image->size);
+    zend_string *dump = zend_string_alloc(DUMP_HEADER + image->size, false);
+    memcpy(ZSTR_VAL(dump), image, DUMP_HEADER);
+    memcpy(ZSTR_VAL(dump) + DUMP_HEADER, image->at, image->size);
     ZSTR_VAL(dump)[ZSTR_LEN(dump)] = '\0';
     RETURN_STR(dump);
 }
@@ -219,14 +220,14 @@ PHP_METHOD(Image, load)
     Z_PARAM_STR(dump)
     ZEND_PARSE_PARAMETERS_END();
 
-    memcpy(&from, ZSTR_VAL(dump), sizeof(from));
+    memcpy(&from, ZSTR_VAL(dump), DUMP_HEADER);
     object_init_ex(return_value, image_class);
     struct image *image = image_of(Z_OBJ_P(return_value));
     image->kind = from.kind;
     image->counter = from.counter;
     image->size = from.size;
     take_place(image, (uint64_t)from.pages);
-    memcpy(image->at, ZSTR_VAL(dump) + sizeof(from), image->size);
+    memcpy(image->at, ZSTR_VAL(dump) + DUMP_HEADER, image->size);
     mprotect(image->pages, image->length, PROT_READ);
 }
 
