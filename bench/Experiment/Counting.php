@@ -29,7 +29,7 @@ final readonly class Counting
     {
         $counters = array_filter([
             'system calls' => $this->strace($outcome),
-            'instructions' => $this->perf($outcome),
+            'user-mode instructions' => $this->perf($outcome),
         ]);
         $this->progress->begin('System calls and instructions of one read', count($subjects) * count($counters));
         foreach ($subjects as $subject) {
@@ -101,7 +101,7 @@ final readonly class Counting
     private function perf(Outcome $outcome): ?array
     {
         $perf = Program::find('perf');
-        $options = ['stat', '-x', ',', '-e', 'instructions'];
+        $options = ['stat', '-x', ',', '-e', 'instructions:u'];
         if ($perf === null || !self::works([$perf, ...$options, '-o', '/dev/null', 'true'])) {
             $outcome->notes[] = $perf === null
                 ? 'Instructions were not counted, because perf is not installed.'

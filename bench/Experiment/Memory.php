@@ -86,7 +86,7 @@ final class Memory implements Experiment
         } finally {
             $server?->stop();
         }
-        $case = ['limit' => self::MEGABYTES . ' MiB', 'value' => number_format($length) . ' bytes', 'key' => self::KEY . ' bytes'];
+        $case = ['limit' => self::MEGABYTES . ' MiB', 'key' => self::KEY . ' bytes', 'value' => number_format($length) . ' bytes'];
         $held = new Measurement($case, 'items', 'items', Direction::HigherIsBetter, $store);
         $held->add(0, 0, $items);
         $cost = new Measurement($case, 'memory', 'bytes per item', Direction::LowerIsBetter, $store);

@@ -338,8 +338,8 @@ final readonly class HtmlReport
         $isLog = $least > 0 && $greatest / $least > 10;
         $x = static fn(string $field): array => [
             'field' => $field, 'type' => 'quantitative', 'title' => "{$unit}, {$direction}",
-            'scale' => $isLog ? ['type' => 'log', 'nice' => true] : ['zero' => false],
-            'axis' => ['format' => '~s', ...($isLog ? ['tickCount' => 6] : [])],
+            'scale' => $isLog ? ['type' => 'log', 'nice' => true] : ['zero' => true],
+            'axis' => ['format' => $greatest < 1 ? '.2~f' : '~s', ...($isLog ? ['tickCount' => 6] : [])],
         ];
         $series = $hasSeries ? [
             'color' => ['field' => 'series', 'type' => 'nominal', 'sort' => null, 'title' => null, 'scale' => ['range' => self::COLOURS], 'legend' => ['orient' => 'top']],

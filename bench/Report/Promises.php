@@ -70,7 +70,7 @@ final class Promises
 
     private static function items(Findings $findings): Promise
     {
-        $case = ['limit' => '64 MiB', 'value' => '20 bytes', 'key' => '20 bytes'];
+        $case = ['limit' => '64 MiB', 'key' => '20 bytes', 'value' => '20 bytes'];
         $measurement = $findings->measurement('memory', 'items', $case, self::OURS);
 
         return Promise::atLeast(

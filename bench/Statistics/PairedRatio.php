@@ -14,15 +14,16 @@ final class PairedRatio
 {
     /**
      * @param array<int, array<int, float>> $above process => block => value, the numerators
-     * @param array<int, array<int, float>> $below the same of the denominators; values above zero
-     * @return Interval|null null where no block of the two is paired
+     * @param array<int, array<int, float>> $below the same of the denominators
+     * @return Interval|null null where no block of the two is paired, or all denominators are nothing
      */
     public static function of(array $above, array $below): ?Interval
     {
         $ratios = [];
         foreach ($above as $process => $blocks) {
             foreach ($blocks as $block => $value) {
-                if (isset($below[$process][$block])) {
+                // A count may be nothing, and nothing has no ratio to anything.
+                if (($below[$process][$block] ?? 0.0) > 0) {
                     $ratios[$process][] = $value / $below[$process][$block];
                 }
             }

@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Report;
+
+use Larder\Bench\Report\Charts;
+use Larder\Bench\Report\Findings;
+use Larder\Bench\Report\HtmlReport;
+use Larder\Bench\Report\Run;
+use PHPUnit\Framework\TestCase;
+
+final class HtmlReportTest extends TestCase
+{
+    public function testTheReportAsksForNothingOutsideItself(): void
+    {
+        self::assertNull(Charts::install());
+        $html = self::render(Charts::scripts());
+
+        self::assertTrue(strlen($html) > 500_000, 'The charts\' runtime is not in the report.');
+        // What the runtime's own code mentions is not asked for; everything else must not even mention an address.
+        $page = (string) preg_replace('~<script>.*?</script>~s', '', $html, -1, $scripts);
+        self::assertSame(2, $scripts);
+        self::assertDoesNotMatchRegularExpression('/(src|href)=["\']?+(?!data:|#)|@import|url\(|https?:/i', $page);
+    }
+
+    public function testATableStandsBehindEveryChart(): void
+    {
+        $html = self::render('x');
+        preg_match_all('~<figure>.*?</figure>~s', $html, $figures);
+
+        self::assertNotSame([], $figures[0]);
+        foreach ($figures[0] as $figure) {
+            self::assertStringContainsString('class="chart"', $figure);
+            if (!str_contains($figure, 'the tables below have the figures')) {
+                self::assertStringContainsString('<table', $figure);
+            }
+        }
+    }
+
+    public function testEveryTitleSaysUnitAndDirection(): void
+    {
+        preg_match_all('~<figcaption>(.*?)</figcaption>~s', self::render('x'), $titles);
+
+        self::assertNotSame([], $titles[1]);
+        foreach ($titles[1] as $title) {
+            self::assertMatchesRegularExpression('/(lower|higher) is better/', $title);
+        }
+    }
+
+    public function testThePublishedFiguresStandBesideOursAsTheSources(): void
+    {
+        $html = self::render(null);
+
+        self::assertStringContainsString('Konstantin Kovshenin', $html);
+        self::assertMatchesRegularExpression('~<td>Redis</td><td>305</td><td>300 \[~', $html);
+    }
+
+    public function testWhatWasMeasuredIsEscaped(): void
+    {
+        $html = self::render(null);
+
+        self::assertStringContainsString('A &lt;fine&gt; one', $html);
+        self::assertStringNotContainsString('<fine>', $html);
+    }
+
+    public function testWithoutTheRuntimeThereAreTables(): void
+    {
+        $html = self::render(null);
+
+        self::assertStringNotContainsString('<script', $html);
+        self::assertStringContainsString('<table', $html);
+    }
+
+    private static function render(?string $scripts): string
+    {
+        $run = (new RunFixture())->gets('hello', 'get', ['none' => 0.0, 'apcu-php' => 80.0, 'redis-tcp' => 30_000.0])->run();
+
+        return (new HtmlReport($scripts))->render(new Findings(Run::fromJson($run->toJson())));
+    }
+}

@@ -1,0 +1,79 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Report;
+
+use Larder\Bench\Report\Environment;
+use Larder\Bench\Report\Run;
+use Larder\Bench\Statistics\Direction;
+use PHPUnit\Framework\Attributes\TestWith;
+use PHPUnit\Framework\TestCase;
+use UnexpectedValueException;
+
+final class RunTest extends TestCase
+{
+    public function testARunSurvivesItsJson(): void
+    {
+        $run = (new RunFixture())
+            ->gets('page', 'get', ['none' => 5.0, 'apcu-php' => 900.25])
+            ->add('memory', ['limit' => '64 MiB'], 'items', Direction::HigherIsBetter, 'apcu', 17)
+            ->run();
+
+        self::assertEquals($run, Run::fromJson($run->toJson()));
+    }
+
+    public function testEveryRawSampleIsInTheJson(): void
+    {
+        $json = json_decode((new RunFixture())->gets('page', 'get', ['apcu-php' => 900.0])->run()->toJson(), true, 512, JSON_THROW_ON_ERROR);
+
+        self::assertIsArray($json);
+        self::assertSame(Run::SCHEMA, $json['schema']);
+        self::assertSame(
+            [
+                'case' => ['value' => 'page', 'operation' => 'get', 'keys' => 'one hot key'],
+                'metric' => 'time',
+                'unit' => 'ns per operation',
+                'better' => 'lower',
+                'subject' => 'apcu-php',
+                'twin' => false,
+                'columns' => ['process', 'block', 'value', 'operations', 'client cpu', 'server cpu'],
+            ],
+            array_diff_key(self::firstMeasurement($json), ['samples' => true]),
+        );
+        $samples = self::firstMeasurement($json)['samples'] ?? null;
+        self::assertIsArray($samples);
+        self::assertCount(6, $samples);
+    }
+
+    #[TestWith(['nonsense', 'is not JSON'])]
+    #[TestWith(['{"schema": 999}', 'schema 999'])]
+    #[TestWith(['{"schema": 1}', 'run.'])]
+    #[TestWith(['{"schema": "1"}', 'run.schema is string where int was expected'])]
+    public function testWhatIsNotARunIsRefusedWithOneClearSentence(string $json, string $because): void
+    {
+        $this->expectException(UnexpectedValueException::class);
+        $this->expectExceptionMessage($because);
+
+        Run::fromJson($json);
+    }
+
+    public function testTheKernelIsNamedWithoutItsBuildersSuffix(): void
+    {
+        self::assertMatchesRegularExpression('/^Linux \d+(\.\d+)*$/', Environment::ofThisMachine()['kernel'] ?? '');
+    }
+
+    /**
+     * @param array<mixed> $json
+     * @return array<mixed>
+     */
+    private static function firstMeasurement(array $json): array
+    {
+        $experiment = is_array($json['experiments']) ? $json['experiments'][0] ?? null : null;
+        $measurements = is_array($experiment) ? $experiment['measurements'] ?? null : null;
+        $first = is_array($measurements) ? $measurements[0] ?? null : null;
+        self::assertIsArray($first);
+
+        return $first;
+    }
+}
