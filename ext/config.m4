@@ -11,7 +11,7 @@ if test "$PHP_LARDER" != "no"; then
 
   PHP_NEW_EXTENSION([larder],
     [larder.c shared_memory.c \
-     engine/check.c engine/clock.c engine/evict.c engine/geometry.c engine/ghost.c engine/index.c engine/item.c \
+     engine/check.c engine/clock.c engine/evict.c engine/geometry.c engine/get.c engine/ghost.c engine/index.c engine/item.c \
      engine/pin.c engine/pool.c engine/segment.c engine/slot.c engine/stats.c \
      image/class.c image/cycle.c image/layout.c image/measure.c image/move.c image/read.c image/rebuild.c image/refusal.c \
      image/seen.c image/serialize.c image/survey.c image/write.c],

@@ -5,6 +5,7 @@
 
 #include "php_larder.h"
 
+#include "engine/get.h"
 #include "engine/item.h"
 #include "engine/stats.h"
 #include "image/image.h"
@@ -97,48 +98,60 @@ static bool may_run_code(uint8_t kind)
 
 /* The pin lasts only for the moment, so nothing may be handed out in place; and where user code may run, not even the
  * pin may be relied on: it works on a copy of the image. */
-static bool read_briefly(larder_pool *pool, const larder_hit *hit, zval *result)
+static bool read_briefly(larder_pool *pool, const larder_hit *hit, const void *value, size_t size, zval *result)
 {
+    uint8_t kind = hit->item->kind;
     bool done;
     larder_count(pool, LARDER_COPIES);
-    if (!may_run_code(hit->kind)) {
-        done = larder_image_read(result, hit->kind, hit->value, hit->size, pool->shift, false);
+    if (!may_run_code(kind)) {
+        done = larder_image_read(result, kind, value, size, pool->shift, false);
         larder_hit_drop(pool, hit);
         return done;
     }
-    void *copy = emalloc(hit->size);
-    memcpy(copy, hit->value, hit->size);
-    intptr_t shift = (intptr_t)((uintptr_t)copy - ((uintptr_t)hit->value - (uintptr_t)pool->shift));
+    void *copy = emalloc(size);
+    memcpy(copy, value, size);
+    intptr_t shift = (intptr_t)((uintptr_t)copy - ((uintptr_t)value - (uintptr_t)pool->shift));
     larder_hit_drop(pool, hit);
-    done = larder_image_read(result, hit->kind, copy, hit->size, shift, false);
+    done = larder_image_read(result, kind, copy, size, shift, false);
     efree(copy);
     return done;
 }
 
-static zend_always_inline bool read_pinned(larder_pool *pool, const larder_hit *hit, zval *result)
+static bool read_pinned(larder_pool *pool, const larder_hit *hit, zval *result)
 {
-    if (hit->kind == LARDER_KIND_COUNTER) {
-        ZVAL_LONG(result, larder_hit_counter(hit));
+    size_t size;
+    const void *value = larder_hit_value(pool, hit, &size);
+    if (UNEXPECTED(value == NULL)) {
+        larder_hit_drop(pool, hit);
+        return false;
+    }
+    if (hit->item->kind == LARDER_KIND_COUNTER) {
+        ZVAL_LONG(result, larder_counter_value(value));
         larder_hit_drop(pool, hit);
         return true;
     }
     if (EXPECTED(hit->hold == LARDER_HELD)) {
-        return larder_image_read(result, hit->kind, hit->value, hit->size, pool->shift, pool->zero_copy);
+        return larder_image_read(result, hit->item->kind, value, size, pool->shift, pool->zero_copy);
     }
-    return read_briefly(pool, hit, result);
+    return read_briefly(pool, hit, value, size, result);
 }
 
 /* Copies a small value, and looks afterwards whether it was whole; if not, once more under a pin. */
 static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
 {
     larder_hit again;
-    if (hit->kind == LARDER_KIND_COUNTER) {
-        ZVAL_LONG(result, larder_hit_counter(hit));
+    size_t size;
+    uint8_t kind = hit->item->kind;
+    const void *value = larder_hit_value(pool, hit, &size);
+    if (UNEXPECTED(value == NULL || kind > LARDER_LAST_SMALL_KIND)) {
+        ZVAL_NULL(result); /* damaged, or not what it was a moment ago */
+    } else if (kind == LARDER_KIND_COUNTER) {
+        ZVAL_LONG(result, larder_counter_value(value));
     } else {
-        larder_image_read(result, hit->kind, hit->value, hit->size, 0, false);
+        larder_image_read(result, kind, value, size, 0, false);
     }
     if (EXPECTED(larder_hit_confirm(pool, hit))) {
-        return true;
+        return value != NULL;
     }
     zval_ptr_dtor(result);
     return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
@@ -146,6 +159,12 @@ static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder
 
 static zend_always_inline bool read_value(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
 {
+    if (EXPECTED(hit->hold == LARDER_HELD) && hit->item->kind == LARDER_KIND_ARRAY && EXPECTED(pool->zero_copy)) {
+        const larder_item *item = hit->item;
+        larder_image_use_array(result, (const char *)item +
+                                           larder_item_value_at(item->tags, item->key_length, LARDER_KIND_ARRAY));
+        return true;
+    }
     return hit->hold == LARDER_UNPINNED ? read_unpinned(pool, key, hit, result) : read_pinned(pool, hit, result);
 }
 
@@ -487,11 +506,11 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
 {
     larder_hit hit;
     zval entry, value;
-    if (!larder_get(pool, key, &hit)) {
+    if (!larder_get_pinned(pool, key, &hit)) {
         return;
     }
-    uint64_t expiry = hit.expiry, stamp = hit.stamp;
-    if (!read_value(pool, key, &hit, &value)) {
+    uint64_t stamp = hit.item->stamp, expiry = atomic_load_explicit(&hit.item->expiry, memory_order_relaxed);
+    if (!read_pinned(pool, &hit, &value)) {
         return;
     }
     array_init_size(&entry, 3);

@@ -42,17 +42,34 @@ typedef struct larder_place {
     uint64_t fingerprint;
 } larder_place;
 
+/* One multiplication to 128 bits spreads every bit of the hash over all of the product. */
+static inline uint64_t larder_mix(const larder_pool *pool, uint64_t hash)
+{
+    __uint128_t product = (__uint128_t)(hash ^ pool->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline larder_bucket *larder_first_bucket(const larder_pool *pool, uint64_t mixed)
+{
+    return pool->buckets + ((mixed >> 32) * pool->bucket_count >> 32);
+}
+
+static inline larder_bucket *larder_second_bucket(const larder_pool *pool, uint64_t mixed)
+{
+    return pool->buckets + ((mixed * UINT64_C(0xd6e8feb86659fd93) >> 32) * pool->bucket_count >> 32);
+}
+
+static inline uint64_t larder_fingerprint(uint64_t mixed)
+{
+    return mixed & 0xffff;
+}
+
 static inline larder_place larder_place_of(const larder_pool *pool, uint64_t hash)
 {
-    /* One multiplication to 128 bits spreads every bit of the hash over all of the product. */
-    __uint128_t product = (__uint128_t)(hash ^ pool->seed) * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = (uint64_t)product ^ (uint64_t)(product >> 64);
-    uint64_t again = mixed * UINT64_C(0xd6e8feb86659fd93);
-    return (larder_place){
-        .first = pool->buckets + ((mixed >> 32) * pool->bucket_count >> 32),
-        .second = pool->buckets + ((again >> 32) * pool->bucket_count >> 32),
-        .fingerprint = mixed & 0xffff,
-    };
+    uint64_t mixed = larder_mix(pool, hash);
+    return (larder_place){.first = larder_first_bucket(pool, mixed),
+                          .second = larder_second_bucket(pool, mixed),
+                          .fingerprint = larder_fingerprint(mixed)};
 }
 
 /* ---- words --------------------------------------------------------------------------------------------- */
@@ -154,12 +171,37 @@ static inline larder_item *larder_writable(const larder_pool *pool, const larder
     return (larder_item *)(pool->rw + ((const uint8_t *)item - pool->ro));
 }
 
-static inline bool larder_has_key(const larder_pool *pool, const larder_item *item, uint64_t offset,
-                                  const larder_key *key)
+/* Like memcmp() == 0, without the call for the usual length. */
+static inline bool larder_same_bytes(const char *a, const char *b, size_t length)
+{
+    uint64_t x = 0, y = 0;
+    if (length > 64) {
+        return memcmp(a, b, length) == 0;
+    }
+    if (length < 8) {
+        for (size_t i = 0; i < length; i++) {
+            x |= (uint64_t)(unsigned char)(a[i] ^ b[i]);
+        }
+        return x == 0;
+    }
+    for (size_t i = 0; i + 8 < length; i += 8) {
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        if (x != y) {
+            return false;
+        }
+    }
+    memcpy(&x, a + length - 8, sizeof x); /* the last eight, overlapping */
+    memcpy(&y, b + length - 8, sizeof y);
+    return x == y;
+}
+
+/* Reads no further behind the item's header than LARDER_TAIL, whatever nonsense it says: so much is mapped behind the
+ * pool. */
+static inline bool larder_has_key(const larder_item *item, const larder_key *key)
 {
     return item->key_length == key->length &&
-           offset + larder_item_key_at(item->tags) + key->length <= pool->geometry.size &&
-           memcmp(larder_item_key(item), key->bytes, key->length) == 0;
+           larder_same_bytes((const char *)item + larder_item_key_at(item->tags), key->bytes, key->length);
 }
 
 /* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. */
@@ -167,7 +209,7 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
 {
     uint32_t segment = larder_word_segment(pool, word);
     uint32_t generation = larder_word_generation(word);
-    if (segment >= pool->geometry.segment_count) {
+    if (segment >= pool->segment_count) {
         return false;
     }
     found->hold = LARDER_HELD;
@@ -181,7 +223,7 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
     found->segment = segment;
     found->word = word;
     found->item = (const larder_item *)(pool->ro + offset);
-    if (larder_has_key(pool, found->item, offset, key)) {
+    if (larder_has_key(found->item, key)) {
         return true;
     }
     larder_found_drop(pool, found);

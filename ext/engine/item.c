@@ -6,191 +6,6 @@
 #include <sched.h>
 #include <string.h>
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
-
-/* Could this item be used by us, and does it lie where it says? Words are checked when read, and so is this, so that a
- * damaged pool gives misses. */
-static bool is_readable_at(const larder_pool *pool, const larder_item *item, uint64_t at)
-{
-    size_t bytes = larder_item_bytes(pool, item);
-    uint8_t layout = item->layout_and_level & LARDER_LAYOUT_MASK;
-    return bytes <= pool->geometry.size - at &&
-           larder_item_value_at(item->tags, item->key_length, item->kind) + item->spare <= bytes &&
-           (layout == 0 || layout == pool->layout);
-}
-
-static bool is_readable(const larder_pool *pool, const larder_item *item)
-{
-    return is_readable_at(pool, item, (uint64_t)((const uint8_t *)item - pool->ro));
-}
-
-static void describe(const larder_pool *pool, const larder_found *found, larder_hit *hit)
-{
-    const larder_item *item = found->item;
-    size_t value_at = larder_item_value_at(item->tags, item->key_length, item->kind);
-    hit->value = (const uint8_t *)item + value_at;
-    hit->size = larder_item_bytes(pool, item) - value_at - item->spare;
-    hit->kind = item->kind;
-    hit->hold = found->hold;
-    hit->segment = found->segment;
-    hit->word = found->word;
-    hit->expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
-    hit->stamp = item->stamp;
-}
-
-static bool is_usable(larder_pool *pool, const larder_found *found)
-{
-    if (larder_is_alive(pool, found->item) && is_readable(pool, found->item)) {
-        return true;
-    }
-    if (atomic_load_explicit(&found->item->expiry, memory_order_relaxed) != LARDER_NO_EXPIRY) {
-        larder_count(pool, LARDER_EXPIRED);
-    }
-    return false;
-}
-
-static bool find_alive(larder_pool *pool, const larder_key *key, larder_found *found)
-{
-    larder_place place = larder_place_of(pool, key->hash);
-    if (!larder_find(pool, &place, key, found)) {
-        return false;
-    }
-    if (is_usable(pool, found)) {
-        return true;
-    }
-    larder_found_drop(pool, found);
-    return false;
-}
-
-#ifndef __SANITIZE_THREAD__ /* which takes reading first and asking afterwards for a race, and rightly so */
-#define READS_UNPINNED 1
-#else
-#define READS_UNPINNED 0
-#endif
-
-/* Small values are always copied out, and a copy needs no pin if the segment turns out not to have moved on. Not for an
- * item without a mark: setting one in a segment that has moved on would damage another item. */
-static bool is_small_and_marked(const larder_item *item)
-{
-    return READS_UNPINNED && item->kind <= LARDER_LAST_SMALL_KIND &&
-           atomic_load_explicit(&item->visited, memory_order_relaxed) != 0;
-}
-
-enum look { NOTHING, FOUND, MOVED_ON };
-
-static inline enum look look_without_pin(larder_pool *pool, uint64_t word, uint32_t segment, const larder_key *key,
-                                         larder_found *found)
-{
-    uint64_t offset = larder_word_offset(pool, word);
-    const larder_item *item = (const larder_item *)(pool->rw + offset);
-    bool same_key = larder_has_key(pool, item, offset, key);
-    bool usable = same_key && is_small_and_marked(item) && larder_is_alive(pool, item) && is_readable_at(pool, item, offset);
-    if (!larder_confirm(pool, segment, word)) {
-        return MOVED_ON;
-    }
-    if (!usable) {
-        return same_key ? MOVED_ON : NOTHING;
-    }
-    *found = (larder_found){.word = word, .item = item, .segment = segment, .hold = LARDER_UNPINNED};
-    return FOUND;
-}
-
-/* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
-static void settle_hold(larder_pool *pool, larder_found *found)
-{
-    if (found->hold == LARDER_BRIEFLY && found->item->kind > LARDER_LAST_SMALL_KIND && larder_pin_may_last(pool)) {
-        found->hold = LARDER_HELD;
-    }
-}
-
-/* Marks the item as used: a hint for eviction, written once, so that readers do not take the line from each other. */
-static inline void mark(const larder_pool *pool, const larder_found *found)
-{
-    /* relaxed: nothing hangs on it. */
-    if (found->hold != LARDER_UNPINNED && atomic_load_explicit(&found->item->visited, memory_order_relaxed) == 0) {
-        atomic_store_explicit(&larder_writable(pool, found->item)->visited, 1, memory_order_relaxed);
-    }
-}
-
-static inline enum look look_at(larder_pool *pool, uint64_t word, const larder_key *key, larder_found *found)
-{
-    uint32_t segment = larder_word_segment(pool, word);
-    if (segment < pool->geometry.segment_count && !larder_pin_holds(pool, segment, larder_word_generation(word))) {
-        enum look look = look_without_pin(pool, word, segment, key, found);
-        if (look != MOVED_ON) {
-            return look;
-        }
-    }
-    if (!larder_matches(pool, word, key, found)) {
-        return NOTHING;
-    }
-    if (is_usable(pool, found)) {
-        settle_hold(pool, found);
-        return FOUND;
-    }
-    larder_found_drop(pool, found);
-    return NOTHING;
-}
-
-static inline bool look_in(larder_pool *pool, larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
-                           larder_found *found)
-{
-    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
-        /* acquire: the item was complete before its word was placed. */
-        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_acquire);
-        if (word >> 48 == fingerprint && look_at(pool, word, key, found) == FOUND) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit)
-{
-    larder_found found;
-    if (!larder_pool_enter(pool)) {
-        return false;
-    }
-    larder_place place = larder_place_of(pool, key->hash);
-    if (!look_in(pool, place.first, place.fingerprint, key, &found) &&
-        !look_in(pool, place.second, place.fingerprint, key, &found)) {
-        larder_count(pool, LARDER_MISSES);
-        return false;
-    }
-    larder_count(pool, LARDER_HITS);
-    mark(pool, &found);
-    describe(pool, &found, hit);
-    return true;
-}
-
-bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit)
-{
-    larder_found found;
-    if (!larder_pool_enter(pool) || !find_alive(pool, key, &found)) {
-        return false;
-    }
-    settle_hold(pool, &found);
-    describe(pool, &found, hit);
-    return true;
-}
-
-bool larder_exists(larder_pool *pool, const larder_key *key)
-{
-    larder_found found;
-    if (!larder_pool_enter(pool) || !find_alive(pool, key, &found)) {
-        return false;
-    }
-    larder_found_drop(pool, &found);
-    return true;
-}
-
-void larder_hit_drop(larder_pool *pool, const larder_hit *hit)
-{
-    if (hit->hold == LARDER_BRIEFLY) {
-        larder_pin_drop(pool, hit->segment);
-    }
-}
-
 /* ---- storing ------------------------------------------------------------------------------------------- */
 
 static size_t item_bytes(const larder_pool *pool, const larder_key *key, const larder_value *value, uint8_t *spare)
@@ -497,8 +312,13 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
         return false;
     }
     for (int tries = 0; tries < 64; tries++) {
+        larder_place place = larder_place_of(pool, key->hash);
         larder_found found;
-        if (!find_alive(pool, key, &found)) {
+        if (!larder_find(pool, &place, key, &found)) {
+            return false;
+        }
+        if (!larder_is_alive(pool, found.item)) {
+            larder_found_drop(pool, &found);
             return false;
         }
         larder_raise(&pool->segments[found.segment].latest_expiry, expiry);
@@ -555,7 +375,7 @@ void larder_each_key(larder_pool *pool, const char *prefix, size_t length,
             }
             const larder_item *item = (const larder_item *)(pool->ro + larder_word_offset(pool, word));
             bool go_on = true;
-            if (is_readable(pool, item) && larder_is_alive(pool, item) && item->key_length >= length &&
+            if (larder_is_alive(pool, item) && item->key_length >= length &&
                 memcmp(larder_item_key(item), prefix, length) == 0) {
                 go_on = visit(context, larder_item_key(item), item->key_length);
             }

@@ -1,46 +1,11 @@
-/* What a pool can do for its users: read, store, delete, count, touch, clear, list. Every function begins by entering
- * the pool (pool.h); one that returns with a segment pinned briefly says so.
+/* What a pool can do for its users besides reading (get.h): store, delete, count, touch, clear, list. Every function begins
+ * by entering the pool (pool.h).
  */
 #ifndef LARDER_ITEM_H
 #define LARDER_ITEM_H
 
 #include "index.h"
 #include "pool.h"
-
-/* A living item, as a reader gets it. */
-typedef struct larder_hit {
-    const void *value;     /* held: where PHP sees it, to be used in place until the request ends. Otherwise to be
-                            * copied, and then dropped (pinned briefly) or confirmed (unpinned). */
-    size_t size;
-    uint64_t expiry;       /* ms since 1970; LARDER_NO_EXPIRY */
-    uint64_t stamp;
-    uint64_t word;
-    uint32_t segment;
-    enum larder_hold hold;
-    uint8_t kind;
-} larder_hit;
-
-/* Reads a key. Counts a hit or a miss, and marks the item as used. Small values come unpinned. */
-bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit);
-
-/* The same, never unpinned, uncounted and unmarked: for one that could not be confirmed. */
-bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit);
-
-/* After copying an unpinned value: was it whole? */
-static inline bool larder_hit_confirm(const larder_pool *pool, const larder_hit *hit)
-{
-    return larder_confirm(pool, hit->segment, hit->word);
-}
-
-void larder_hit_drop(larder_pool *pool, const larder_hit *hit);
-
-bool larder_exists(larder_pool *pool, const larder_key *key);
-
-static inline int64_t larder_hit_counter(const larder_hit *hit)
-{
-    /* acquire: what was done before it was counted up to here. The lowest bit says that it is being moved. */
-    return (int64_t)atomic_load_explicit((const _Atomic uint64_t *)hit->value, memory_order_acquire) >> 1;
-}
 
 /* A value on its way in. */
 typedef struct larder_value {

@@ -34,7 +34,7 @@
 #define DEFAULT_SIZE       (UINT64_C(64) << 20)
 #define LOCK_PATIENCE_MS   5000u /* how long opening waits for another process that makes a pool */
 #define CHECK_EVERY_MS     100u  /* how long a pool may be gone before a long-running process looks */
-#define CHECK_EVERY_CALLS  64u   /* ... and operations, when they come quickly */
+#define CHECK_EVERY_CALLS  64   /* ... and operations, when they come quickly */
 
 static bool fail(larder_error *error, const char *format, ...)
 {
@@ -192,7 +192,7 @@ static size_t addresses_in_use(int directory, const char *own_name, address_use 
             continue;
         }
         if (fstat(fd, &status) == 0 && judge_file(fd, &status, &geometry) == LARDER_SOUND) {
-            uses[count++] = (address_use){geometry.base, geometry.base + geometry.size};
+            uses[count++] = (address_use){geometry.base, geometry.base + geometry.size + LARDER_TAIL};
         }
         close(fd);
     }
@@ -212,6 +212,7 @@ static bool overlaps(uint64_t from, uint64_t to, const address_use *uses, size_t
 
 static bool address_is_free(uint64_t address, uint64_t size)
 {
+    size += LARDER_TAIL;
     void *at = mmap((void *)(uintptr_t)address, size, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (at == MAP_FAILED) {
@@ -227,11 +228,11 @@ static uint64_t choose_base(int directory, const char *name, uint64_t size)
     address_use uses[256];
     size_t used = addresses_in_use(directory, name, uses, sizeof uses / sizeof uses[0]);
     for (size_t r = 0; r < sizeof address_ranges / sizeof address_ranges[0]; r++) {
-        uint64_t step = (size + (UINT64_C(1) << 30) - 1) >> 30 << 30;
+        uint64_t step = (size + LARDER_TAIL + (UINT64_C(1) << 30) - 1) >> 30 << 30;
         unsigned tries = 0;
-        for (uint64_t at = address_ranges[r].from; at + size <= address_ranges[r].to && tries < 512;
+        for (uint64_t at = address_ranges[r].from; at + step <= address_ranges[r].to && tries < 512;
              at += step, tries++) {
-            if (!overlaps(at, at + size, uses, used) && address_is_free(at, size)) {
+            if (!overlaps(at, at + size + LARDER_TAIL, uses, used) && address_is_free(at, size)) {
                 return at;
             }
         }
@@ -388,33 +389,42 @@ static bool check_wishes(const larder_pool *pool, const larder_geometry *geometr
 static void unmap(const uint8_t *ro, uint8_t *rw, uint64_t size)
 {
     if (ro != NULL) {
-        munmap((void *)(uintptr_t)ro, size);
+        munmap((void *)(uintptr_t)ro, size + LARDER_TAIL);
     }
     if (rw != NULL) {
-        munmap(rw, size);
+        munmap(rw, size + LARDER_TAIL);
     }
+}
+
+/* Maps the file with LARDER_TAIL of zeros behind it; at that address, if one is given, or nowhere. */
+static void *map_at(uint64_t address, uint64_t size, int fd, int protection)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == 0 ? 0 : MAP_FIXED_NOREPLACE);
+    void *at = mmap((void *)(uintptr_t)address, size + LARDER_TAIL, PROT_READ, flags, -1, 0);
+    if (at == MAP_FAILED) {
+        return NULL;
+    }
+    bool there = address == 0 || (uintptr_t)at == address; /* a kernel before 4.17 takes the address as a wish */
+    if (!there || mmap(at, size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        munmap(at, size + LARDER_TAIL);
+        return NULL;
+    }
+    return at;
 }
 
 static bool map_file(larder_pool *pool, int fd, larder_error *error)
 {
     const larder_geometry *g = &pool->geometry;
-    void *rw = mmap(NULL, g->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (rw == MAP_FAILED) {
-        return fail(error, "The pool %s cannot be mapped (%s); raise the limit on address space (ulimit -v).",
-                    pool->path, strerror(errno));
+    void *rw = map_at(0, g->size, fd, PROT_READ | PROT_WRITE);
+    void *ro = rw == NULL ? NULL : map_at(g->base, g->size, fd, PROT_READ);
+    if (rw != NULL && ro == NULL) {
+        ro = map_at(0, g->size, fd, PROT_READ);
     }
-    void *ro = mmap((void *)(uintptr_t)g->base, g->size, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
-    if (ro != MAP_FAILED && (uintptr_t)ro != g->base) {
-        munmap(ro, g->size);
-        ro = MAP_FAILED;
-    }
-    if (ro == MAP_FAILED) {
-        ro = mmap(NULL, g->size, PROT_READ, MAP_SHARED, fd, 0);
-    }
-    if (ro == MAP_FAILED) {
-        munmap(rw, g->size);
-        return fail(error, "The pool %s cannot be mapped (%s); raise the limit on address space (ulimit -v).",
-                    pool->path, strerror(errno));
+    if (ro == NULL) {
+        fail(error, "The pool %s cannot be mapped (%s); raise the limit on address space (ulimit -v).", pool->path,
+             strerror(errno));
+        unmap(NULL, rw, g->size);
+        return false;
     }
     pool->rw = rw;
     pool->ro = ro;
@@ -439,6 +449,8 @@ static void point_into(larder_pool *pool)
     pool->starts = (_Atomic uint64_t *)(pool->rw + g->starts_at);
     pool->seed = g->seed;
     pool->segments_at = g->segments_at;
+    pool->size = g->size;
+    pool->segment_count = g->segment_count;
     pool->bucket_count = g->bucket_count;
     pool->unit_shift = g->unit_shift;
     pool->segment_shift = g->segment_shift;
@@ -574,7 +586,7 @@ static void in_child(void)
     for (larder_pool *pool = handles; pool != NULL; pool = pool->next) {
         larder_slot_in_child(pool);
         pool->entered->known = 1;
-        pool->entered->ready = 0;
+        pool->entered->countdown = 0;
     }
     pthread_mutex_unlock(&handles_lock);
 }
@@ -771,28 +783,25 @@ static bool settle(larder_pool *pool)
 bool larder_pool_enter_slowly(larder_pool *pool)
 {
     uint64_t now = larder_pool_now(pool);
+    bool begins = pool->entered->countdown < 0;
+    pool->entered->countdown = 0;
     adopt_orphan(pool);
     bool lost = pool->rw == NULL || pool->slot == NULL;
     bool recent = now - pool->checked_at < CHECK_EVERY_MS;
     if (lost && recent && pool->in_request) {
-        pool->countdown = 1;
         return false; /* tried a moment ago */
     }
-    if (pool->entered->ready == 0 || lost || !recent ||
-        atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
+    if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
         pool->checked_at = now;
         bool settled = settle(pool);
         pool->in_request = true;
         if (!settled) {
-            pool->countdown = 1;
-            pool->entered->ready = 0;
             return false;
         }
     }
     /* As long as calls come quickly, the clock is read at every 64th. */
-    pool->countdown = now - pool->counted_at <= 1 ? CHECK_EVERY_CALLS : 1;
+    pool->entered->countdown = now - pool->counted_at <= 1 ? CHECK_EVERY_CALLS : 1;
     pool->counted_at = now;
-    pool->entered->ready = 1;
     return true;
 }
 
@@ -813,5 +822,5 @@ void larder_pool_leave(larder_pool *pool)
     }
     bury_graves(pool);
     pool->in_request = false;
-    pool->entered->ready = 0;
+    pool->entered->countdown = 0;
 }

@@ -21,6 +21,9 @@
 #define LARDER_NAME_MAX 64u
 #define LARDER_PATH_MAX 1024u
 
+/* Zeros that are mapped behind the pool: as much as an item's header can lead a reader astray by. */
+#define LARDER_TAIL (UINT64_C(1) << 20)
+
 /* What the engine asks of whoever knows the values. */
 typedef struct larder_value_ops {
     /* The item's value was copied to `copy` (writable), where readers will see it `move` bytes further on than
@@ -47,10 +50,10 @@ typedef struct larder_error {
 } larder_error;
 
 /* On a page that is zero in a forked child, so that a child that came into being without fork() still finds
- * out. Also zero between requests: whoever finds it zero calls larder_pool_enter(). */
+ * out. Also zero between requests. */
 typedef struct larder_entered {
-    uint32_t ready; /* checked, and in the middle of a request */
-    uint32_t known; /* the handle belongs to this process */
+    int32_t countdown; /* operations until the next look at the path; 0: not in a request */
+    uint32_t known;    /* the handle belongs to this process */
 } larder_entered;
 
 /* A pool that lost its name while this process used its values: stays mapped, and pinned, until the request ends. */
@@ -64,17 +67,16 @@ typedef struct larder_grave {
 
 typedef struct larder_pool {
     /* What reads need, first. */
-    volatile larder_entered *entered;
+    larder_entered *entered;
     uint8_t *rw;                     /* the file, writable */
     const uint8_t *ro;               /* the file, as PHP sees it */
     larder_header *header;           /* in rw */
     larder_bucket *buckets;
     _Atomic uint32_t *generations;   /* one per segment, 15 bits used */
     uint64_t seed;
-    uint64_t segments_at;
-    uint32_t bucket_count;
+    uint64_t segments_at, size;
+    uint32_t bucket_count, segment_count;
     uint32_t unit_shift, segment_shift;
-    uint32_t countdown;              /* operations until the next look at the path */
     uint32_t *pinned;                /* per segment: generation + 1 under which this process pins it, or 0 */
     larder_slot *slot;
     uint8_t layout;                  /* 1 + this PHP's place in header.layouts, 0: none left */
@@ -131,12 +133,7 @@ bool larder_pool_enter_slowly(larder_pool *pool);
 
 static inline bool larder_pool_enter(larder_pool *pool)
 {
-    /* relaxed: the flag only says where to look; what it announces is read again. */
-    if (pool->entered->ready != 0 && --pool->countdown != 0 &&
-        atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0) {
-        return true;
-    }
-    return larder_pool_enter_slowly(pool);
+    return --pool->entered->countdown > 0 || larder_pool_enter_slowly(pool);
 }
 
 /* The end of a request: nobody in this process uses values any more. Drops the pins. */

@@ -63,6 +63,14 @@ void larder_image_discard(larder_image_plan *plan);
  * called for LARDER_KIND_COUNTER. May run user code (autoloading, __unserialize). */
 bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t size, intptr_t shift, bool zero_copy);
 
+/* The same for an array that is used in place. Not counted, so PHP leaves the count alone and copies the array before
+ * it writes to it. */
+static zend_always_inline void larder_image_use_array(zval *result, const void *image)
+{
+    Z_ARR_P(result) = (zend_array *)(uintptr_t)image;
+    Z_TYPE_INFO_P(result) = IS_ARRAY;
+}
+
 /* An image was copied byte by byte to `copy`, and readers will see it `move` bytes further on than before; makes
  * its inner addresses right. Follows none of them, so it does not matter where this process sees the copy. */
 void larder_image_moved(void *copy, size_t size, uint8_t kind, intptr_t move);

@@ -47,9 +47,7 @@ bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t siz
         return true;
     case LARDER_KIND_ARRAY:
         if (zero_copy) {
-            /* Not counted, so PHP leaves the count alone and copies the array before it writes to it. */
-            Z_ARR_P(result) = (zend_array *)(uintptr_t)image;
-            Z_TYPE_INFO_P(result) = IS_ARRAY;
+            larder_image_use_array(result, image);
             return true;
         }
         return larder_rebuild(result, image, size, shift, false);

@@ -100,6 +100,11 @@ $read = $image->get();
 // PHP's serialiser ends such a cycle with a null, igbinary keeps it.
 check($read[0] === 1 && ($kind === 7 ? $read[1] === null : $read[1][1][1][0] === 1), 'and read');
 
+if (PHP_VERSION_ID >= 80400) {
+    require __DIR__ . '/hooks.inc';
+    check_hooks($kind);
+}
+
 class Throws
 {
     public function __serialize(): array

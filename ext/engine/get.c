@@ -1,0 +1,75 @@
+#include "get.h"
+
+/* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
+static enum larder_hold hold_for(const larder_pool *pool, const larder_item *item)
+{
+    return item->kind > LARDER_LAST_SMALL_KIND && larder_pin_may_last(pool) ? LARDER_HELD : LARDER_BRIEFLY;
+}
+
+bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key, larder_hit *hit)
+{
+    larder_found found;
+    if (!larder_matches(pool, word, key, &found)) {
+        return false;
+    }
+    uint8_t layout = found.item->layout_and_level & LARDER_LAYOUT_MASK;
+    if (!larder_is_alive(pool, found.item) || (layout != 0 && layout != pool->layout)) {
+        if (atomic_load_explicit(&found.item->expiry, memory_order_relaxed) != LARDER_NO_EXPIRY) {
+            larder_count(pool, LARDER_EXPIRED);
+        }
+        larder_found_drop(pool, &found);
+        return false;
+    }
+    /* relaxed: a hint for eviction, written once, so that readers do not take the line from each other. Only under a
+     * pin: in a segment that has moved on it would damage another item. */
+    if (atomic_load_explicit(&found.item->visited, memory_order_relaxed) == 0) {
+        atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
+    }
+    *hit = (larder_hit){.item = found.item,
+                        .word = word,
+                        .segment = found.segment,
+                        .hold = found.hold == LARDER_HELD ? LARDER_HELD : hold_for(pool, found.item)};
+    return true;
+}
+
+bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit)
+{
+    if (!larder_pool_enter(pool)) {
+        return false;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    larder_bucket *buckets[2] = {place.first, place.second};
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            uint64_t word = atomic_load_explicit(&buckets[b]->word[i], memory_order_acquire);
+            if (word >> 48 == place.fingerprint && larder_look_pinned(pool, word, key, hit)) {
+                larder_count(pool, LARDER_HITS);
+                return true;
+            }
+        }
+    }
+    larder_count(pool, LARDER_MISSES);
+    return false;
+}
+
+bool larder_exists(larder_pool *pool, const larder_key *key)
+{
+    larder_found found;
+    if (!larder_pool_enter(pool)) {
+        return false;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    if (!larder_find(pool, &place, key, &found)) {
+        return false;
+    }
+    bool alive = larder_is_alive(pool, found.item);
+    larder_found_drop(pool, &found);
+    return alive;
+}
+
+void larder_hit_drop(larder_pool *pool, const larder_hit *hit)
+{
+    if (hit->hold == LARDER_BRIEFLY) {
+        larder_pin_drop(pool, hit->segment);
+    }
+}

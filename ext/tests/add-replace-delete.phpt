@@ -1,0 +1,59 @@
+--TEST--
+add() stores what is not there, replace() what is, delete() says whether there was something
+--EXTENSIONS--
+posix
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+$pool = fresh_pool();
+foreach (['int' => 1, 'string' => 'a', 'long' => str_repeat('a', 9000), 'array' => [1, [2]], 'object' => new ArrayObject([1]), 'null' => null, 'false' => false] as $key => $value) {
+    same($pool->replace($key, 'first'), false, "replace $key, which is not there");
+    same($pool->has($key), false, 'nothing was stored');
+    same($pool->add($key, $value), true, "add $key");
+    same($pool->add($key, 'other'), false, "add $key again");
+    same(serialize($pool->get($key)), serialize($value), 'the first one stays');
+    same($pool->replace($key, ['replaced']), true, "replace $key");
+    same($pool->get($key), ['replaced'], 'replaced');
+    same($pool->replace($key, $value), true, "replace $key again");
+    same(serialize($pool->get($key)), serialize($value), 'replaced again');
+    same($pool->delete($key), true, "delete $key");
+    same($pool->has($key), false, 'gone');
+    same($pool->delete($key), false, "delete $key again");
+    same($pool->get($key, 'default'), 'default', 'the default');
+    same($pool->add($key, 'new'), true, 'add what was deleted');
+}
+$read = $pool->get('array');
+$pool->set('array', range(1, 5000));
+$held = $pool->get('array');
+$pool->delete('array');
+same($held, range(1, 5000), 'what was read outlives the delete');
+same($pool->add(key: 'n', value: 1, ttl: null), true, 'named arguments');
+same($pool->replace(key: 'n', value: 1, ttl: null), true, 'named arguments');
+same($pool->delete(key: 'n'), true, 'named arguments');
+
+// One of many processes that add the same key wins.
+for ($round = 0; $round < 20; $round++) {
+    $children = [];
+    for ($i = 0; $i < 4; $i++) {
+        $children[] = fork(fn () => $pool->add("race $round", getmypid()));
+    }
+    $ends = await(...$children);
+    same(array_count_values($ends)['0'] ?? 0, 1, 'one of them stored it');
+    same($children[array_search('0', $ends, true)], $pool->get("race $round"), 'and that one is there');
+}
+echo thrown(fn () => $pool->add('k')), "\n";
+echo thrown(fn () => $pool->add('k', 1, 2, 3)), "\n";
+echo thrown(fn () => $pool->replace()), "\n";
+echo thrown(fn () => $pool->delete()), "\n";
+echo thrown(fn () => $pool->delete(['k'])), "\n";
+echo thrown(fn () => $pool->add('k', STDIN)), "\n";
+echo thrown(fn () => $pool->replace('string', fn () => 1)), "\n";
+same($pool->get('string'), 'new', 'nothing was changed');
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools();
+?>
+--EXPECT--

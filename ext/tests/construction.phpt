@@ -1,0 +1,77 @@
+--TEST--
+A SharedMemory comes from open() alone; it is not cloned, serialised, extended or given properties
+--EXTENSIONS--
+posix
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+use Larder\SharedMemory;
+use Larder\Token;
+
+$pool = fresh_pool();
+$pool->set('k', 'v');
+
+echo thrown(fn () => new SharedMemory()), "\n";
+echo thrown(fn () => (new ReflectionClass(SharedMemory::class))->newInstanceWithoutConstructor()), "\n";
+echo thrown(fn () => (new ReflectionClass(SharedMemory::class))->newInstance()), "\n";
+echo thrown(fn () => clone $pool), "\n";
+echo thrown(fn () => serialize($pool)), "\n";
+echo thrown(fn () => serialize([1, $pool])), "\n";
+echo thrown(fn () => unserialize('O:19:"Larder\SharedMemory":0:{}')), "\n";
+echo thrown(fn () => @unserialize('C:19:"Larder\SharedMemory":0:{}')), "\n";
+echo thrown(fn () => $pool->anything = 1), "\n";
+echo thrown(function () use ($pool) {
+    $pool->{'a list'}[] = 1;
+}), "\n";
+echo thrown(fn () => $pool->set('pool', $pool)), "\n";
+echo thrown(fn () => $pool->set('pool', ['a' => [$pool]])), "\n";
+var_dump(isset($pool->anything), json_encode($pool), (array) $pool, $pool == SharedMemory::open(pool_name()), $pool->get('k'));
+var_export($pool);
+echo "\n";
+var_dump($pool);
+echo run_php('class Mine extends Larder\SharedMemory {}'), "\n";
+echo run_php('class Mine extends Larder\Token {}'), "\n";
+
+echo "-- handles\n";
+$again = SharedMemory::open(pool_name());
+var_dump($again->get('k'), spl_object_id($again) !== spl_object_id($pool));
+unset($pool);
+var_dump($again->get('k'));
+$map = new WeakMap();
+$map[$again] = 'kept';
+$reference = WeakReference::create($again);
+var_dump(count($map), $reference->get() === $again);
+unset($again);
+gc_collect_cycles();
+var_dump(count($map), $reference->get());
+
+echo "-- Token\n";
+$token = new Token('epoch', 5);
+var_dump($token->epoch, $token->clock, $token == new Token('epoch', 5), unserialize(serialize($token)) == $token, clone $token == $token);
+echo thrown(fn () => $token->clock = 6), "\n";
+echo thrown(fn () => $token->__construct('other', 6)), "\n";
+echo thrown(fn () => new Token()), "\n";
+echo thrown(fn () => new Token('epoch', 'five')), "\n";
+echo thrown(fn () => $token->other = 1), "\n";
+$empty = (new ReflectionClass(Token::class));
+echo thrown(fn () => $empty->newInstanceWithoutConstructor()->epoch), "\n";
+echo thrown(fn () => unserialize('O:12:"Larder\Token":1:{s:5:"epoch";a:0:{}}')), "\n";
+var_dump($token->epoch, $token->clock);
+$pool = SharedMemory::open(pool_name());
+$pool->set('token', $token);
+var_dump($pool->get('token'));
+
+echo "-- exceptions\n";
+foreach (['PoolUnusable', 'Unstorable', 'NotACounter'] as $name) {
+    $class = "Larder\\Exception\\$name";
+    $e = new $class('why', 3, new Exception('before'));
+    var_dump($e instanceof RuntimeException && $e instanceof Larder\Exception, $e->getMessage(), $e->getCode(), $e->getPrevious()->getMessage());
+}
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools();
+?>
+--EXPECT--

@@ -1,0 +1,108 @@
+--TEST--
+increment() counts atomically, keeps the expiry, and changes nothing where it cannot count
+--EXTENSIONS--
+posix
+pcntl
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+$pool = fresh_pool();
+
+echo "-- arguments\n";
+same($pool->increment('a'), 1, 'absent');
+same($pool->increment('a'), 2, 'present');
+same($pool->increment('a', 10), 12, 'by');
+same($pool->increment('a', -20), -8, 'by less than nothing');
+same($pool->increment('a', 0), -8, 'by nothing');
+same($pool->increment('b', 5, 100), 105, 'absent, with an initial value');
+same($pool->increment('b', 5, 100), 110, 'present, the initial value does not matter');
+same($pool->increment(key: 'c', initial: 7, by: -7, ttl: 50), 0, 'named arguments');
+same($pool->get('a'), -8, 'get');
+same($pool->get('c'), 0, 'get');
+$pool->set('set', 41);
+same($pool->increment('set'), 42, 'what set() stored');
+$pool->set('text', '41');
+foreach (['text' => '41', 'float' => 1.0, 'null' => null, 'true' => true, 'array' => [1], 'object' => (object) [1], 'long' => str_repeat('1', 9000)] as $key => $value) {
+    $pool->set($key, $value);
+    echo thrown(fn () => $pool->increment($key)), "\n";
+    same(serialize($pool->get($key)), serialize($value), 'nothing was changed');
+}
+
+echo "-- the range\n";
+foreach ([PHP_INT_MAX, 2 ** 62, 2 ** 62 - 1, -(2 ** 62), -(2 ** 62) - 1, PHP_INT_MIN, 0] as $start) {
+    foreach ([1, -1, 2 ** 62, -(2 ** 62), PHP_INT_MAX, PHP_INT_MIN, 0] as $by) {
+        $pool->set('n', $start);
+        $sum = $start + $by;
+        if (is_int($sum)) {
+            same($pool->increment('n', $by), $sum, "$start + $by");
+            same($pool->get('n'), $sum, "get $start + $by");
+        } else {
+            same(thrown(fn () => $pool->increment('n', $by)), 'Larder\Exception\NotACounter: The value of "n" would leave the range of int; nothing was changed.', "$start + $by");
+            same($pool->get('n'), $start, 'nothing was changed');
+        }
+        $pool->delete('n');
+        if (is_int($sum)) {
+            same($pool->increment('n', $by, $start), $sum, "absent, $start + $by");
+        } else {
+            same(thrown(fn () => $pool->increment('n', $by, $start)), 'Larder\Exception\NotACounter: The value of "n" would leave the range of int; nothing was changed.', "absent, $start + $by");
+            same($pool->has('n'), false, 'nothing was stored');
+        }
+    }
+}
+// There and back over the border of what is counted in place.
+$pool->set('n', 2 ** 62 - 3, 1000);
+foreach ([1, 1, 1, 1, -1, -1, -1, -1] as $by) {
+    $before = $pool->get('n');
+    same($pool->increment('n', $by), $before + $by, 'over the border');
+}
+check(abs($pool->fetch(['n'])['n'][1] - time() - 1000) <= 2, 'with its expiry');
+
+echo "-- the expiry\n";
+$pool->increment('e', 1, 0, 100);
+$first = $pool->fetch(['e'])['e'][1];
+check(abs($first - time() - 100) <= 2, 'a TTL for an absent one');
+$pool->increment('e', 1, 0, 5000);
+same($pool->fetch(['e'])['e'][1], $first, 'an existing one keeps its expiry');
+$pool->increment('e');
+same($pool->fetch(['e'])['e'][1], $first, 'an existing one keeps its expiry');
+$pool->increment('f');
+$pool->increment('f', 1, 0, 100);
+same($pool->fetch(['f'])['f'][1], null, 'or that it has none');
+same($pool->increment('e', 1, 0, 0), 4, 'a TTL of zero does not matter to an existing one');
+same($pool->increment('z', 5, 0, 0), 5, 'an absent one with a TTL of zero: counted');
+same($pool->has('z'), false, 'and expired at once');
+same($pool->increment('z', 5, 0, -10), 5, 'an absent one with a TTL below zero');
+same($pool->has('z'), false, 'and expired at once');
+
+echo "-- many processes\n";
+$children = [];
+for ($i = 0; $i < 4; $i++) {
+    $children[] = fork(function () use ($pool) {
+        for ($n = 0; $n < 5000; $n++) {
+            $pool->increment('together');
+            $pool->increment('there and back', $n % 2 ? 1 : -1);
+        }
+    });
+}
+same(await(...$children), ['0', '0', '0', '0'], 'children');
+same($pool->get('together'), 20_000, 'no count is lost');
+same($pool->get('there and back'), 0, 'no count is lost');
+
+echo "-- errors\n";
+echo thrown(fn () => $pool->increment()), "\n";
+echo thrown(fn () => $pool->increment('')), "\n";
+echo thrown(fn () => $pool->increment(str_repeat('k', 70_000))), "\n";
+echo thrown(fn () => $pool->increment('a', 'x')), "\n";
+echo thrown(fn () => $pool->increment('a', 1.5)), "\n";
+echo thrown(fn () => $pool->increment('a', 1, [])), "\n";
+echo thrown(fn () => $pool->increment('a', 1, 0, 'x')), "\n";
+echo thrown(fn () => $pool->increment('a', 2 ** 63)), "\n";
+same($pool->get('a'), -8, 'nothing was changed');
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools();
+?>
+--EXPECT--

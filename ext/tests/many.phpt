@@ -1,0 +1,91 @@
+--TEST--
+getMany(), fetch(), setMany() and deleteMany() do for many keys what the others do for one
+--EXTENSIONS--
+posix
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+$pool = fresh_pool();
+
+echo "-- setMany\n";
+same($pool->setMany(['a' => 1, 'b' => [2, [3]], 7 => 'seven', -3 => null, 'o' => (object) ['p' => 1]]), [], 'all stored');
+same($pool->setMany([]), [], 'nothing to store');
+same([$pool->get('a'), $pool->get('b'), $pool->get('7'), $pool->get('-3', 'd'), $pool->get('o')->p], [1, [2, [3]], 'seven', null, 1], 'each');
+same($pool->setMany(values: ['t' => 1], ttl: 100), [], 'named arguments');
+check(abs($pool->fetch(['t'])['t'][1] - time() - 100) <= 2, 'a TTL for all');
+same($pool->setMany(['t' => 2]), [], 'no TTL');
+same($pool->fetch(['t'])['t'][1], null, 'no TTL replaces one');
+$value = 'v';
+$values = ['r' => &$value];
+$pool->setMany($values);
+$value = 'changed';
+same($pool->get('r'), 'v', 'a reference is stored as its value');
+same($pool->setMany(['a' => 5, 'gone' => 6], 0), [], 'TTL 0');
+same([$pool->has('a'), $pool->has('gone')], [false, false], 'TTL 0 deletes');
+$pool->set('a', 1);
+
+echo "-- getMany\n";
+same($pool->getMany(['a', 'missing', 'b', 7, '-3']), ['a' => 1, 'b' => [2, [3]], 7 => 'seven', -3 => null], 'found only, in the order asked');
+same($pool->getMany([]), [], 'nothing asked');
+same($pool->getMany(['missing']), [], 'nothing found');
+same($pool->getMany(['a', 'a', 'a']), ['a' => 1], 'the same key again');
+same($pool->getMany(['x' => 'a', 'y' => 'r']), ['a' => 1, 'r' => 'v'], 'the keys of the list do not matter');
+$key = 'a';
+$keys = [&$key, 'r'];
+same($pool->getMany($keys), ['a' => 1, 'r' => 'v'], 'keys that are references');
+same($pool->getMany([PHP_INT_MIN]), [], 'the least int');
+$many = [];
+for ($i = 0; $i < 5000; $i++) {
+    $many["key $i"] = [$i, "value $i"];
+}
+same($pool->setMany($many), [], 'five thousand');
+same($pool->getMany(array_keys($many)), $many, 'five thousand at once');
+
+echo "-- fetch\n";
+$pool->set('forever', 'f');
+$pool->set('limited', ['l'], 60);
+$fetched = $pool->fetch(['forever', 'missing', 'limited', 7]);
+same(array_keys($fetched), ['forever', 'limited', 7], 'found only');
+same(array_map('count', $fetched), ['forever' => 3, 'limited' => 3, 7 => 3], 'three things each');
+same([$fetched['forever'][0], $fetched['forever'][1], $fetched['limited'][0], $fetched[7][0]], ['f', null, ['l'], 'seven'], 'values');
+check(abs($fetched['limited'][1] - time() - 60) <= 2, 'an expiry as Unix time');
+check($fetched['limited'][2] > $fetched['forever'][2] && $fetched['forever'][2] > $fetched[7][2], 'stamps grow with every write');
+check($fetched['limited'][2] <= $pool->token('x')->clock, 'no stamp is in the future');
+same($pool->fetch([]), [], 'nothing asked');
+
+echo "-- deleteMany\n";
+same($pool->deleteMany(['forever', 'missing', 7, 'forever']), 2, 'how many existed');
+same($pool->getMany(['forever', 7, 'limited']), ['limited' => ['l']], 'they are gone');
+same($pool->deleteMany([]), 0, 'nothing to delete');
+same($pool->deleteMany(array_keys($many)), 5000, 'five thousand');
+same($pool->deleteMany(keys: ['missing']), 0, 'a named argument');
+
+echo "-- wrong keys\n";
+foreach ([1.5, true, null, [], new stdClass(), STDOUT] as $wrong) {
+    foreach (['getMany', 'fetch', 'deleteMany'] as $method) {
+        echo "$method: ", thrown(fn () => $pool->$method(['a', $wrong])), "\n";
+    }
+}
+foreach (['getMany', 'fetch', 'deleteMany'] as $method) {
+    echo "$method: ", thrown(fn () => $pool->$method(['a', ''])), "\n";
+    echo "$method: ", thrown(fn () => $pool->$method([str_repeat('k', 65536)])), "\n";
+    echo "$method: ", thrown(fn () => $pool->$method('a')), "\n";
+    echo "$method: ", thrown(fn () => $pool->$method(new ArrayIterator(['a']))), "\n";
+    echo "$method: ", thrown(fn () => $pool->$method()), "\n";
+}
+echo 'setMany: ', thrown(fn () => $pool->setMany(['ok' => 1, '' => 2, 'not' => 3])), "\n";
+same($pool->getMany(['ok', 'not']), ['ok' => 1], 'what came before the wrong key is stored');
+echo 'setMany: ', thrown(fn () => $pool->setMany([str_repeat('k', 65536) => 2])), "\n";
+echo 'setMany: ', thrown(fn () => $pool->setMany(['one' => 1, 'two' => ['in' => fn () => 1], 'three' => 3])), "\n";
+same($pool->getMany(['one', 'two', 'three']), ['one' => 1], 'nothing from the value on that cannot be stored');
+echo 'setMany: ', thrown(fn () => $pool->setMany('a')), "\n";
+echo 'setMany: ', thrown(fn () => $pool->setMany(['a' => 1], 'soon')), "\n";
+echo "done\n";
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools();
+?>
+--EXPECT--

@@ -1,0 +1,97 @@
+--TEST--
+token() tells the pool's logical time, statistics() count what happens
+--EXTENSIONS--
+posix
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+use Larder\SharedMemory;
+
+$pool = fresh_pool();
+$token = $pool->token('k');
+check($token instanceof Larder\Token, 'a token');
+same(preg_match('/^[0-9a-f]{32}$/', $token->epoch), 1, 'the epoch');
+same($pool->token('other')->epoch, $token->epoch, 'one epoch for a pool');
+same($pool->statistics()['id'], $token->epoch, 'which is its id');
+$pool->set('k', 1);
+check($pool->token('k')->clock > $token->clock, 'a write moves the clock');
+$clock = $pool->token('k')->clock;
+$pool->get('k');
+$pool->get('missing');
+$pool->has('k');
+$pool->keys();
+same($pool->token('k')->clock, $clock, 'a read does not');
+foreach (['delete' => fn () => $pool->delete('k'), 'clear' => fn () => $pool->clear(), 'increment' => fn () => $pool->increment('c')] as $what => $code) {
+    $clock = $pool->token('k')->clock;
+    $code();
+    check($pool->token('k')->clock > $clock, "$what moves the clock");
+}
+SharedMemory::remove(pool_name());
+$pool->set('k', 1);
+check($pool->token('k')->epoch !== $token->epoch, 'another pool, another epoch');
+
+echo "-- the shape\n";
+$pool = fresh_pool(4 << 20);
+$shape = fn (array $statistics): array => array_map(fn (mixed $v): string => is_array($v) ? implode(' ', array_keys($v)) : get_debug_type($v), $statistics);
+print_r($shape($pool->statistics()));
+$s = $pool->statistics();
+same([$s['name'], $s['mode'], $s['evict'], $s['size'], $s['items'], $s['bytes']], [pool_name(), 'zero-copy', true, 4 << 20, 0, 0], 'a new pool');
+check($s['capacity'] < $s['size'] && $s['capacity'] > $s['size'] / 2, 'the capacity');
+same($s['processes'], 1, 'processes');
+same(array_sum($s['refused']), 0, 'refusals');
+
+echo "-- counting\n";
+function difference(SharedMemory $pool, callable $code): array
+{
+    $before = $pool->statistics();
+    $code();
+    $after = $pool->statistics();
+    $changed = [];
+    foreach (['items', 'hits', 'misses', 'sets', 'deletes', 'evictions', 'copies', 'expired', 'conflicts'] as $name) {
+        if ($after[$name] !== $before[$name]) {
+            $changed[] = "$name " . sprintf('%+d', $after[$name] - $before[$name]);
+        }
+    }
+
+    return $changed;
+}
+foreach ([
+    'set' => fn () => $pool->set('a', [1, 2, 3]),
+    'set again' => fn () => $pool->set('a', [1, 2, 3, 4]),
+    'add' => fn () => $pool->add('b', 'b'),
+    'add again' => fn () => $pool->add('b', 'b'),
+    'replace' => fn () => $pool->replace('b', 'c'),
+    'replace nothing' => fn () => $pool->replace('x', 'c'),
+    'get' => fn () => $pool->get('a'),
+    'get again' => fn () => $pool->get('a'),
+    'get a small one' => fn () => $pool->get('b'),
+    'get nothing' => fn () => $pool->get('x'),
+    'getMany' => fn () => $pool->getMany(['a', 'b', 'x']),
+    'fetch' => fn () => $pool->fetch(['a', 'b', 'x']),
+    'has' => fn () => [$pool->has('a'), $pool->has('x')],
+    'setMany' => fn () => $pool->setMany(['c' => 1, 'd' => 2]),
+    'increment' => fn () => $pool->increment('c'),
+    'increment nothing' => fn () => $pool->increment('e'),
+    'touch' => fn () => $pool->touch('a', 50),
+    'delete' => fn () => $pool->delete('a'),
+    'delete nothing' => fn () => $pool->delete('a'),
+    'deleteMany' => fn () => $pool->deleteMany(['b', 'c', 'x']),
+    'keys' => fn () => $pool->keys(),
+    'token' => fn () => $pool->token('a'),
+] as $what => $code) {
+    echo "$what: ", implode(', ', difference($pool, $code)) ?: 'nothing', "\n";
+}
+$pool->set('a', str_repeat('x', 100_000));
+check($pool->statistics()['bytes'] > 100_000 && $pool->statistics()['bytes'] < 110_000, 'bytes');
+$pool->clear();
+echo thrown(fn () => $pool->statistics(1)), "\n";
+echo thrown(fn () => $pool->token('')), "\n";
+echo thrown(fn () => $pool->token()), "\n";
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools();
+?>
+--EXPECT--
