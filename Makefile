@@ -32,10 +32,10 @@ clean: ## remove everything that was built
 
 # Distribution packages that the goals need; tools/packages knows their names.
 PURPOSES   = build
-bench: PURPOSES += $(if $(SERVERS),servers)
+bench: PURPOSES += bench $(if $(SERVERS),servers)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
-test: PURPOSES  += test servers
+test: PURPOSES  += bench servers test
 lint: PURPOSES  += lint
 packages:
 	@tools/packages $(PURPOSES)
