@@ -302,17 +302,11 @@ final class Cache
     /** @return bool whether the store knows */
     public function clear(): bool
     {
-        // What is undelivered is cleared along.
-        [$undelivered, $this->undelivered] = [$this->undelivered, []];
-        $this->clearPending = false;
         $delivered = $this->attempt(static function (Store $store): bool {
             $store->clear();
 
             return true;
-        }, afterFailure: function () use ($undelivered): void {
-            $this->undelivered = $undelivered;
-            $this->clearPending = true;
-        });
+        }, clears: true);
 
         return $delivered === true;
     }
@@ -354,17 +348,17 @@ final class Cache
      * @template T
      *
      * @param \Closure(Store): T $ask
-     * @param list<string>       $invalidated  the keys whose present values the store must lose
-     * @param ?\Closure(): void  $afterFailure what else to note if the store did not learn of the call
+     * @param list<string>       $invalidated the keys whose present values the store must lose
+     * @param bool               $clears      whether the store must lose everything
      *
      * @return ?T null if it is unavailable
      *
      * @throws StoreUnavailable if this cache is strict
      */
-    private function attempt(\Closure $ask, array $invalidated = [], ?\Closure $afterFailure = null): mixed
+    private function attempt(\Closure $ask, array $invalidated = [], bool $clears = false): mixed
     {
         try {
-            if (!$this->sound) {
+            if (!$this->sound && !$clears) {
                 $this->repair();
             }
             $answer = $ask($this->store);
@@ -373,11 +367,10 @@ final class Cache
             foreach ($invalidated as $key) {
                 $this->undelivered[$key] = true;
             }
-            if (\count($this->undelivered) > self::MOST_UNDELIVERED) {
+            if ($clears || \count($this->undelivered) > self::MOST_UNDELIVERED) {
                 $this->undelivered = [];
                 $this->clearPending = true;
             }
-            $afterFailure?->__invoke();
             if (!$flagged && $this->health()->isFlagged()) {
                 $this->logger?->error('The cache\'s store has missed a delete, overwrite or clear; it is delivered when the store is back.', [
                     'store' => $this->store::class,
@@ -389,6 +382,9 @@ final class Cache
             return null;
         }
         if (!$this->sound) {
+            // Also true after a clear, which delivers whatever was not.
+            $this->clearPending = false;
+            $this->undelivered = [];
             $this->sound = $this->available = true;
             $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
         }

@@ -196,7 +196,7 @@ static inline bool larder_same_bytes(const char *a, const char *b, size_t length
     return x == y;
 }
 
-/* Reads no further behind the item's header than LARDER_TAIL, whatever nonsense it says: so much is mapped behind the
+/* Reads no further behind the item's header than LARDER_MARGIN, whatever nonsense it says: so much is mapped behind the
  * pool. */
 static inline bool larder_has_key(const larder_item *item, const larder_key *key)
 {

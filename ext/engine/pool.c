@@ -192,7 +192,7 @@ static size_t addresses_in_use(int directory, const char *own_name, address_use 
             continue;
         }
         if (fstat(fd, &status) == 0 && judge_file(fd, &status, &geometry) == LARDER_SOUND) {
-            uses[count++] = (address_use){geometry.base, geometry.base + geometry.size + LARDER_TAIL};
+            uses[count++] = (address_use){geometry.base, geometry.base + geometry.size + LARDER_MARGIN};
         }
         close(fd);
     }
@@ -212,7 +212,7 @@ static bool overlaps(uint64_t from, uint64_t to, const address_use *uses, size_t
 
 static bool address_is_free(uint64_t address, uint64_t size)
 {
-    size += LARDER_TAIL;
+    size += LARDER_MARGIN;
     void *at = mmap((void *)(uintptr_t)address, size, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (at == MAP_FAILED) {
@@ -228,11 +228,11 @@ static uint64_t choose_base(int directory, const char *name, uint64_t size)
     address_use uses[256];
     size_t used = addresses_in_use(directory, name, uses, sizeof uses / sizeof uses[0]);
     for (size_t r = 0; r < sizeof address_ranges / sizeof address_ranges[0]; r++) {
-        uint64_t step = (size + LARDER_TAIL + (UINT64_C(1) << 30) - 1) >> 30 << 30;
+        uint64_t step = (size + LARDER_MARGIN + (UINT64_C(1) << 30) - 1) >> 30 << 30;
         unsigned tries = 0;
         for (uint64_t at = address_ranges[r].from; at + step <= address_ranges[r].to && tries < 512;
              at += step, tries++) {
-            if (!overlaps(at, at + size + LARDER_TAIL, uses, used) && address_is_free(at, size)) {
+            if (!overlaps(at, at + size + LARDER_MARGIN, uses, used) && address_is_free(at, size)) {
                 return at;
             }
         }
@@ -389,24 +389,24 @@ static bool check_wishes(const larder_pool *pool, const larder_geometry *geometr
 static void unmap(const uint8_t *ro, uint8_t *rw, uint64_t size)
 {
     if (ro != NULL) {
-        munmap((void *)(uintptr_t)ro, size + LARDER_TAIL);
+        munmap((void *)(uintptr_t)ro, size + LARDER_MARGIN);
     }
     if (rw != NULL) {
-        munmap(rw, size + LARDER_TAIL);
+        munmap(rw, size + LARDER_MARGIN);
     }
 }
 
-/* Maps the file with LARDER_TAIL of zeros behind it; at that address, if one is given, or nowhere. */
+/* Maps the file with LARDER_MARGIN of zeros behind it; at that address, if one is given, or nowhere. */
 static void *map_at(uint64_t address, uint64_t size, int fd, int protection)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == 0 ? 0 : MAP_FIXED_NOREPLACE);
-    void *at = mmap((void *)(uintptr_t)address, size + LARDER_TAIL, PROT_READ, flags, -1, 0);
+    void *at = mmap((void *)(uintptr_t)address, size + LARDER_MARGIN, PROT_READ, flags, -1, 0);
     if (at == MAP_FAILED) {
         return NULL;
     }
     bool there = address == 0 || (uintptr_t)at == address; /* a kernel before 4.17 takes the address as a wish */
     if (!there || mmap(at, size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
-        munmap(at, size + LARDER_TAIL);
+        munmap(at, size + LARDER_MARGIN);
         return NULL;
     }
     return at;

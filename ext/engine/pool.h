@@ -22,7 +22,7 @@
 #define LARDER_PATH_MAX 1024u
 
 /* Zeros that are mapped behind the pool: as much as an item's header can lead a reader astray by. */
-#define LARDER_TAIL (UINT64_C(1) << 20)
+#define LARDER_MARGIN (UINT64_C(1) << 20)
 
 /* What the engine asks of whoever knows the values. */
 typedef struct larder_value_ops {
