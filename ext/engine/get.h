@@ -91,9 +91,10 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
     bool same = larder_has_key(item, key);
     /* Without a mark there is one to be set, and without a pin only small values may be read. acquire: an item that was
      * stored after a clear is judged by that clear. relaxed: an expiry stands alone, and so does a mark. */
+    uint64_t expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
     bool usable = (held || (LARDER_READS_UNPINNED && item->kind <= LARDER_LAST_SMALL_KIND)) &&
                   atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 &&
-                  atomic_load_explicit(&item->expiry, memory_order_relaxed) == LARDER_NO_EXPIRY &&
+                  (LARDER_LIKELY(expiry == LARDER_NO_EXPIRY) || larder_pool_now(pool) < expiry) &&
                   item->stamp >= atomic_load_explicit(&pool->header->last_clear, memory_order_acquire) &&
                   (layout == 0 || layout == pool->layout);
     if (LARDER_LIKELY(same && usable)) {
@@ -106,7 +107,7 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
 }
 
 /* Reads a key. Counts a hit or a miss, and marks the item as used. Small values come unpinned. */
-static inline bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit)
+static inline __attribute__((always_inline)) bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit)
 {
     if (LARDER_UNLIKELY(!larder_pool_enter(pool))) {
         return false;

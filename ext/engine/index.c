@@ -85,10 +85,9 @@ static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomi
     uint32_t count = 0;
     for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
         uint64_t seen = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
-        if (is_vacant(pool, seen)) {
-            *at = &bucket->word[i];
+        if (is_vacant(pool, seen) && count++ == 0) {
+            *at = &bucket->word[i]; /* the first: readers find it sooner */
             *word = seen;
-            count++;
         }
     }
     return count;
