@@ -358,10 +358,7 @@ final class Cache
     private function attempt(\Closure $ask, array $invalidated = [], bool $clears = false): mixed
     {
         try {
-            if (!$this->sound && !$clears) {
-                $this->repair();
-            }
-            $answer = $ask($this->store);
+            $answer = $this->ask($ask, !$clears);
         } catch (StoreUnavailable $failure) {
             $flagged = $this->health()->isFlagged();
             foreach ($invalidated as $key) {
@@ -390,6 +387,25 @@ final class Cache
         }
 
         return $answer;
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(Store): T $ask
+     * @param bool               $first whether what is undelivered has to be delivered first
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    private function ask(\Closure $ask, bool $first): mixed
+    {
+        if ($first && !$this->sound) {
+            $this->repair();
+        }
+
+        return $ask($this->store);
     }
 
     /** @throws StoreUnavailable */

@@ -36,7 +36,8 @@ final class Contents
         if (preg_match("/^Serialization of '(.+)' is not allowed/", $failure->getMessage(), $match) === 1) {
             $seen = [];
             $path = self::find($value, $seen, static fn(mixed $part): bool => \is_object($part)
-                && str_replace("\0", '', $part::class) === str_replace("\0", '', $match[1]));
+                // The message ends where an anonymous class's name goes on with its file.
+                && explode("\0", $part::class)[0] === $match[1]);
             $path ??= ['', null];
 
             return self::because($key, $path[0], \sprintf('an object of %s cannot be serialised', $match[1]), $failure);

@@ -75,15 +75,28 @@ final class Payload
             return substr($payload, 1);
         }
         if ($mark === $this->mark) {
+            $callback = ini_set('unserialize_callback_func', self::class . '::refuseClass');
             try {
                 return $this->serializer->unserialize(substr($payload, 1));
             } catch (\Throwable) {
                 // A class that changed or is gone, or damage: computing the value again repairs it.
                 return $foreign;
+            } finally {
+                ini_set('unserialize_callback_func', (string) $callback);
             }
         }
 
         return self::isCounter($payload) ? (int) $payload : $foreign;
+    }
+
+    /**
+     * What PHP calls for a class that is not there; an object without its class is of no use to anyone.
+     *
+     * @throws \UnexpectedValueException
+     */
+    public static function refuseClass(string $class): never
+    {
+        throw new \UnexpectedValueException("The class {$class} is not there.");
     }
 
     /** Whether decode() will run the serializer on it. */

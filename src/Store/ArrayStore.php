@@ -264,6 +264,9 @@ final class ArrayStore implements Store, DirectReads
         $newest = array_key_last($this->entries);
         foreach ($this->entries as $key => $entry) {
             if ($key === $newest) {
+                // Behind those that were given another round.
+                unset($this->entries[$key]);
+                $this->entries[$key] = $entry;
                 break;
             }
             unset($this->entries[$key]);

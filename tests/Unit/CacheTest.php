@@ -1,0 +1,474 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit;
+
+use Larder\Cache;
+use Larder\Draft;
+use Larder\Exception;
+use Larder\Exception\InvalidKey;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\NotACounter;
+use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Unstorable;
+use Larder\Health;
+use Larder\Item;
+use Larder\Store;
+use Larder\Store\ArrayStore;
+use Larder\Store\FileStore;
+use Larder\Tests\FailingStore;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
+use Larder\Ttl;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(Cache::class)]
+#[CoversClass(Draft::class)]
+#[CoversClass(Health::class)]
+#[CoversClass(StoreUnavailable::class)]
+final class CacheTest extends TestCase
+{
+    /** @return iterable<string, array{Store}> */
+    public static function stores(): iterable
+    {
+        yield 'one with direct reads' => [new ArrayStore()];
+        yield 'one without' => [new FileStore((new Scratch())->path)];
+    }
+
+    #[DataProvider('stores')]
+    public function testWhatIsSetIsGot(Store $store): void
+    {
+        $cache = new Cache($store);
+        self::assertNull($cache->get('key'));
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertFalse($cache->has('key'));
+        self::assertTrue($cache->set('key', ['value']));
+        self::assertSame(['value'], $cache->get('key', 'default'));
+        self::assertTrue($cache->has('key'));
+        self::assertTrue($cache->delete('key'));
+        self::assertFalse($cache->has('key'));
+        self::assertTrue($cache->delete('key'), 'The store knows that there is nothing.');
+        $store->clear();
+    }
+
+    #[DataProvider('stores')]
+    public function testAStoredNullIsAHit(Store $store): void
+    {
+        $cache = new Cache($store);
+        $cache->set('null', null);
+        self::assertNull($cache->get('null', 'default'));
+        self::assertTrue($cache->has('null'));
+        self::assertSame(['null' => null], $cache->getMany(['null', 'absent']));
+        self::assertNull($cache->remember('null', self::computed(...)));
+        self::assertFalse($cache->add('null', 'added'));
+        $store->clear();
+    }
+
+    #[DataProvider('stores')]
+    public function testManyAtOnce(Store $store): void
+    {
+        $cache = new Cache($store);
+        $values = static function (): iterable {
+            yield '7' => 'seven';
+            yield '007' => 'agent';
+            yield 8 => 'eight';
+        };
+        self::assertTrue($cache->setMany($values()));
+        self::assertSame(['007' => 'agent', 7 => 'seven', 8 => 'eight'], $cache->getMany(new \ArrayIterator(['007', 7, 'absent', '8'])));
+        self::assertTrue($cache->deleteMany(['007', 8, 'absent']));
+        self::assertSame([7 => 'seven'], $cache->getMany(['007', 7, 8]));
+        self::assertTrue($cache->clear());
+        self::assertSame([], $cache->getMany(['7']));
+        self::assertSame([], $cache->getMany([]));
+        self::assertTrue($cache->setMany([]));
+    }
+
+    public function testAddAndReplace(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        self::assertFalse($cache->replace('key', 1));
+        self::assertTrue($cache->add('key', 2));
+        self::assertFalse($cache->add('key', 3));
+        self::assertTrue($cache->replace('key', 4));
+        self::assertSame(4, $cache->get('key'));
+    }
+
+    public function testCounters(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        self::assertSame(1, $cache->increment('n'));
+        self::assertSame(11, $cache->increment('n', 10));
+        self::assertSame(8, $cache->decrement('n', 3));
+        self::assertSame(99, $cache->decrement('m', 1, 100));
+        self::assertSame(8, $cache->get('n'));
+        $cache->set('text', 'x');
+        $this->expectException(NotACounter::class);
+        $cache->increment('text');
+    }
+
+    public function testTheLeastIntCannotBeSubtracted(): void
+    {
+        $this->expectException(NotACounter::class);
+        (new Cache(new ArrayStore()))->decrement('n', \PHP_INT_MIN);
+    }
+
+    public function testTimesToLive(): void
+    {
+        $now = time();
+        $store = new ArrayStore(clock: static function () use (&$now): int {
+            return $now;
+        });
+        $cache = new Cache($store, 60);
+        $cache->set('default', 1);
+        $cache->set('forever', 1, Ttl::Forever);
+        $cache->set('seconds', 1, 10);
+        $cache->set('interval', 1, new \DateInterval('PT1H'));
+        $cache->set('absurd', 1, \PHP_INT_MAX);
+        $cache->increment('counter', ttl: 10);
+        $cache->setMany(['many' => 1], 10);
+        $cache->add('added', 1, 10);
+        $keys = ['default', 'forever', 'seconds', 'interval', 'absurd', 'counter', 'many', 'added'];
+        self::assertSame($keys, array_keys($cache->getMany($keys)));
+        $now += 10;
+        self::assertSame(['default', 'forever', 'interval', 'absurd'], array_keys($cache->getMany($keys)));
+        $now += 50;
+        self::assertSame(['forever', 'interval', 'absurd'], array_keys($cache->getMany($keys)));
+        $now += 3_600;
+        self::assertSame(['forever', 'absurd'], array_keys($cache->getMany($keys)));
+    }
+
+    /** @return iterable<string, array{int|\DateInterval}> */
+    public static function deadTtls(): iterable
+    {
+        $past = new \DateInterval('PT5S');
+        $past->invert = 1;
+        yield 'zero' => [0];
+        yield 'negative' => [-1];
+        yield 'absurdly negative' => [\PHP_INT_MIN];
+        yield 'an interval into the past' => [$past];
+        yield 'an interval of nothing' => [new \DateInterval('PT0S')];
+    }
+
+    #[DataProvider('deadTtls')]
+    public function testATtlOfZeroOrLessDeletes(int|\DateInterval $ttl): void
+    {
+        $cache = new Cache(new ArrayStore());
+        $cache->set('key', 'old');
+        self::assertTrue($cache->set('key', 'new', $ttl));
+        self::assertFalse($cache->has('key'));
+        self::assertSame('computed', $cache->remember('key', static fn(): string => 'computed', $ttl));
+        self::assertFalse($cache->has('key'));
+    }
+
+    public function testADefaultTtlOfZeroIsAWrongConfiguration(): void
+    {
+        $this->expectException(InvalidOption::class);
+        new Cache(new ArrayStore(), 0);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function illegalKeys(): iterable
+    {
+        yield 'an empty key' => [''];
+        yield 'a key of 65,536 bytes' => [str_repeat('k', 65_536)];
+    }
+
+    #[DataProvider('illegalKeys')]
+    public function testAnIllegalKeyIsOneClearErrorEverywhere(string $key): void
+    {
+        foreach ([new ArrayStore(), (new FailingStore())] as $store) {
+            $cache = new Cache($store);
+            $calls = [
+                static fn(): mixed => $cache->get($key),
+                static fn(): mixed => $cache->getMany(['ok', $key]),
+                static fn(): mixed => $cache->set($key, 1),
+                static fn(): mixed => $cache->setMany(['ok' => 1, $key => 1]),
+                static fn(): mixed => $cache->delete($key),
+                static fn(): mixed => $cache->deleteMany(['ok', $key]),
+                static fn(): mixed => $cache->has($key),
+                static fn(): mixed => $cache->add($key, 1),
+                static fn(): mixed => $cache->replace($key, 1),
+                static fn(): mixed => $cache->increment($key),
+                static fn(): mixed => $cache->decrement($key),
+                static fn(): mixed => $cache->remember($key, static fn(): int => 1),
+            ];
+            foreach ($calls as $call) {
+                try {
+                    $call();
+                    self::fail('An illegal key was taken.');
+                } catch (InvalidKey $mistake) {
+                    self::assertMatchesRegularExpression('/^The key .+; .+\.$/', $mistake->getMessage());
+                }
+            }
+            self::assertFalse($cache->has('ok'), 'Nothing is stored of a batch with an illegal key.');
+        }
+    }
+
+    public function testAKeyThatIsNoStringIsRefused(): void
+    {
+        $this->expectException(InvalidKey::class);
+        (new Cache(new ArrayStore()))->getMany(['ok', 1.5]);
+    }
+
+    public function testAnythingUnstorableIsAnErrorNotAMiss(): void
+    {
+        $this->expectException(Unstorable::class);
+        (new Cache(new ArrayStore()))->set('key', ['x' => static fn(): int => 1]);
+    }
+
+    #[DataProvider('stores')]
+    public function testRememberComputesOnce(Store $store): void
+    {
+        $cache = new Cache($store);
+        $computed = 0;
+        $compute = static function (Draft $draft) use (&$computed): mixed {
+            self::assertSame('key', $draft->key);
+
+            return [++$computed];
+        };
+        $first = $cache->remember('key', $compute);
+        $second = $cache->remember('key', $compute);
+        self::assertSame([[1], [1]], [$first, $second]);
+        self::assertSame([1], $cache->get('key'));
+        $cache->delete('key');
+        $third = $cache->remember('key', $compute);
+        self::assertSame([2], $third);
+        $store->clear();
+    }
+
+    public function testADraftShapesTheItem(): void
+    {
+        $now = time();
+        $cache = new Cache(new ArrayStore(clock: static function () use (&$now): int {
+            return $now;
+        }));
+        $cache->remember('short', static function (Draft $draft): int {
+            self::assertSame(100, $draft->ttl());
+            $draft->expireAfter(5);
+
+            return 1;
+        }, 100);
+        $cache->remember('not kept', static function (Draft $draft): int {
+            $draft->doNotStore();
+
+            return 2;
+        });
+        self::assertTrue($cache->has('short'));
+        self::assertFalse($cache->has('not kept'));
+        $now += 5;
+        self::assertFalse($cache->has('short'));
+    }
+
+    public function testAComputationThatThrowsStoresNothing(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        try {
+            $cache->remember('key', self::broken(...));
+            self::fail('What the computation throws must be thrown.');
+        } catch (\Exception $failure) {
+            self::assertSame('no value', $failure->getMessage());
+            self::assertFalse($cache->has('key'));
+        }
+    }
+
+    public function testAComputationMayUseTheCache(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        self::assertSame(3, $cache->remember('outer', static fn(): int => 1 + $cache->remember('inner', static fn(): int => 2)));
+        self::assertSame(2, $cache->get('inner'));
+    }
+
+    public function testRememberSavesAFillWithTheTokenOfItsMiss(): void
+    {
+        $store = self::createMock(Store::class);
+        $fetched = (new ArrayStore())->fetch(['key']);
+        $store->method('fetch')->willReturn($fetched);
+        $store->expects(self::once())->method('save')->willReturnCallback(static function (array $items) use ($fetched): array {
+            self::assertCount(1, $items);
+            self::assertInstanceOf(Item::class, $items[0]);
+            self::assertTrue($items[0]->fill);
+            self::assertSame($fetched->tokens['key'], $items[0]->token);
+            self::assertGreaterThan(0.0, $items[0]->cost);
+
+            return [];
+        });
+        (new Cache($store))->remember('key', static fn(): int => 1);
+    }
+
+    public function testAStoreThatIsDownIsAMissAndFalse(): void
+    {
+        $store = new FailingStore();
+        $cache = new Cache($store);
+        $cache->set('key', 'value');
+        $store->isDown = true;
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertFalse($cache->has('key'));
+        self::assertSame([], $cache->getMany(['key']));
+        self::assertFalse($cache->set('other', 1));
+        self::assertFalse($cache->setMany(['other' => 1]));
+        self::assertFalse($cache->add('other', 1));
+        self::assertFalse($cache->replace('other', 1));
+        self::assertFalse($cache->increment('counter'));
+        self::assertFalse($cache->decrement('counter'));
+        self::assertFalse($cache->delete('key'));
+        self::assertFalse($cache->deleteMany(['key']));
+        self::assertFalse($cache->clear());
+        self::assertSame('computed', $cache->remember('key', static fn(): string => 'computed'));
+        self::assertFalse($cache->health()->available);
+        self::assertGreaterThanOrEqual(13, $cache->health()->failures);
+    }
+
+    public function testAFailureIsLoggedOnceAndSoIsTheRecovery(): void
+    {
+        $store = new FailingStore();
+        $logger = new MemoryLogger();
+        $cache = new Cache($store, logger: $logger);
+        for ($outage = 1; $outage <= 2; $outage++) {
+            $store->isDown = true;
+            for ($i = 0; $i < 5; $i++) {
+                $cache->get('key');
+            }
+            self::assertCount(2 * $outage - 1, $logger->lines);
+            $store->isDown = false;
+            for ($i = 0; $i < 5; $i++) {
+                $cache->get('key');
+            }
+            self::assertCount(2 * $outage, $logger->lines);
+        }
+        self::assertStringStartsWith('error: ', $logger->lines[0]);
+        self::assertStringStartsWith('notice: ', $logger->lines[1]);
+        self::assertTrue($cache->health()->available);
+        self::assertSame(10, $cache->health()->failures);
+    }
+
+    public function testAfterARecoveryReadsAreDirectAgain(): void
+    {
+        $store = new FailingStore();
+        $cache = new Cache($store);
+        $store->isDown = true;
+        $cache->get('key');
+        $store->isDown = false;
+        $cache->get('key');
+        $store->calls = [];
+        $cache->get('key');
+        self::assertSame(['read'], $store->calls);
+    }
+
+    /** @return iterable<string, array{\Closure(Cache): bool}> */
+    public static function invalidations(): iterable
+    {
+        yield 'a delete' => [static fn(Cache $cache): bool => $cache->delete('key')];
+        yield 'a delete of many' => [static fn(Cache $cache): bool => $cache->deleteMany(['other', 'key'])];
+        yield 'an overwrite' => [static fn(Cache $cache): bool => $cache->set('key', 'new')];
+        yield 'an overwrite of many' => [static fn(Cache $cache): bool => $cache->setMany(['other' => 1, 'key' => 'new'])];
+        yield 'a replace' => [static fn(Cache $cache): bool => $cache->replace('key', 'new')];
+        yield 'a set with a dead TTL' => [static fn(Cache $cache): bool => $cache->set('key', 'new', 0)];
+        yield 'a clear' => [static fn(Cache $cache): bool => $cache->clear()];
+        yield 'a clear after a delete' => [static fn(Cache $cache): bool => $cache->delete('other') || $cache->clear()];
+        yield 'a delete after a clear' => [static fn(Cache $cache): bool => $cache->clear() || $cache->delete('other')];
+        yield 'more deletes than are remembered' => [static function (Cache $cache): bool {
+            for ($i = 0; $i < 10_001; $i++) {
+                $cache->delete("key {$i}");
+            }
+
+            return $cache->delete('key');
+        }];
+    }
+
+    /** @param \Closure(Cache): bool $invalidate */
+    #[DataProvider('invalidations')]
+    public function testALostInvalidationRaisesTheFlagUntilItIsDelivered(\Closure $invalidate): void
+    {
+        $store = new FailingStore();
+        $logger = new MemoryLogger();
+        $cache = new Cache($store, logger: $logger);
+        $cache->set('key', 'stale');
+        $store->isDown = true;
+        self::assertFalse($invalidate($cache));
+        self::assertTrue($cache->health()->isFlagged());
+        self::assertCount(1, array_filter($logger->lines, static fn(string $line): bool => str_contains($line, 'has missed')));
+        self::assertSame('default', $cache->get('key', 'default'));
+
+        $store->isDown = false;
+        self::assertSame('default', $cache->get('key', 'default'), 'What was deleted came back.');
+        self::assertFalse($cache->health()->isFlagged());
+        self::assertSame([], $store->store->fetch(['key'])->items);
+        self::assertTrue($cache->set('key', 'fresh'));
+        self::assertSame('fresh', $cache->get('key'));
+    }
+
+    public function testAFillThatIsLostRaisesNoFlag(): void
+    {
+        $store = new FailingStore();
+        $store->isDown = true;
+        $cache = new Cache($store);
+        $cache->remember('key', static fn(): int => 1);
+        $cache->add('key', 1);
+        $cache->get('key');
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    public function testAStrictCacheThrowsAndStillRepairs(): void
+    {
+        $store = new FailingStore();
+        $cache = new Cache($store, strict: true);
+        $cache->set('key', 'stale');
+        $store->isDown = true;
+        $calls = [
+            static fn(): mixed => $cache->get('key'),
+            static fn(): mixed => $cache->getMany(['key']),
+            static fn(): mixed => $cache->set('key', 1),
+            static fn(): mixed => $cache->delete('key'),
+            static fn(): mixed => $cache->clear(),
+            static fn(): mixed => $cache->increment('key'),
+            static fn(): mixed => $cache->remember('key', static fn(): int => 1),
+        ];
+        foreach ($calls as $call) {
+            try {
+                $call();
+                self::fail('A strict cache was silent.');
+            } catch (StoreUnavailable) {
+            }
+        }
+        self::assertTrue($cache->health()->isFlagged());
+        $store->isDown = false;
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    public function testARefusedWriteIsFalseAndLoggedOnce(): void
+    {
+        $store = new FailingStore();
+        $store->refused = ['large'];
+        $logger = new MemoryLogger();
+        $cache = new Cache($store, logger: $logger);
+        self::assertFalse($cache->set('large', 1));
+        self::assertFalse($cache->setMany(['small' => 1, 'large' => 1]));
+        self::assertSame(1, $cache->get('small'));
+        self::assertCount(1, $logger->lines);
+        self::assertTrue($cache->health()->available);
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    public function testOpenTakesADsn(): void
+    {
+        $cache = Cache::open('array:?items=5');
+        self::assertInstanceOf(ArrayStore::class, $cache->store);
+        self::assertTrue($cache->set('key', 1));
+        $this->expectException(Exception::class);
+        Cache::open('nonsense');
+    }
+
+    private static function computed(): mixed
+    {
+        return 'computed';
+    }
+
+    private static function broken(): mixed
+    {
+        throw new \DomainException('no value');
+    }
+}

@@ -1,0 +1,174 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit;
+
+use Larder\Dsn;
+use Larder\Exception;
+use Larder\Exception\InvalidDsn;
+use Larder\Exception\InvalidOption;
+use Larder\Store;
+use Larder\Store\ApcuStore;
+use Larder\Store\ArrayStore;
+use Larder\Store\FileStore;
+use Larder\Store\MemcachedStore;
+use Larder\Store\RedisStore;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(Dsn::class)]
+#[CoversClass(InvalidDsn::class)]
+final class DsnTest extends TestCase
+{
+    public function testTheParts(): void
+    {
+        $dsn = Dsn::parse('redis://us%3Aer:p%40ss@cache.internal:6380/2?prefix=shop&timeout=2.5&persistent=yes');
+        self::assertSame(
+            ['redis', 'us:er', 'p@ss', 'cache.internal', 6380, '2'],
+            [$dsn->scheme, $dsn->user, $dsn->password, $dsn->host, $dsn->port, $dsn->path],
+        );
+        self::assertSame('shop', $dsn->text('prefix', 'x'));
+        self::assertSame('x', $dsn->text('absent', 'x'));
+        self::assertSame(2.5, $dsn->seconds('timeout', 1.0));
+        self::assertSame(1.5, $dsn->seconds('absent', 1.5));
+        self::assertTrue($dsn->switch('persistent', false));
+        self::assertTrue($dsn->switch('absent', true));
+        self::assertSame(7, $dsn->integer('absent', 7));
+        self::assertNull($dsn->bytes('absent'));
+    }
+
+    public function testAPasswordNeedsNoUser(): void
+    {
+        $dsn = Dsn::parse('rediss://:secret@[::1]');
+        self::assertSame([null, 'secret', '::1', null, ''], [$dsn->user, $dsn->password, $dsn->host, $dsn->port, $dsn->path]);
+    }
+
+    /** @return iterable<string, array{string, string}> */
+    public static function paths(): iterable
+    {
+        yield 'a path' => ['sqlite:/var/cache/site.db', '/var/cache/site.db'];
+        yield 'a path with an empty host' => ['sqlite:///var/cache/site.db', '/var/cache/site.db'];
+        yield 'a path with an option' => ['sqlite:/var/cache/site.db?timeout=1', '/var/cache/site.db'];
+        yield 'an encoded path' => ['file:/var/my%20cache%3F', '/var/my cache?'];
+        yield 'a socket' => ['redis+unix:/run/redis.sock?database=2', '/run/redis.sock'];
+    }
+
+    #[DataProvider('paths')]
+    public function testAbsolutePaths(string $dsn, string $path): void
+    {
+        self::assertSame($path, Dsn::parse($dsn)->absolutePath());
+    }
+
+    public function testSizesHaveUnits(): void
+    {
+        foreach (['1000' => 1_000, '4k' => 4_096, '64M' => 67_108_864, '2GB' => 2_147_483_648] as $text => $bytes) {
+            self::assertSame($bytes, Dsn::parse("shm:?size={$text}")->bytes('size'));
+        }
+    }
+
+    /** @return iterable<string, array{string, class-string<Store>}> */
+    public static function stores(): iterable
+    {
+        yield 'array' => ['array:', ArrayStore::class];
+        yield 'array, in capitals' => [' ARRAY:?items=10 ', ArrayStore::class];
+        yield 'apcu' => ['apcu:?prefix=x', ApcuStore::class];
+        yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made.db?prefix=x&serializer=php&timeout=2', SqliteStore::class];
+        yield 'file' => ['file:' . sys_get_temp_dir() . '/never-made?serializer=igbinary', FileStore::class];
+        yield 'redis' => ['redis://127.0.0.1:1/5?client=phpredis&retry_after=0&read_timeout=1&timeout=1&persistent=off', RedisStore::class];
+        yield 'redis by Predis' => ['redis://127.0.0.1?client=predis', RedisStore::class];
+        yield 'rediss' => ['rediss://user:password@localhost', RedisStore::class];
+        yield 'redis on a socket' => ['redis+unix:/run/nobody.sock', RedisStore::class];
+        yield 'memcached' => ['memcached://127.0.0.1:1', MemcachedStore::class];
+        yield 'memcached on a socket' => ['memcached+unix:/run/nobody.sock?persistent=1', MemcachedStore::class];
+    }
+
+    /** @param class-string<Store> $class */
+    #[DataProvider('stores')]
+    public function testADsnOpensItsStoreWithoutAskingIt(string $dsn, string $class): void
+    {
+        self::assertInstanceOf($class, Dsn::parse($dsn)->open());
+    }
+
+    /** @return iterable<string, array{string, string}> a DSN and what the message says */
+    public static function mistakes(): iterable
+    {
+        yield 'nothing' => ['', 'has no scheme'];
+        yield 'no scheme' => ['/var/cache', 'has no scheme'];
+        yield 'an unknown scheme' => ['foo:', 'The DSN scheme "foo" is unknown'];
+        yield 'a misspelt scheme' => ['memcache://localhost', 'did you mean "memcached"?'];
+        yield 'another misspelt scheme' => ['sqlite3:/x.db', 'did you mean "sqlite"?'];
+        yield 'an unknown option' => ['array:?foo=1', 'The option "foo" of the "array" DSN is unknown'];
+        yield 'a misspelt option' => ['redis://localhost?read-timeout=1', 'did you mean "read_timeout"?'];
+        yield 'an option of another store' => ['apcu:?size=1M', 'did you mean "prefix"?'];
+        yield 'an option without a value' => ['array:?items', 'name=value'];
+        yield 'tiers' => ['apcu: > sqlite:/var/cache/site.db', 'cannot open yet'];
+        yield 'no server' => ['redis:', 'names no server; write it as "redis://host:port"'];
+        yield 'a server without slashes' => ['memcached:localhost', 'names no server'];
+        yield 'a port that is none' => ['redis://localhost:0', 'has a port that does not exist'];
+        yield 'a port that is too large' => ['redis://localhost:65536', 'has a port that does not exist'];
+        yield 'a database that is no number' => ['redis://localhost/one', 'has no number for its database'];
+        yield 'a negative database' => ['redis://localhost?database=-1', 'must be 0 or more'];
+        yield 'a relative path' => ['sqlite:cache.db', 'has no absolute path; write it as "sqlite:/path"'];
+        yield 'no path' => ['file:', 'has no absolute path'];
+        yield 'a path with NUL' => ['file:/tmp/a%00b', 'has no absolute path'];
+        yield 'a path where none is' => ['array:/tmp', 'has a path, but its store has none'];
+        yield 'a number that is none' => ['array:?items=many', 'give an integer'];
+        yield 'a number out of range' => ['array:?items=0', 'it must be at least 1'];
+        yield 'a duration that is none' => ['sqlite:/tmp/x.db?timeout=soon', 'give seconds'];
+        yield 'a negative duration' => ['sqlite:/tmp/x.db?timeout=-1', 'give seconds'];
+        yield 'a switch that is none' => ['redis://localhost?persistent=maybe', 'give yes or no'];
+        yield 'a serializer that is none' => ['file:/tmp/x?serializer=json', 'choose one of: auto, igbinary, php'];
+        yield 'a client that is none' => ['redis://localhost?client=relay', 'choose one of: auto, phpredis, predis'];
+        yield 'a prefix that is none' => ['apcu:?prefix=a:b', 'cannot be used'];
+        yield 'an empty prefix' => ['apcu:?prefix=', 'cannot be used'];
+        yield 'a database in a directory that is not there' => ['sqlite:/nowhere/at/all/x.db', 'does not exist; create it'];
+        yield 'a directory where the database should be' => ['sqlite:/tmp', 'name a file in it'];
+        yield 'the root as a cache' => ['file:/', 'name a directory of its own'];
+        yield 'a file where a directory should be' => ['file:/etc/passwd', 'is a file; name a directory'];
+        yield 'a Memcached with a path' => ['memcached://localhost/1', 'has a user or a path'];
+    }
+
+    #[DataProvider('mistakes')]
+    public function testAMistakeFailsAtOnceAndSaysWhatToDo(string $dsn, string $message): void
+    {
+        try {
+            Dsn::parse($dsn)->open();
+            self::fail('A wrong DSN was opened.');
+        } catch (InvalidDsn|InvalidOption $mistake) {
+            self::assertStringContainsString($message, $mistake->getMessage());
+            self::assertStringEndsWith('.', $mistake->getMessage());
+        }
+    }
+
+    public function testASizeThatIsNoneIsRefused(): void
+    {
+        $this->expectExceptionMessage('give bytes, such as "64M"');
+        $this->expectException(InvalidDsn::class);
+        Dsn::parse('shm:?size=-1')->bytes('size');
+    }
+
+    public function testAPasswordIsNeverInAMessage(): void
+    {
+        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'apcu: > redis://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
+            try {
+                Dsn::parse($dsn)->open();
+                self::fail('A wrong DSN was opened.');
+            } catch (Exception $mistake) {
+                self::assertStringNotContainsString('hunter2', (string) $mistake);
+            }
+        }
+    }
+
+    public function testADirectoryThatEveryoneMayWriteToIsRefused(): void
+    {
+        $scratch = new Scratch();
+        chmod($scratch->path, 0o777);
+        $this->expectException(InvalidOption::class);
+        $this->expectExceptionMessage('may be written to by everyone');
+        Dsn::parse("file:{$scratch->path}")->open();
+    }
+}

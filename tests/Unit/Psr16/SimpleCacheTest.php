@@ -1,0 +1,239 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Psr16;
+
+use Larder\Cache;
+use Larder\Psr16\InvalidArgument;
+use Larder\Psr16\SimpleCache;
+use Larder\Store\ArrayStore;
+use Larder\Tests\FailingStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+use Psr\SimpleCache\CacheException;
+use Psr\SimpleCache\InvalidArgumentException;
+
+/** The sentences in quotation marks are those of PSR-16. */
+#[CoversClass(SimpleCache::class)]
+#[CoversClass(InvalidArgument::class)]
+final class SimpleCacheTest extends TestCase
+{
+    private int $now = 0;
+
+    public function testGetReturnsTheDefaultForWhatIsMissing(): void
+    {
+        $cache = $this->cache();
+        self::assertNull($cache->get('key'));
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertFalse($cache->has('key'));
+    }
+
+    /** "Implementing libraries MUST support all serializable PHP data types" */
+    public function testEveryTypeComesBackExactly(): void
+    {
+        $cache = $this->cache();
+        foreach (['text', '', 0, -5, 1.5, true, false, null, [], ['a' => [1]], new \DateTimeImmutable('2020-02-02')] as $value) {
+            self::assertTrue($cache->set('key', $value));
+            self::assertEquals($value, $cache->get('key', 'default'));
+            self::assertSame(get_debug_type($value), get_debug_type($cache->get('key', 'default')));
+            self::assertTrue($cache->has('key'));
+        }
+    }
+
+    /** "MUST support keys consisting of the characters A-Z, a-z, 0-9, _, and . in any order in UTF-8 encoding and a length of up to 64 characters" */
+    public function testTheKeysThatMustBeSupportedAre(): void
+    {
+        $cache = $this->cache();
+        foreach (['A.z_09', str_repeat('x', 64), '0', '7', '007', '.', 'ключ', 'with space', "\0"] as $key) {
+            self::assertTrue($cache->set($key, $key));
+            self::assertSame($key, $cache->get($key));
+            self::assertTrue($cache->delete($key));
+            self::assertFalse($cache->has($key));
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function illegalKeys(): iterable
+    {
+        // "The following characters are reserved for future extensions and MUST NOT be supported by implementing libraries: {}()/\@:"
+        foreach (str_split('{}()/\@:') as $character) {
+            yield "with {$character}" => ["a{$character}b"];
+            yield "only {$character}" => [$character];
+        }
+        yield 'empty' => [''];
+        yield 'too long' => [str_repeat('k', 65_536)];
+    }
+
+    /** "MUST throw ... if the $key string is not a legal value." */
+    #[DataProvider('illegalKeys')]
+    public function testAnIllegalKeyThrowsThePsrsException(string $key): void
+    {
+        $cache = $this->cache();
+        $calls = [
+            static fn(): mixed => $cache->get($key),
+            static fn(): mixed => $cache->set($key, 1),
+            static fn(): mixed => $cache->delete($key),
+            static fn(): mixed => $cache->has($key),
+            static fn(): mixed => $cache->getMultiple(['fine', $key]),
+            static fn(): mixed => $cache->setMultiple(['fine' => 1, $key => 1]),
+            static fn(): mixed => $cache->deleteMultiple(new \ArrayIterator(['fine', $key])),
+        ];
+        foreach ($calls as $call) {
+            try {
+                $call();
+                self::fail('An illegal key was taken.');
+            } catch (InvalidArgumentException $mistake) {
+                self::assertInstanceOf(CacheException::class, $mistake);
+            }
+        }
+        self::assertFalse($cache->has('fine'));
+    }
+
+    /** @return iterable<string, array{mixed}> */
+    public static function keysOfOtherTypes(): iterable
+    {
+        yield 'int' => [7];
+        yield 'null' => [null];
+        yield 'float' => [1.5];
+        yield 'bool' => [true];
+        yield 'array' => [['key']];
+        yield 'object' => [new \stdClass()];
+    }
+
+    #[DataProvider('keysOfOtherTypes')]
+    public function testAKeyOfAnotherTypeThrowsThePsrsException(mixed $key): void
+    {
+        $cache = $this->cache();
+        foreach ([static fn(): mixed => $cache->getMultiple(['fine', $key]), static fn(): mixed => $cache->deleteMultiple([$key])] as $call) {
+            try {
+                $call();
+                self::fail('A key that is no string was taken.');
+            } catch (InvalidArgumentException $mistake) {
+                self::assertStringContainsString(get_debug_type($key), $mistake->getMessage());
+            }
+        }
+    }
+
+    /** "If a negative or zero TTL is provided, the item MUST be deleted from the cache if it exists" */
+    public function testADeadTtlDeletes(): void
+    {
+        $cache = $this->cache();
+        $past = new \DateInterval('P1D');
+        $past->invert = 1;
+        foreach ([0, -1, $past] as $ttl) {
+            $cache->setMultiple(['a' => 1, 'b' => 1]);
+            self::assertTrue($cache->set('a', 2, $ttl));
+            self::assertTrue($cache->setMultiple(['b' => 2], $ttl));
+            self::assertFalse($cache->has('a'));
+            self::assertFalse($cache->has('b'));
+        }
+    }
+
+    public function testATtlIsSecondsOrAnInterval(): void
+    {
+        $cache = $this->cache();
+        $cache->set('seconds', 1, 10);
+        $cache->set('interval', 1, new \DateInterval('PT20S'));
+        $cache->setMultiple(['many' => 1], 10);
+        $cache->set('default', 1);
+        $this->now += 10;
+        self::assertSame(
+            ['seconds' => null, 'interval' => 1, 'many' => null, 'default' => 1],
+            $cache->getMultiple(['seconds', 'interval', 'many', 'default']),
+        );
+    }
+
+    /** "A list of key => value pairs. Cache keys that do not exist or are stale will have $default as value." */
+    public function testManyAtOnceFromArraysAndTraversables(): void
+    {
+        $cache = $this->cache();
+        $values = static function (): iterable {
+            yield 'a' => 1;
+            yield 'null' => null;
+            yield '7' => 'seven';
+        };
+        self::assertTrue($cache->setMultiple($values()));
+        $keys = static function (): iterable {
+            yield 'null';
+            yield 'absent';
+            yield '7';
+            yield 'a';
+        };
+        self::assertSame(['null' => null, 'absent' => 'default', 7 => 'seven', 'a' => 1], $cache->getMultiple($keys(), 'default'));
+        self::assertSame([], $cache->getMultiple([]));
+        self::assertTrue($cache->setMultiple(['0' => 'zero', '1' => 'one']));
+        self::assertSame('zero', $cache->get('0'));
+        self::assertTrue($cache->deleteMultiple($keys()));
+        self::assertFalse($cache->has('a'));
+        self::assertTrue($cache->has('0'));
+        self::assertTrue($cache->deleteMultiple([]));
+    }
+
+    /** "True if the item was successfully removed. False if there was an error." */
+    public function testDeletingWhatIsNotThereIsNoError(): void
+    {
+        self::assertTrue($this->cache()->delete('absent'));
+        self::assertTrue($this->cache()->deleteMultiple(['absent']));
+    }
+
+    public function testClearLeavesNothing(): void
+    {
+        $cache = $this->cache();
+        $cache->set('a', 1);
+        self::assertTrue($cache->clear());
+        self::assertFalse($cache->has('a'));
+    }
+
+    public function testWhatWasStoredIsNotChangedThroughTheObject(): void
+    {
+        $cache = $this->cache();
+        $object = new \stdClass();
+        $object->value = 'stored';
+        $cache->set('key', $object);
+        $object->value = 'changed';
+        $fetched = $cache->get('key');
+        self::assertInstanceOf(\stdClass::class, $fetched);
+        self::assertSame('stored', $fetched->value);
+    }
+
+    public function testWhatCannotBeStoredThrowsThePsrsException(): void
+    {
+        $this->expectException(InvalidArgumentException::class);
+        $this->cache()->set('key', ['callback' => static fn(): int => 1]);
+    }
+
+    public function testOfManyWithSomethingUnstorableNothingIsStored(): void
+    {
+        $cache = $this->cache();
+        try {
+            $cache->setMultiple(['a' => 1, 'b' => static fn(): int => 1]);
+            self::fail('A closure was stored.');
+        } catch (InvalidArgumentException) {
+            self::assertFalse($cache->has('a'));
+        }
+    }
+
+    public function testAStoreThatIsDownIsFalseAndADefault(): void
+    {
+        $store = new FailingStore();
+        $store->isDown = true;
+        $cache = new SimpleCache(new Cache($store));
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertSame(['a' => 0, 'b' => 0], $cache->getMultiple(['a', 'b'], 0));
+        self::assertFalse($cache->has('key'));
+        self::assertFalse($cache->set('key', 1));
+        self::assertFalse($cache->setMultiple(['key' => 1]));
+        self::assertFalse($cache->delete('key'));
+        self::assertFalse($cache->deleteMultiple(['key']));
+        self::assertFalse($cache->clear());
+    }
+
+    private function cache(): SimpleCache
+    {
+        $this->now = time();
+
+        return new SimpleCache(new Cache(new ArrayStore(clock: fn(): int => $this->now)));
+    }
+}
