@@ -314,7 +314,7 @@ final readonly class HtmlReport
                 'data' => ['values' => $cells],
                 'encoding' => [
                     'x' => ['field' => 'value', 'type' => 'nominal', 'sort' => $order, 'title' => null, 'axis' => ['orient' => 'top', 'labelAngle' => -35]],
-                    'y' => ['field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null, 'axis' => ['labelLimit' => 260]],
+                    'y' => ['field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null, 'axis' => ['labelLimit' => 330]],
                 ],
                 'layer' => [
                     ['mark' => 'rect', 'encoding' => ['color' => ['field' => 'time', 'type' => 'quantitative', 'scale' => ['type' => 'log', 'scheme' => 'cividis', 'reverse' => true], 'legend' => null]]],
@@ -352,7 +352,7 @@ final readonly class HtmlReport
             'data' => ['values' => $dots],
             'encoding' => ['y' => [
                 'field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null,
-                'axis' => ['grid' => true, 'labelLimit' => 260],
+                'axis' => ['grid' => true, 'labelLimit' => 330],
             ]],
             'layer' => [
                 ['mark' => ['type' => 'rule', 'strokeWidth' => 2], 'encoding' => ['x' => $x('low'), 'x2' => ['field' => 'high'], ...$colour]],

@@ -61,7 +61,7 @@ final class MemorySubjects
             name: $zeroCopy ? 'shared-memory' : 'shared-memory-copy',
             title: $zeroCopy ? 'Larder shared memory' : 'Larder shared memory, copying',
             family: Family::Memory,
-            open: static fn(Place $place): SharedMemory => SharedMemory::open($place->pool, $place->bytes),
+            open: static fn(Place $place): SharedMemory => self::pool($place, $zeroCopy ? 'zero-copy' : 'copy'),
             read: static fn(): string => '$client->get($key)',
             write: static fn(): string => '$client->set($key, $value);',
             close: static function (mixed $client, Place $place): void {
@@ -95,6 +95,15 @@ final class MemorySubjects
                 ?? ($serializer === 'igbinary' ? Extension::missing('igbinary', 'php-igbinary') : null),
             settings: ['apc.serializer' => $serializer],
         );
+    }
+
+    /** A pool in the mode that the subject's name promises. */
+    private static function pool(Place $place, string $mode): SharedMemory
+    {
+        $pool = SharedMemory::open($place->pool, $place->bytes);
+        $found = $pool->statistics()['mode'];
+
+        return $found === $mode ? $pool : throw new \UnexpectedValueException("The pool works in the mode {$found}, not {$mode}: its address may be taken in this process.");
     }
 
     private static function handsOutTheSameObject(Operation $operation, Value $value): ?string

@@ -37,6 +37,15 @@ final class Subjects
                 $subjects[] = RedisSubjects::over($link, $flavour);
             }
         }
+        array_push(
+            $subjects,
+            LibrarySubjects::sharedMemory(),
+            LibrarySubjects::apcu(),
+            LibrarySubjects::sqlite(),
+            LibrarySubjects::file(),
+            LibrarySubjects::redis(),
+            LibrarySubjects::memcached(),
+        );
         if ($file !== null) {
             $subjects[] = self::fromFile($file);
         }

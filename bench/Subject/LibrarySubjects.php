@@ -1,0 +1,109 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Subject;
+
+use Larder\Cache;
+
+/** The stores through the library's one interface: what its convenience costs beside the client it uses. */
+final class LibrarySubjects
+{
+    public static function sharedMemory(): Subject
+    {
+        return self::cache(
+            'shared-memory',
+            'shared memory',
+            static fn(Place $place): string => "shm:{$place->pool}?size={$place->bytes}",
+            ['larder', 'it with `make ext`'],
+            static function (Place $place): void {
+                \Larder\SharedMemory::remove($place->pool);
+            },
+        );
+    }
+
+    public static function apcu(): Subject
+    {
+        return self::cache('apcu', 'APCu', static fn(): string => 'apcu:', ['apcu', 'php-apcu'], static function (): void {
+            apcu_clear_cache();
+        });
+    }
+
+    public static function sqlite(): Subject
+    {
+        return self::cache(
+            'sqlite',
+            'SQLite',
+            static fn(Place $place): string => "sqlite:{$place->disk}/cache/cache.sqlite",
+            ['sqlite3', 'php-sqlite3'],
+            self::removeDirectory(...),
+        );
+    }
+
+    public static function file(): Subject
+    {
+        return self::cache('file', 'files on disk', static fn(Place $place): string => "file:{$place->disk}/cache", null, self::removeDirectory(...));
+    }
+
+    public static function redis(): Subject
+    {
+        return self::cache(
+            'redis',
+            'Redis over a Unix socket',
+            static fn(Place $place): string => "redis+unix:{$place->socket()}",
+            ['redis', 'php-redis'],
+            null,
+            ServerKind::Redis,
+        );
+    }
+
+    public static function memcached(): Subject
+    {
+        return self::cache(
+            'memcached',
+            'Memcached over a Unix socket',
+            static fn(Place $place): string => "memcached+unix:{$place->socket()}",
+            ['memcached', 'php-memcached'],
+            null,
+            ServerKind::MemcachedSocket,
+        );
+    }
+
+    /**
+     * @param \Closure(Place): string $dsn
+     * @param array{string, string}|null $extension the extension it needs, and what to install for it
+     * @param (\Closure(Place): void)|null $clean removes what a clear leaves
+     */
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null): Subject
+    {
+        return new Subject(
+            name: "cache-{$name}",
+            title: "Larder\\Cache over {$title}",
+            family: $server === null ? Family::Library : Family::Server,
+            open: static function (Place $place) use ($dsn): Cache {
+                @mkdir("{$place->disk}/cache", 0o700);
+
+                return Cache::open($dsn($place));
+            },
+            read: static fn(): string => '$client->get($key)',
+            write: static fn(): string => '$client->set($key, $value);',
+            close: static function (mixed $client, Place $place) use ($clean): void {
+                if ($client instanceof Cache) {
+                    $client->clear();
+                }
+                unset($client);
+                if ($clean !== null) {
+                    $clean($place);
+                }
+            },
+            missing: static fn(): ?string => $extension === null ? null : Extension::missing(...$extension),
+            settings: ['apc.serializer' => Extension::hasIgbinary() ? 'igbinary' : 'php'],
+            server: $server,
+        );
+    }
+
+    private static function removeDirectory(Place $place): void
+    {
+        FileSystem::remove("{$place->disk}/cache");
+    }
+}
