@@ -339,6 +339,9 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
                                  .evict = evict,
                                  .layout = larder_image_layout(),
                                  .ops = {.moved = larder_image_moved}};
+    if (pool != NULL) {
+        larder_pool_doubt(pool);
+    }
     if (pool != NULL && larder_pool_enter(pool)) {
         return suits(pool, size, evict) ? pool : NULL;
     }
@@ -429,6 +432,12 @@ ZEND_METHOD(Larder_SharedMemory, remove)
     if (removed < 0) {
         zend_throw_exception(pool_unusable_class, error.message, 0);
         RETURN_THROWS();
+    }
+    /* This process need not wait until it happens to look. */
+    larder_pool *pool = name == NULL ? zend_hash_str_find_ptr(&LARDER_G(pools), ZEND_STRL("default"))
+                                     : zend_hash_find_ptr(&LARDER_G(pools), name);
+    if (pool != NULL) {
+        larder_pool_doubt(pool);
     }
     RETURN_BOOL(removed == 1);
 }

@@ -136,6 +136,14 @@ static inline bool larder_pool_enter(larder_pool *pool)
     return --pool->entered->countdown > 0 || larder_pool_enter_slowly(pool);
 }
 
+/* The next operation looks whether this is still the pool of its name. */
+static inline void larder_pool_doubt(larder_pool *pool)
+{
+    if (pool->entered->countdown > 1) {
+        pool->entered->countdown = 1;
+    }
+}
+
 /* The end of a request: nobody in this process uses values any more. Drops the pins. */
 void larder_pool_leave(larder_pool *pool);
 
