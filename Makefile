@@ -35,7 +35,7 @@ PURPOSES   = build
 bench: PURPOSES += bench $(if $(SERVERS),servers)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
-test: PURPOSES  += bench charts servers test
+test: PURPOSES  += bench charts servers
 lint: PURPOSES  += lint
 packages:
 	@tools/packages $(PURPOSES)
