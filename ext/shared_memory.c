@@ -6,6 +6,7 @@
 #include "php_larder.h"
 
 #include "engine/get.h"
+#include "engine/geometry.h"
 #include "engine/item.h"
 #include "engine/stats.h"
 #include "image/image.h"
@@ -305,8 +306,7 @@ static bool configured_size(uint64_t *size)
 /* A pool that this process has open already, if it is what is asked for now. */
 static bool suits(const larder_pool *pool, uint64_t size, bool evict)
 {
-    uint64_t rounded = (size + LARDER_PAGE - 1) / LARDER_PAGE * LARDER_PAGE;
-    if (size != 0 && rounded != pool->geometry.size) {
+    if (size != 0 && larder_round_size(size) != pool->geometry.size) {
         zend_throw_exception_ex(pool_unusable_class, 0,
                                 "The pool \"%s\" exists with " ZEND_ULONG_FMT " bytes, not the " ZEND_ULONG_FMT
                                 " asked for; ask for that size, or remove the pool first "
@@ -330,6 +330,24 @@ static bool names_a_pool(const zend_string *name)
     return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
 }
 
+/* It may have been removed since; then it is made as it is asked for now. */
+static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
+{
+    larder_pool_config before = pool->config;
+    pool->config.evict = evict;
+    if (size != 0) {
+        pool->config.size = larder_round_size(size);
+    }
+    larder_pool_doubt(pool);
+    if (!larder_pool_enter(pool)) {
+        throw_unreachable(pool);
+    } else if (suits(pool, size, evict)) {
+        return pool;
+    }
+    pool->config = before;
+    return NULL;
+}
+
 static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
 {
     larder_pool *pool = zend_hash_find_ptr(&LARDER_G(pools), name);
@@ -340,14 +358,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
                                  .layout = larder_image_layout(),
                                  .ops = {.moved = larder_image_moved}};
     if (pool != NULL) {
-        larder_pool_doubt(pool);
-    }
-    if (pool != NULL && larder_pool_enter(pool)) {
-        return suits(pool, size, evict) ? pool : NULL;
-    }
-    if (pool != NULL) {
-        throw_unreachable(pool);
-        return NULL;
+        return open_again(pool, size, evict);
     }
     if (!read_settings(&config)) {
         return NULL;

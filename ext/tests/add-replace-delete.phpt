@@ -57,3 +57,10 @@ require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
 --EXPECT--
+ArgumentCountError: Larder\SharedMemory::add() expects at least 2 arguments, 1 given
+ArgumentCountError: Larder\SharedMemory::add() expects at most 3 arguments, 4 given
+ArgumentCountError: Larder\SharedMemory::replace() expects at least 2 arguments, 0 given
+ArgumentCountError: Larder\SharedMemory::delete() expects exactly 1 argument, 0 given
+TypeError: Larder\SharedMemory::delete(): Argument #1 ($key) must be of type string, array given
+Larder\Exception\Unstorable: the value is a resource, which cannot be stored; store what was read from it
+Larder\Exception\Unstorable: the value is a Closure, which cannot be stored; store what it returns, or the name of a function

@@ -53,7 +53,6 @@ echo thrown(fn () => $token->clock = 6), "\n";
 echo thrown(fn () => $token->__construct('other', 6)), "\n";
 echo thrown(fn () => new Token()), "\n";
 echo thrown(fn () => new Token('epoch', 'five')), "\n";
-echo thrown(fn () => $token->other = 1), "\n";
 $empty = (new ReflectionClass(Token::class));
 echo thrown(fn () => $empty->newInstanceWithoutConstructor()->epoch), "\n";
 echo thrown(fn () => unserialize('O:12:"Larder\Token":1:{s:5:"epoch";a:0:{}}')), "\n";
@@ -74,4 +73,71 @@ foreach (['PoolUnusable', 'Unstorable', 'NotACounter'] as $name) {
 require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
---EXPECT--
+--EXPECTF--
+Error: Call to private Larder\SharedMemory::__construct() from global scope
+ReflectionException: Class Larder\SharedMemory is an internal class marked as final that cannot be instantiated without invoking its constructor
+ReflectionException: Access to non-public constructor of class Larder\SharedMemory
+Error: Trying to clone an uncloneable object of class Larder\SharedMemory
+Exception: Serialization of 'Larder\SharedMemory' is not allowed
+Exception: Serialization of 'Larder\SharedMemory' is not allowed
+Exception: Unserialization of 'Larder\SharedMemory' is not allowed
+Exception: Unserialization of 'Larder\SharedMemory' is not allowed
+Error: Cannot create dynamic property Larder\SharedMemory::$anything
+Error: Cannot create dynamic property Larder\SharedMemory::$a list
+Larder\Exception\Unstorable: the value is a Larder\SharedMemory, which cannot be stored; store plain data taken from it
+Larder\Exception\Unstorable: the value at ['a'][0] is a Larder\SharedMemory, which cannot be stored; store plain data taken from it
+bool(false)
+string(2) "{}"
+array(0) {
+}
+bool(true)
+string(1) "v"
+\Larder\SharedMemory::__set_state(array(
+))
+object(Larder\SharedMemory)#1 (0) {
+}
+
+Fatal error: Class Mine cannot extend final class Larder\SharedMemory in %s on line %d
+
+Fatal error: Class Mine cannot extend final class Larder\Token in %s on line %d
+-- handles
+string(1) "v"
+bool(true)
+string(1) "v"
+int(1)
+bool(true)
+int(0)
+NULL
+-- Token
+string(5) "epoch"
+int(5)
+bool(true)
+bool(true)
+bool(true)
+Error: Cannot modify readonly property Larder\Token::$clock
+Error: Cannot modify readonly property Larder\Token::$epoch
+ArgumentCountError: Larder\Token::__construct() expects exactly 2 arguments, 0 given
+TypeError: Larder\Token::__construct(): Argument #2 ($clock) must be of type int, string given
+Error: Typed property Larder\Token::$epoch must not be accessed before initialization
+TypeError: Cannot assign array to property Larder\Token::$epoch of type string
+string(5) "epoch"
+int(5)
+object(Larder\Token)#7 (2) {
+  ["epoch"]=>
+  string(5) "epoch"
+  ["clock"]=>
+  int(5)
+}
+-- exceptions
+bool(true)
+string(3) "why"
+int(3)
+string(6) "before"
+bool(true)
+string(3) "why"
+int(3)
+string(6) "before"
+bool(true)
+string(3) "why"
+int(3)
+string(6) "before"

@@ -71,3 +71,6 @@ require __DIR__ . '/pool.inc';
 remove_pools('-other');
 ?>
 --EXPECT--
+ArgumentCountError: Larder\SharedMemory::clear() expects exactly 0 arguments, 1 given
+TypeError: Larder\SharedMemory::keys(): Argument #1 ($prefix) must be of type string, array given
+ArgumentCountError: Larder\SharedMemory::keys() expects at most 1 argument, 2 given

@@ -35,4 +35,31 @@ same($pool->get('k'), 'v', 'nothing happened to the others');
 require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
---EXPECT--
+--EXPECTF--
+ValueError: Larder\SharedMemory::get(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::get(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::set(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::set(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::add(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::add(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::replace(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::replace(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::delete(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::delete(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::has(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::has(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::increment(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::increment(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::touch(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::touch(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::token(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::token(): Argument #1 ($key) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+ValueError: Larder\SharedMemory::get(): Argument #1 ($key) must not contain a key of 5242880 bytes; a key has 1 to 65535 bytes
+
+Deprecated: Larder\SharedMemory::get(): Passing null to parameter #1 ($key) of type string is deprecated in %s on line %d
+ValueError: Larder\SharedMemory::get(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+nothing was thrown
+ArgumentCountError: Larder\SharedMemory::get() expects at least 1 argument, 0 given
+ArgumentCountError: Larder\SharedMemory::get() expects at most 2 arguments, 3 given
+ArgumentCountError: Larder\SharedMemory::set() expects at least 2 arguments, 1 given
+Error: Unknown named parameter $nothing

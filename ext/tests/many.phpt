@@ -89,3 +89,47 @@ require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
 --EXPECT--
+-- setMany
+-- getMany
+-- fetch
+-- deleteMany
+-- wrong keys
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be a list of strings or ints, float given in it
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be a list of strings or ints, float given in it
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be a list of strings or ints, float given in it
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be a list of strings or ints, bool given in it
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be a list of strings or ints, bool given in it
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be a list of strings or ints, bool given in it
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be a list of strings or ints, null given in it
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be a list of strings or ints, null given in it
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be a list of strings or ints, null given in it
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be a list of strings or ints, array given in it
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be a list of strings or ints, array given in it
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be a list of strings or ints, array given in it
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be a list of strings or ints, stdClass given in it
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be a list of strings or ints, stdClass given in it
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be a list of strings or ints, stdClass given in it
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be a list of strings or ints, resource given in it
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be a list of strings or ints, resource given in it
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be a list of strings or ints, resource given in it
+getMany: ValueError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must not contain an empty key; a key has 1 to 65535 bytes
+getMany: ValueError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be of type array, string given
+getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be of type array, ArrayIterator given
+getMany: ArgumentCountError: Larder\SharedMemory::getMany() expects exactly 1 argument, 0 given
+fetch: ValueError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must not contain an empty key; a key has 1 to 65535 bytes
+fetch: ValueError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be of type array, string given
+fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be of type array, ArrayIterator given
+fetch: ArgumentCountError: Larder\SharedMemory::fetch() expects exactly 1 argument, 0 given
+deleteMany: ValueError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must not contain an empty key; a key has 1 to 65535 bytes
+deleteMany: ValueError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be of type array, string given
+deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) must be of type array, ArrayIterator given
+deleteMany: ArgumentCountError: Larder\SharedMemory::deleteMany() expects exactly 1 argument, 0 given
+setMany: ValueError: Larder\SharedMemory::setMany(): Argument #1 ($values) must not contain an empty key; a key has 1 to 65535 bytes
+setMany: ValueError: Larder\SharedMemory::setMany(): Argument #1 ($values) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
+setMany: Larder\Exception\Unstorable: the value at ['in'] is a Closure, which cannot be stored; store what it returns, or the name of a function
+setMany: TypeError: Larder\SharedMemory::setMany(): Argument #1 ($values) must be of type array, string given
+setMany: TypeError: Larder\SharedMemory::setMany(): Argument #2 ($ttl) must be of type ?int, string given
+done

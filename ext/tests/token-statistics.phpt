@@ -95,3 +95,55 @@ require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
 --EXPECT--
+-- the shape
+Array
+(
+    [name] => string
+    [id] => string
+    [mode] => string
+    [evict] => bool
+    [size] => int
+    [capacity] => int
+    [items] => int
+    [bytes] => int
+    [hits] => int
+    [misses] => int
+    [sets] => int
+    [deletes] => int
+    [evictions] => int
+    [expired] => int
+    [moves] => int
+    [copies] => int
+    [conflicts] => int
+    [refused] => full pinned large busy
+    [segments] => free open sealed limbo tail small main bytes
+    [processes] => int
+    [oldest_pin_seconds] => float
+    [limbo_bytes] => int
+)
+-- counting
+set: items +1, sets +1
+set again: sets +1
+add: items +1, sets +1
+add again: nothing
+replace: sets +1
+replace nothing: nothing
+get: hits +1
+get again: hits +1
+get a small one: hits +1
+get nothing: misses +1
+getMany: hits +2, misses +1
+fetch: hits +2, misses +1
+has: nothing
+setMany: items +2, sets +2
+increment: nothing
+increment nothing: items +1, sets +1
+touch: nothing
+delete: items -1, deletes +1
+delete nothing: nothing
+deleteMany: items -2, deletes +2
+keys: nothing
+token: nothing
+ArgumentCountError: Larder\SharedMemory::statistics() expects exactly 0 arguments, 1 given
+ValueError: Larder\SharedMemory::token(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes
+ArgumentCountError: Larder\SharedMemory::token() expects exactly 1 argument, 0 given
