@@ -44,6 +44,7 @@ $values = [
     'nested' => [['a' => ['b' => ['c' => [[[]], 'd']]]], 17],
     'big list' => [range(0, 5000), 17],
     'big hash' => [array_flip(array_map(fn ($i) => "k$i", range(0, 5000))), 17],
+    'keys with one hash' => [json_decode('[{"Ez":1,"FY":2},{"FY":3,"Ez":4}]', true), 17],
     'stdClass' => [(object) ['a' => 1, 'b' => [2], 7 => 'x'], 19],
     'empty object' => [new stdClass(), 19],
     'plain object' => [new Point(2), 19],
@@ -66,6 +67,15 @@ foreach ($values as $name => [$value, $kind]) {
         check(preg_replace('/#\d+/', '#', ob_get_clean()) === $expected, "$name $how, dumped");
         unset($read);
     }
+}
+
+// An array's internal pointer is not part of its value.
+$moved = ['a' => 1, 'b' => 2, 'c' => 3];
+end($moved);
+$left = [1, 2, 3];
+unset($left[0]);
+foreach (readings(new Image([$moved, $left])) as $how => $read) {
+    check(current($read[0]) === 1 && current($read[1]) === 2 && key($read[1]) === 1, "the internal pointer $how");
 }
 $image = new Image(NAN);
 check(is_nan($image->get()), 'NAN');

@@ -4,6 +4,17 @@ An object comes back as a new one each time, with its identity, visibility, read
 <?php
 require __DIR__ . '/values.inc';
 
+class Guarded
+{
+    public int $never;
+    public int $unset = 1;
+
+    public function __get(string $name): mixed
+    {
+        return 42;
+    }
+}
+
 // Twice in one value: one object.
 $one = new Point(1);
 $parent = new stdClass();
@@ -76,6 +87,20 @@ foreach (readings(new Image($child)) as $how => $read) {
     $clone->label = 'c';
     check($read->label === null && $child->x === 7, "a clone $how");
     unset($read, $clone);
+}
+
+// PHP asks __get for a typed property that was unset, not for one that was never set.
+$guarded = new Guarded();
+unset($guarded->unset);
+foreach (readings(new Image($guarded)) as $how => $read) {
+    check($read->unset === 42, "__get of a property that was unset $how");
+    try {
+        $read->never;
+        check(false, "__get of a property that was never set $how");
+    } catch (Error $e) {
+        check(str_contains($e->getMessage(), 'must not be accessed before initialization'), $e->getMessage());
+    }
+    unset($read);
 }
 
 // Declared before dynamic ones, as PHP has them; writable; removable.
