@@ -69,6 +69,9 @@ final class MemcachedStore implements Store
     /** Whether this connection has ever worked. */
     private bool $hasAnswered = false;
 
+    /** Whether a failure now may only mean that an established connection has been closed. */
+    private bool $mayBeClosed = false;
+
     /** When to try to connect again; hrtime in ns. */
     private int $notBefore = 0;
 
@@ -299,7 +302,7 @@ final class MemcachedStore implements Store
             foreach ($keys as $key) {
                 $names[$key] = $this->name($key);
             }
-            $found = $this->getMany([$this->generationName(), ...array_values($names)]);
+            $found = $this->reconnecting(fn(): array => $this->getMany([$this->generationName(), ...array_values($names)]));
             $generation = $found[$this->generationName()] ?? '';
             if ($generation === $this->generation) {
                 $bytes = [];
@@ -317,20 +320,51 @@ final class MemcachedStore implements Store
 
     private function learnGeneration(): void
     {
-        $name = $this->generationName();
-        do {
-            $generation = $this->client()->get($name);
-            if (\is_string($generation)) {
-                $this->hasAnswered = true;
-                $this->generation = $generation;
+        $this->reconnecting(function (): null {
+            $name = $this->generationName();
+            do {
+                $generation = $this->client()->get($name);
+                if (\is_string($generation)) {
+                    $this->generation = $generation;
 
-                return;
-            }
-            $this->expect(\Memcached::RES_NOTFOUND);
-            if (!$this->client()->add($name, bin2hex(random_bytes(8)))) {
-                $this->expect(\Memcached::RES_NOTSTORED);
-            }
-        } while (true);
+                    return null;
+                }
+                $this->expect(\Memcached::RES_NOTFOUND);
+                if (!$this->client()->add($name, bin2hex(random_bytes(8)))) {
+                    $this->expect(\Memcached::RES_NOTSTORED);
+                }
+            } while (true);
+        });
+    }
+
+    /**
+     * Every operation begins with such a read. If the connection has been closed since the last one (by the
+     * server, or by a process that was forked from this one and has ended), it is made on a new one.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $read
+     *
+     * @return T
+     */
+    private function reconnecting(\Closure $read): mixed
+    {
+        $this->mayBeClosed = $this->hasAnswered;
+        try {
+            $answer = $read();
+        } catch (StoreUnavailable $failure) {
+            $answer = $this->wasClosed() ? $read() : throw $failure;
+        } finally {
+            $this->mayBeClosed = false;
+        }
+        $this->hasAnswered = true;
+
+        return $answer;
+    }
+
+    private function wasClosed(): bool
+    {
+        return $this->client === null && $this->mayBeClosed;
     }
 
     private function generationName(): string
@@ -613,6 +647,9 @@ final class MemcachedStore implements Store
             return;
         }
         $why = $client->getResultMessage();
+        if ($client->getResultCode() === \Memcached::RES_TIMEOUT) {
+            $this->mayBeClosed = false;
+        }
         // What was an established connection may only have been closed; what never was one is given time.
         if (!$this->hasAnswered) {
             $this->notBefore = (int) hrtime(true) + (int) ($this->retryAfter * 1e9);

@@ -1,0 +1,101 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Bench\Server\Program;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Server\ServerProcess;
+use Larder\Tests\Contract\RedisFlavours;
+use Larder\Tests\Scratch;
+
+/** A server on a unix socket that stays where it is when the server is killed and started again. */
+final class CacheServer
+{
+    public readonly string $socket;
+
+    private ?ServerProcess $process = null;
+
+    /**
+     * @param non-empty-list<string> $command with "SOCKET" where the path of the socket goes
+     */
+    private function __construct(
+        private readonly string $title,
+        private readonly array $command,
+        private readonly string $question,
+        private readonly string $answer,
+        private readonly Scratch $scratch = new Scratch(),
+    ) {
+        $this->socket = "{$this->scratch->path}/socket";
+    }
+
+    /** @param list<string> $options */
+    public static function redis(array $options = []): self
+    {
+        $flavour = RedisFlavours::first();
+        $program = Program::find($flavour->program())
+            ?? throw ServerFailed::isNotInstalled($flavour->title(), $flavour->program(), $flavour->program());
+
+        return new self($flavour->title(), [
+            $program, '--port', '0', '--unixsocket', 'SOCKET', '--save', '', '--appendonly', 'no', '--daemonize', 'no', ...$options,
+        ], "PING\r\n", $options === [] ? '+PONG' : '');
+    }
+
+    public static function memcached(): self
+    {
+        $program = Program::find('memcached') ?? throw ServerFailed::isNotInstalled('Memcached', 'memcached', 'memcached');
+        $user = posix_geteuid() === 0 ? ['-u', 'root'] : [];
+
+        return new self('Memcached', [$program, '-s', 'SOCKET', '-m', '64', ...$user], "version\r\n", 'VERSION');
+    }
+
+    public function start(): self
+    {
+        $directory = ServerProcess::directory();
+        $command = array_map(fn(string $word): string => $word === 'SOCKET' ? $this->socket : $word, $this->command);
+        $this->process = ServerProcess::start(
+            $this->title,
+            $directory,
+            $command,
+            fn(): bool => ServerProcess::replies("unix://{$this->socket}", $this->question, $this->answer),
+        );
+
+        return $this;
+    }
+
+    /** kill -9, and nothing is there any more. */
+    public function kill(): void
+    {
+        $this->signal(\SIGKILL);
+        $this->process?->stop();
+        $this->process = null;
+    }
+
+    public function signal(int $signal): void
+    {
+        $process = $this->process->processId ?? throw new \LogicException('The server was not started.');
+        posix_kill($process, $signal);
+        // A thread that runs on another processor may finish what it is at.
+        while ($signal === \SIGSTOP && !self::isStopped($process)) {
+            usleep(1_000);
+        }
+    }
+
+    private static function isStopped(int $process): bool
+    {
+        foreach (glob("/proc/{$process}/task/*/stat") ?: [] as $thread) {
+            if (preg_match('/\) [Tt] /', (string) file_get_contents($thread)) !== 1) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    public function stop(): void
+    {
+        $this->process?->stop();
+        $this->process = null;
+    }
+}

@@ -1,0 +1,296 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\MemcachedStore;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\PredisConnection;
+use Larder\Store\RedisStore;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** What becomes of a cache whose server is gone, killed, stopped, full, locked, or something else altogether. */
+#[CoversClass(Cache::class)]
+#[CoversClass(RedisStore::class)]
+#[CoversClass(PhpRedisConnection::class)]
+#[CoversClass(PredisConnection::class)]
+#[CoversClass(MemcachedStore::class)]
+final class ServerFailureTest extends TestCase
+{
+    private ?CacheServer $server = null;
+
+    protected function tearDown(): void
+    {
+        $this->server?->stop();
+        $this->server = null;
+    }
+
+    /** @return iterable<string, array{string}> a DSN with SOCKET in it */
+    public static function clients(): iterable
+    {
+        yield 'phpredis' => ['redis+unix:SOCKET?client=phpredis&retry_after=0&read_timeout=0.3&serializer=php'];
+        yield 'phpredis, persistent' => ['redis+unix:SOCKET?client=phpredis&retry_after=0&read_timeout=0.3&persistent=1'];
+        yield 'Predis' => ['redis+unix:SOCKET?client=predis&retry_after=0&read_timeout=0.3'];
+        yield 'memcached' => ['memcached+unix:SOCKET?retry_after=0&timeout=0.3'];
+        yield 'memcached, persistent' => ['memcached+unix:SOCKET?retry_after=0&timeout=0.3&persistent=1'];
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function unreachable(): iterable
+    {
+        yield 'phpredis over TCP' => ['redis://127.0.0.1:1?client=phpredis'];
+        yield 'phpredis by a name that nobody has' => ['redis://nobody.invalid?client=phpredis'];
+        yield 'phpredis over a socket' => ['redis+unix:/nowhere/redis.sock?client=phpredis'];
+        yield 'Predis over TCP' => ['redis://127.0.0.1:1?client=predis'];
+        yield 'Predis over a socket' => ['redis+unix:/nowhere/redis.sock?client=predis'];
+        yield 'TLS where there is none' => ['rediss://127.0.0.1:1?client=phpredis'];
+        yield 'memcached over TCP' => ['memcached://127.0.0.1:1'];
+        yield 'memcached over a socket' => ['memcached+unix:/nowhere/memcached.sock'];
+    }
+
+    #[DataProvider('unreachable')]
+    public function testAnUnreachableServerIsAMissAndFalseLoggedOnce(string $dsn): void
+    {
+        $logger = new MemoryLogger();
+        $cache = Cache::open($dsn, logger: $logger);
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertSame([], $cache->getMany(['key', 'other']));
+        self::assertFalse($cache->has('key'));
+        self::assertFalse($cache->add('key', 1));
+        self::assertFalse($cache->increment('key'));
+        self::assertSame('computed', $cache->remember('key', static fn(): string => 'computed'));
+        self::assertCount(1, $logger->lines);
+        self::assertFalse($cache->set('key', 1));
+        self::assertFalse($cache->delete('key'));
+        self::assertFalse($cache->clear());
+        self::assertTrue($cache->health()->isFlagged());
+        self::assertCount(2, $logger->lines);
+    }
+
+    #[DataProvider('unreachable')]
+    public function testAStrictCacheThrowsWhatIsWrong(string $dsn): void
+    {
+        $this->expectException(StoreUnavailable::class);
+        $this->expectExceptionMessageMatches('/^The (Redis|Memcached) server (127\.0\.0\.1:1|nobody\.invalid:6379|\/nowhere\/\w+\.sock) is unavailable: .+; .+\.$/');
+        Cache::open($dsn, strict: true)->get('key');
+    }
+
+    #[DataProvider('clients')]
+    public function testAServerThatIsKilledUnderUseIsUsedAgainWhenItIsBack(string $dsn): void
+    {
+        $logger = new MemoryLogger();
+        $cache = $this->cache($dsn, $logger);
+        for ($round = 1; $round <= 3; $round++) {
+            self::assertTrue($cache->set('key', ['round' => $round]));
+            self::assertSame(['round' => $round], $cache->get('key'));
+            $this->server?->kill();
+            self::assertNull($cache->get('key'));
+            self::assertFalse($cache->delete('key'));
+            self::assertFalse($cache->set('other', 1));
+            self::assertTrue($cache->health()->isFlagged());
+            $this->server?->start();
+            self::assertNull($cache->get('key'));
+            self::assertFalse($cache->health()->isFlagged());
+            self::assertTrue($cache->health()->available);
+        }
+        // For each round: the failure, the lost invalidation, the recovery.
+        self::assertCount(9, $logger->lines);
+    }
+
+    #[DataProvider('clients')]
+    public function testALateAnswerOfAStoppedServerIsNeverTakenForAnotherOne(string $dsn): void
+    {
+        $cache = $this->cache($dsn);
+        for ($i = 0; $i < 10; $i++) {
+            $cache->set("key {$i}", "value {$i}");
+        }
+        $this->server?->signal(\SIGSTOP);
+        self::assertNull($cache->get('key 0'));
+        self::assertNull($cache->get('key 1'));
+        $this->server?->signal(\SIGCONT);
+        for ($try = 0; $cache->get('key 2') === null; $try++) {
+            self::assertLessThan(500, $try, 'The cache did not recover.');
+            usleep(10_000);
+        }
+        for ($i = 0; $i < 10; $i++) {
+            self::assertSame("value {$i}", $cache->get("key {$i}"));
+        }
+    }
+
+    #[DataProvider('clients')]
+    public function testAChildThatEndsDoesNotTakeTheParentsConnectionAlong(string $dsn): void
+    {
+        $cache = $this->cache($dsn);
+        $cache->set('key', 'parent');
+        for ($i = 0; $i < 3; $i++) {
+            $child = pcntl_fork();
+            if ($child === 0) {
+                $cache->get('key');
+                $cache->set("child {$i}", 'child');
+                // The end of a process that lets go of all it has, except for what belongs to PHPUnit.
+                unset($cache);
+                posix_kill((int) getmypid(), \SIGKILL);
+                exit;
+            }
+            pcntl_waitpid($child, $status);
+            self::assertSame('child', $cache->get("child {$i}"));
+            self::assertSame('parent', $cache->get('key'));
+        }
+        self::assertSame(0, $cache->health()->failures);
+    }
+
+    /** @return iterable<string, array{string, string}> */
+    public static function strangers(): iterable
+    {
+        foreach (["HTTP/1.1 400 Bad Request\r\n\r\n", '', "\0\0\0\0", "VALUE x 0 5\r\nab", "*2\r\n$-1\r\n:5\r\n", "$5\r\nab", "-ERR no\r\n", "END\r\n"] as $i => $answer) {
+            foreach (['redis+unix:SOCKET?client=phpredis', 'redis+unix:SOCKET?client=predis', 'memcached+unix:SOCKET?serializer=php'] as $dsn) {
+                yield "{$dsn}, answer {$i}" => [$dsn, $answer];
+            }
+        }
+    }
+
+    #[DataProvider('strangers')]
+    public function testSomethingElseBehindTheAddressIsAMiss(string $dsn, string $answer): void
+    {
+        $scratch = new Scratch();
+        $listener = stream_socket_server("unix://{$scratch->path}/socket");
+        self::assertIsResource($listener);
+        $stranger = pcntl_fork();
+        if ($stranger === 0) {
+            while (\is_resource($visitor = @stream_socket_accept($listener, 60))) {
+                fread($visitor, 1_000);
+                @fwrite($visitor, $answer);
+                fclose($visitor);
+            }
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        try {
+            $timeouts = str_contains($dsn, 'memcached') ? '&timeout=0.3' : '&read_timeout=0.3';
+            $cache = Cache::open(str_replace('SOCKET', "{$scratch->path}/socket", $dsn) . $timeouts . '&retry_after=0');
+            self::assertSame('default', $cache->get('key', 'default'));
+            self::assertSame([], $cache->getMany(['a', 'b']));
+            self::assertFalse($cache->set('key', 'value'));
+            self::assertFalse($cache->increment('key'));
+            self::assertGreaterThan(0, $cache->health()->failures);
+        } finally {
+            posix_kill($stranger, \SIGKILL);
+            pcntl_waitpid($stranger, $status);
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function redisClients(): iterable
+    {
+        yield 'phpredis' => ['phpredis'];
+        yield 'Predis' => ['predis'];
+    }
+
+    #[DataProvider('redisClients')]
+    public function testAWrongPasswordIsSaidWithoutThePassword(string $client): void
+    {
+        $server = CacheServer::redis(['--requirepass', 'correct']);
+        $this->server = $server->start();
+        foreach (['', 'hunter2'] as $password) {
+            $logger = new MemoryLogger();
+            $connection = new \Larder\Store\Redis\Server(socket: $server->socket, password: $password === '' ? null : $password, retryAfter: 0.0);
+            $store = new RedisStore($client === 'predis' ? new PredisConnection($connection) : new PhpRedisConnection($connection));
+            try {
+                (new Cache($store, logger: $logger, strict: true))->set('key', 1);
+                self::fail('The server let us in.');
+            } catch (\Exception $failure) {
+                self::assertInstanceOf(StoreUnavailable::class, $failure);
+                self::assertMatchesRegularExpression('/NOAUTH|WRONGPASS/', $failure->getMessage());
+                self::assertStringNotContainsString('hunter2', (string) $failure);
+            }
+        }
+        $connection = new \Larder\Store\Redis\Server(socket: $server->socket, password: 'correct');
+        $store = new RedisStore($client === 'predis' ? new PredisConnection($connection) : new PhpRedisConnection($connection));
+        self::assertTrue((new Cache($store, strict: true))->set('key', 1));
+    }
+
+    #[DataProvider('redisClients')]
+    public function testAFullServerRefusesAndKeepsNothingOlder(string $client): void
+    {
+        $server = CacheServer::redis(['--maxmemory', '4mb', '--maxmemory-policy', 'noeviction']);
+        $this->server = $server->start();
+        $logger = new MemoryLogger();
+        $cache = Cache::open("redis+unix:{$server->socket}?client={$client}", logger: $logger);
+        self::assertTrue($cache->set('key', 'old'));
+        for ($i = 0; $cache->set("filler {$i}", random_bytes(100_000)); $i++) {
+            self::assertLessThan(100, $i, 'The server does not fill up.');
+        }
+        self::assertFalse($cache->set('key', random_bytes(100_000)));
+        self::assertFalse($cache->has('key'));
+        self::assertTrue($cache->health()->available);
+        self::assertTrue($cache->delete('filler 0'));
+        self::assertTrue($cache->set('key', 'new'));
+        self::assertCount(1, $logger->lines);
+    }
+
+    #[DataProvider('redisClients')]
+    public function testWhatAnotherProgramLeftUnderAKeyIsAMiss(string $client): void
+    {
+        $this->server = $server = CacheServer::redis()->start();
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $redis->rPush('larder:list', 'x');
+        $redis->set('larder:text', 'not ours');
+        $redis->set('larder:number', '007');
+        $redis->set('another', 'program\'s');
+        $cache = Cache::open("redis+unix:{$server->socket}?client={$client}", strict: true);
+        self::assertSame([], $cache->getMany(['list', 'text', 'number']));
+        self::assertTrue($cache->setMany(['list' => 1, 'text' => 2, 'number' => 3]));
+        self::assertSame(['list' => 1, 'text' => 2, 'number' => 3], $cache->getMany(['list', 'text', 'number']));
+        self::assertTrue($cache->clear());
+        self::assertSame(['another'], $redis->keys('*'));
+    }
+
+    public function testAGenerationThatMemcachedLostIsOnlyMisses(): void
+    {
+        $cache = $this->cache('memcached+unix:SOCKET?prefix=x');
+        $cache->setMany(['a' => 1, 'b' => str_repeat('x', 3_000_000)]);
+        $client = new \Memcached();
+        $client->addServer($this->server->socket ?? '', 0);
+        self::assertTrue($client->delete('x:generation'));
+        self::assertSame([], $cache->getMany(['a', 'b']));
+        self::assertTrue($cache->delete('a'));
+        self::assertSame(1, $cache->increment('a'));
+        self::assertSame(1, $cache->get('a'));
+        $client->set('x:generation', 'not what we wrote');
+        self::assertNull($cache->get('a'));
+    }
+
+    public function testAMissingOrForgedPieceIsAMiss(): void
+    {
+        $cache = $this->cache('memcached+unix:SOCKET?prefix=x');
+        $client = new \Memcached();
+        $client->addServer($this->server->socket ?? '', 0);
+        $value = random_bytes(2_500_000);
+        foreach (['delete', 'forge'] as $harm) {
+            self::assertTrue($cache->set('key', $value));
+            self::assertSame($value, $cache->get('key'));
+            $generation = $client->get('x:generation');
+            self::assertIsString($generation);
+            $manifest = $client->get("x:{$generation}:k:key");
+            self::assertIsString($manifest);
+            $random = preg_replace('/^;0;M([0-9a-f]+);3;.*$|^\d+;0;M([0-9a-f]+);3;.*$/', '$1$2', $manifest);
+            $piece = "x:{$generation}:p:{$random}:1";
+            self::assertTrue($harm === 'delete' ? $client->delete($piece) : $client->set($piece, str_repeat('x', 1_000_000)));
+            self::assertNull($cache->get('key'));
+        }
+    }
+
+    private function cache(string $dsn, ?MemoryLogger $logger = null): Cache
+    {
+        $this->server = (str_starts_with($dsn, 'memcached') ? CacheServer::memcached() : CacheServer::redis())->start();
+
+        return Cache::open(str_replace('SOCKET', $this->server->socket, $dsn), logger: $logger);
+    }
+}
