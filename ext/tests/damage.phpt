@@ -1,0 +1,145 @@
+--TEST--
+A pool file that was damaged before it is opened is replaced by an empty one; other pools are left alone
+--EXTENSIONS--
+posix
+pcntl
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+use Larder\SharedMemory;
+
+$seed = (int) (getenv('LARDER_TEST_SEED') ?: random_int(1, 1 << 30));
+$other = fresh_pool(4 << 20, suffix: '-other');
+$other->set('k', range(1, 1000));
+$id = $other->statistics()['id'];
+
+// The pool is made, and later opened, by processes that do not live on: this one never has it open.
+run_php('$pool = fresh_pool(4 << 20, true);
+    for ($i = 0; $i < 2000; $i++) { $pool->set("key $i", ["n" => $i, "text" => str_repeat("x", $i)]); }
+    $pool->increment("counter", 7);');
+$sound = file_get_contents(pool_path());
+check(strlen($sound) === 4 << 20, 'a pool');
+
+/** What a new process finds, and whether it can work with it. */
+function visit(string $what): void
+{
+    global $seed;
+    $ends = await(fork(function () use ($what) {
+        $pool = SharedMemory::open(pool_name(), 4 << 20);
+        $found = 0;
+        for ($i = 0; $i < 2000; $i++) {
+            $value = $pool->get("key $i");
+            if ($value !== null) {
+                check($value === ['n' => $i, 'text' => str_repeat('x', $i)], "$what: a wrong value");
+                $found++;
+            }
+        }
+        for ($i = 0; $i < 500; $i++) {
+            check($pool->set("new $i", [$i, str_repeat('y', 1000)]) && $pool->get("new $i") === [$i, str_repeat('y', 1000)], "$what: works");
+        }
+        check($pool->increment("new counter") >= 1 && $pool->delete('new 5') && !$pool->has('new 5'), "$what: works");
+        [...$pool->keys()];
+        $pool->statistics();
+        $pool->clear();
+        echo "$what: $found found\n";
+    }));
+    $ends === ['0'] or print "$what: ended with $ends[0], seed $seed\n";
+}
+
+visit('untouched');
+foreach ([0, 1, 100, 4095, 4096, 100_000, (4 << 20) - 4096, (4 << 20) - 1] as $length) {
+    file_put_contents(pool_path(), substr($sound, 0, $length));
+    visit("cut to $length bytes");
+}
+foreach ([1, 4096, 4 << 20] as $more) {
+    file_put_contents(pool_path(), $sound . str_repeat("\0", $more));
+    visit("$more bytes longer");
+}
+mt_srand($seed);
+$noise = '';
+while (strlen($noise) < strlen($sound)) {
+    $noise .= pack('V', mt_rand());
+}
+foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'text' => str_repeat("text\n", 1 << 20), 'noise' => $noise] as $what => $bytes) {
+    file_put_contents(pool_path(), substr($bytes, 0, 4 << 20));
+    visit("overwritten with $what");
+    file_put_contents(pool_path(), substr($bytes, 0, 4096) . substr($sound, 4096));
+    visit("the header overwritten with $what");
+}
+
+echo "-- any byte of the header's description\n";
+$replaced = 0;
+for ($at = 0; $at < 176; $at++) {
+    $bytes = $sound;
+    $bytes[$at] = chr(ord($bytes[$at]) ^ (1 << mt_rand(0, 7)));
+    file_put_contents(pool_path(), $bytes);
+    $ends = await(fork(function () {
+        $pool = SharedMemory::open(pool_name(), 4 << 20);
+        $value = $pool->get('key 5');
+        check($value === null || $value === ['n' => 5, 'text' => 'xxxxx'], 'a wrong value');
+        check($pool->set('k', 'v') && $pool->get('k') === 'v', 'works');
+
+        return $value !== null;
+    }));
+    $replaced += $ends === ['1'];
+    check($ends === ['1'], "byte $at: ended with $ends[0]");
+}
+echo "$replaced times replaced\n";
+
+echo "-- the tables overwritten, under a sound header\n";
+// Where the segments begin; whatever lies there are values, and their bytes are taken as they are.
+$table = unpack('P', $sound, 0)[1] === unpack('P', "LARDER\r\n", 0)[1];
+check($table, 'the mark');
+$segments_at = unpack('P', $sound, 8 + 8 + 16 + 4 * 8 + 8 * 8)[1];
+check($segments_at % 4096 === 0 && $segments_at > 4096 && $segments_at < 1 << 20, 'where segments begin');
+foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'noise' => $noise] as $what => $bytes) {
+    file_put_contents(pool_path(), substr($sound, 0, 4096) . substr($bytes, 4096, $segments_at - 4096) . substr($sound, $segments_at));
+    ob_start();
+    visit("the tables overwritten with $what");
+    $said = ob_get_clean();
+    echo preg_replace('/: \d+ found/', ': some or none found', $said);
+}
+
+echo "-- removed, or not ours to open, before it is opened\n";
+unlink(pool_path());
+visit('removed');
+same($other->statistics()['id'], $id, 'the other pool is the same');
+same($other->get('k'), range(1, 1000), 'with its values');
+echo "done\n";
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools('-other');
+?>
+--EXPECT--
+untouched: 2000 found
+cut to 0 bytes: 0 found
+cut to 1 bytes: 0 found
+cut to 100 bytes: 0 found
+cut to 4095 bytes: 0 found
+cut to 4096 bytes: 0 found
+cut to 100000 bytes: 0 found
+cut to 4190208 bytes: 0 found
+cut to 4194303 bytes: 0 found
+1 bytes longer: 0 found
+4096 bytes longer: 0 found
+4194304 bytes longer: 0 found
+overwritten with zeros: 0 found
+the header overwritten with zeros: 0 found
+overwritten with ones: 0 found
+the header overwritten with ones: 0 found
+overwritten with text: 0 found
+the header overwritten with text: 0 found
+overwritten with noise: 0 found
+the header overwritten with noise: 0 found
+-- any byte of the header's description
+176 times replaced
+-- the tables overwritten, under a sound header
+the tables overwritten with zeros: 0 found
+the tables overwritten with ones: 0 found
+the tables overwritten with noise: 0 found
+-- removed, or not ours to open, before it is opened
+removed: 0 found
+done
