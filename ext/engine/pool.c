@@ -137,7 +137,10 @@ static int open_file(const larder_pool *pool, int directory, struct stat *status
 
 static enum larder_verdict judge_file(int fd, const struct stat *status, larder_geometry *geometry)
 {
-    if (pread(fd, geometry, sizeof *geometry, 0) != (ssize_t)sizeof *geometry) {
+    uint32_t dead;
+    /* One that is marked dead and still has its name lost whoever was about to take that away. */
+    if (pread(fd, geometry, sizeof *geometry, 0) != (ssize_t)sizeof *geometry ||
+        pread(fd, &dead, sizeof dead, offsetof(larder_header, dead)) != (ssize_t)sizeof dead || dead != 0) {
         return LARDER_DAMAGED;
     }
     return larder_geometry_judge(geometry, (uint64_t)status->st_size);
