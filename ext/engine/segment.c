@@ -242,6 +242,9 @@ uint32_t larder_drain_limbo(larder_pool *pool)
     uint32_t freed = 0;
     for (uint32_t looks = limbo->count < 16 ? limbo->count : 16; looks > 0; looks--) {
         uint32_t index = limbo->first;
+        if (index >= pool->geometry.segment_count) {
+            break; /* damaged */
+        }
         larder_list_remove(pool, index);
         if (larder_pinned_by_any(pool, index)) {
             larder_list_push(pool, LARDER_LIST_LIMBO, index); /* others have their turn next time */
@@ -282,6 +285,13 @@ static void reuse_recent(larder_pool *pool, enum larder_list queue)
     }
 }
 
+static bool is_open(const larder_pool *pool, uint64_t open)
+{
+    uint32_t index = (uint32_t)open - 1;
+    return index < pool->geometry.segment_count && state_of(&pool->segments[index]) == LARDER_OPEN &&
+           atomic_load_explicit(&pool->generations[index], memory_order_relaxed) == open >> 32;
+}
+
 /* The open segment is full (or there is none): opens another, making room for it. */
 static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64_t expected)
 {
@@ -290,9 +300,13 @@ static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64
     }
     enum larder_result result = LARDER_OK;
     if (atomic_load_explicit(&pool->header->open[queue], memory_order_relaxed) == expected) {
-        if (expected != 0) {
+        if (is_open(pool, expected)) {
             larder_seal_segment(pool, (uint32_t)expected - 1);
             reuse_recent(pool, queue);
+        } else if (expected != 0) {
+            /* The header names what is not open: it was damaged. */
+            atomic_store_explicit(&pool->header->open[queue], 0, memory_order_relaxed);
+            larder_segments_recover(pool);
         }
         if (pool->header->lists[LARDER_LIST_FREE].count <= larder_kept_segments(pool)) {
             result = larder_make_room_now(pool);
@@ -372,14 +386,12 @@ enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uin
         uint32_t index = (uint32_t)open - 1, generation = (uint32_t)(open >> 32);
         if (index < pool->geometry.segment_count) {
             bool held = larder_pin_holds(pool, index, generation);
-            if (!held && !larder_pin_set(pool, index, generation)) {
-                continue; /* it has been recycled since */
-            }
-            if (take_room(pool, index, bytes, &offset)) {
+            bool pinned = held || larder_pin_set(pool, index, generation); /* else it has been recycled since */
+            if (pinned && take_room(pool, index, bytes, &offset)) {
                 begin_draft(pool, draft, index, generation, offset, !held);
                 return LARDER_OK;
             }
-            if (!held) {
+            if (pinned && !held) {
                 larder_pin_drop(pool, index);
             }
         }
@@ -400,28 +412,38 @@ void larder_draft_drop(larder_pool *pool, const larder_draft *draft)
 
 /* ---- start and recovery ---------------------------------------------------------------------------------- */
 
+/* Others may be working on it meanwhile: what is only odd for a moment is no damage. */
 static bool table_is_sound(const larder_pool *pool)
 {
     const larder_geometry *g = &pool->geometry;
     for (uint32_t i = 0; i < g->segment_count; i++) {
         const larder_segment *segment = &pool->segments[i];
         uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
-        if (state >= LARDER_SEGMENT_STATES || segment->run > g->segment_count - i ||
-            segment->queue >= LARDER_QUEUES ||
+        if (state >= LARDER_SEGMENT_STATES || segment->run > g->segment_count || segment->queue >= LARDER_QUEUES ||
             atomic_load_explicit(&pool->generations[i], memory_order_relaxed) > LARDER_GENERATION_MASK ||
             (segment->next >= g->segment_count && segment->next != LARDER_NO_SEGMENT && segment->next != 0) ||
             (segment->prev >= g->segment_count && segment->prev != LARDER_NO_SEGMENT && segment->prev != 0)) {
             return false;
         }
     }
+    return true;
+}
+
+/* Under the lock. False also for a new pool, in which all is zero. */
+static bool ends_are_sound(const larder_pool *pool)
+{
+    uint32_t count = pool->geometry.segment_count;
     for (uint32_t list = 0; list < LARDER_LISTS; list++) {
         const larder_list_ends *ends = &pool->header->lists[list];
-        if (ends->count > g->segment_count ||
-            (ends->count > 0 && (ends->first >= g->segment_count || ends->last >= g->segment_count))) {
+        bool empty = ends->first == LARDER_NO_SEGMENT && ends->last == LARDER_NO_SEGMENT && ends->count == 0;
+        bool linked = ends->first < count && ends->last < count && ends->count > 0 && ends->count <= count &&
+                      pool->segments[ends->first].prev == LARDER_NO_SEGMENT &&
+                      pool->segments[ends->last].next == LARDER_NO_SEGMENT;
+        if (!empty && !linked) {
             return false;
         }
     }
-    return true;
+    return pool->header->victim <= count;
 }
 
 bool larder_segments_start(larder_pool *pool)
@@ -429,11 +451,8 @@ bool larder_segments_start(larder_pool *pool)
     if (!table_is_sound(pool)) {
         return false;
     }
-    if (pool->header->lists[LARDER_LIST_FREE].count == 0 && pool->header->sequence == 0) {
-        if (!larder_lock(pool)) {
-            return true; /* somebody else is making them */
-        }
-        if (pool->header->lists[LARDER_LIST_FREE].count == 0 && pool->header->sequence == 0) {
+    if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */
+        if (!ends_are_sound(pool)) {
             larder_segments_recover(pool);
         }
         larder_unlock(pool);
