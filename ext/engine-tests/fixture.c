@@ -169,25 +169,31 @@ enum larder_result put_text(larder_pool *pool, const char *key, const char *text
     return put_bytes(pool, key_of(key), text, strlen(text));
 }
 
+static bool copy_hit(const larder_pool *pool, const larder_hit *hit, void *to, size_t most, size_t *size)
+{
+    const void *value = larder_hit_value(pool, hit, size);
+    if (value == NULL) {
+        return false;
+    }
+    memcpy(to, value, *size < most ? *size : most);
+    return true;
+}
+
 bool take(larder_pool *pool, larder_key key, void *to, size_t most, size_t *size)
 {
     larder_hit hit;
     if (!larder_get(pool, &key, &hit)) {
         return false;
     }
-    *size = hit.size;
-    size_t copied = hit.size < most ? hit.size : most;
-    memcpy(to, hit.value, copied);
+    bool copied = copy_hit(pool, &hit, to, most, size);
     if (hit.hold == LARDER_UNPINNED && !larder_hit_confirm(pool, &hit)) {
         if (!larder_get_pinned(pool, &key, &hit)) {
             return false;
         }
-        *size = hit.size;
-        copied = hit.size < most ? hit.size : most;
-        memcpy(to, hit.value, copied);
+        copied = copy_hit(pool, &hit, to, most, size);
     }
     larder_hit_drop(pool, &hit);
-    return true;
+    return copied;
 }
 
 bool holds_text(larder_pool *pool, const char *key, const char *text)
@@ -244,24 +250,23 @@ enum larder_result put_described(larder_pool *pool, larder_key key, described *w
     return larder_store(pool, &key, &value, &terms);
 }
 
-static enum reading judge(const larder_pool *pool, const void *value, const larder_hit *hit, uint64_t number,
-                          described *what)
+static enum reading judge(const larder_pool *pool, const void *bytes, size_t size, const larder_hit *hit,
+                          uintptr_t address, uint64_t number, described *what)
 {
-    const uint8_t *at = value;
+    const uint8_t *at = bytes;
     front f;
-    if (hit->size < sizeof f) {
+    if (size < sizeof f) {
         return READ_TORN;
     }
     memcpy(&f, at, sizeof f);
-    bool block = hit->kind == BLOCK_KIND;
+    bool block = hit->hold != LARDER_UNPINNED && hit->item->kind == BLOCK_KIND;
     *what = (described){.key = f.key, .version = f.version, .block = block};
-    uintptr_t expected = block ? (uintptr_t)hit->value - (uintptr_t)pool->shift : 0;
-    if (f.key != number || f.size != hit->size || f.self != expected) {
+    if (f.key != number || f.size != size || f.self != (block ? address - (uintptr_t)pool->shift : 0)) {
         return READ_TORN;
     }
-    for (size_t done = sizeof f; done < hit->size; done += sizeof(uint64_t)) {
+    for (size_t done = sizeof f; done < size; done += sizeof(uint64_t)) {
         uint64_t word = pattern(&f, done / sizeof word);
-        if (memcmp(at + done, &word, hit->size - done < sizeof word ? hit->size - done : sizeof word) != 0) {
+        if (memcmp(at + done, &word, size - done < sizeof word ? size - done : sizeof word) != 0) {
             return READ_TORN;
         }
     }
@@ -270,24 +275,29 @@ static enum reading judge(const larder_pool *pool, const void *value, const lard
 
 enum reading read_described(larder_pool *pool, larder_key key, uint64_t number, described *what, larder_hit *hit)
 {
+    size_t size;
     if (!larder_get(pool, &key, hit)) {
         return READ_NOTHING;
     }
+    const void *value = larder_hit_value(pool, hit, &size);
     if (hit->hold == LARDER_UNPINNED) {
-        enum reading seen = READ_TORN;
-        void *copy = malloc(hit->size + 1);
-        memcpy(copy, hit->value, hit->size);
-        if (larder_hit_confirm(pool, hit)) {
-            seen = judge(pool, copy, hit, number, what);
-            free(copy);
-            return seen;
+        enum reading seen = READ_NOTHING;
+        void *copy = malloc(size + 1);
+        if (value != NULL) {
+            memcpy(copy, value, size);
+        }
+        bool whole = larder_hit_confirm(pool, hit);
+        if (whole && value != NULL) {
+            seen = judge(pool, copy, size, hit, (uintptr_t)value, number, what);
         }
         free(copy);
-        if (!larder_get_pinned(pool, &key, hit)) {
-            return READ_NOTHING;
+        if (whole || !larder_get_pinned(pool, &key, hit)) {
+            return seen;
         }
+        value = larder_hit_value(pool, hit, &size);
     }
-    enum reading seen = judge(pool, hit->value, hit, number, what);
+    enum reading seen =
+        value == NULL ? READ_NOTHING : judge(pool, value, size, hit, (uintptr_t)value, number, what);
     larder_hit_drop(pool, hit);
     return seen;
 }

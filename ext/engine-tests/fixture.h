@@ -5,6 +5,7 @@
 #define LARDER_FIXTURE_H
 
 #include "engine/check.h"
+#include "engine/get.h"
 #include "engine/item.h"
 #include "engine/pool.h"
 #include "engine/segment.h"

@@ -70,6 +70,11 @@ void test_give_up(void)
     _exit(1);
 }
 
+bool test_check(const char *file, int line, const char *words, bool holds)
+{
+    return holds || test_failed(file, line, "%s is false", words);
+}
+
 bool test_compare(const char *file, int line, const char *words, int64_t actual, int64_t expected, bool holds)
 {
     return holds || test_failed(file, line, "%s does not hold: %" PRId64 " and %" PRId64, words, actual, expected);

@@ -32,12 +32,15 @@ bool test_failed(const char *file, int line, const char *format, ...) __attribut
 /* Ends the test's process with what has been counted. */
 _Noreturn void test_give_up(void);
 
-#define CHECK(condition) ((condition) || test_failed(__FILE__, __LINE__, "%s is false", #condition))
+#define CHECK(condition) test_check(__FILE__, __LINE__, #condition, condition)
+bool test_check(const char *file, int line, const char *words, bool holds);
 
 /* Both sides as signed 64-bit numbers. */
 #define COMPARE(actual, operation, expected)                                                                           \
-    test_compare(__FILE__, __LINE__, #actual " " #operation " " #expected, (int64_t)(actual), (int64_t)(expected),     \
-                 ((int64_t)(actual)operation(int64_t)(expected)))
+    __extension__({                                                                                                    \
+        const int64_t left = (int64_t)(actual), right = (int64_t)(expected);                                           \
+        test_compare(__FILE__, __LINE__, #actual " " #operation " " #expected, left, right, left operation right);     \
+    })
 #define EQUAL(actual, expected) COMPARE(actual, ==, expected)
 
 bool test_compare(const char *file, int line, const char *words, int64_t actual, int64_t expected, bool holds);
@@ -45,7 +48,12 @@ bool test_compare(const char *file, int line, const char *words, int64_t actual,
 #define CONTAINS(text, part) test_contains(__FILE__, __LINE__, text, part)
 bool test_contains(const char *file, int line, const char *text, const char *part);
 
-#define REQUIRE(condition) ((condition) ? (void)0 : (test_failed(__FILE__, __LINE__, "%s is false", #condition), test_give_up()))
+#define REQUIRE(condition)                                                                                             \
+    do {                                                                                                               \
+        if (!test_check(__FILE__, __LINE__, #condition, condition)) {                                                  \
+            test_give_up();                                                                                            \
+        }                                                                                                              \
+    } while (0)
 
 /* The directory of this test; it exists, and is empty when the test begins. */
 const char *test_directory(void);
