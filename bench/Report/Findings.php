@@ -59,6 +59,17 @@ final class Findings
         return array_values($cases);
     }
 
+    /** @return array<string, list<string>> why => the titles of the subjects that were left out for that */
+    public function leftOut(Outcome $outcome): array
+    {
+        $titles = [];
+        foreach ($outcome->leftOut as $subject => $why) {
+            $titles[$why][] = $this->run->title($subject, $outcome);
+        }
+
+        return $titles;
+    }
+
     /** @return list<string> */
     public function metrics(Outcome $outcome): array
     {

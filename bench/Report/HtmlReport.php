@@ -103,8 +103,8 @@ final readonly class HtmlReport
             $parameters .= sprintf('<dt>%s</dt><dd>%s</dd>', self::escape($name), self::escape((string) $value));
         }
         $notes = implode('', array_map(static fn(string $note): string => '<li>' . self::escape($note) . '</li>', $outcome->notes));
-        foreach ($outcome->leftOut as $subject => $why) {
-            $notes .= sprintf('<li>%s was left out: %s</li>', self::escape($findings->run->title($subject, $outcome)), nl2br(self::escape($why)));
+        foreach ($findings->leftOut($outcome) as $why => $titles) {
+            $notes .= sprintf('<li>Left out: %s; %s</li>', self::escape(implode(', ', $titles)), nl2br(self::escape($why)));
         }
         $notes = $notes === '' ? '' : "<h3>Notes</h3><ul>{$notes}</ul>";
         $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment was interrupted.</p>';

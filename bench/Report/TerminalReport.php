@@ -28,8 +28,8 @@ final readonly class TerminalReport
             foreach ($outcome->notes as $note) {
                 $this->output->writeln("  {$note}");
             }
-            foreach ($outcome->leftOut as $subject => $why) {
-                $this->output->writeln(sprintf('  <comment>%s was left out of %s: %s</comment>', $findings->run->title($subject, $outcome), $outcome->name, $why));
+            foreach ($findings->leftOut($outcome) as $why => $titles) {
+                $this->output->writeln(sprintf('  <comment>Left out of %s: %s; %s</comment>', $outcome->name, implode(', ', $titles), $why));
             }
         }
         $this->promises($findings);

@@ -14,10 +14,10 @@ final class LibrarySubjects
         return self::cache(
             'shared-memory',
             'shared memory',
-            static fn(Place $place): string => "shm:{$place->pool}?size={$place->bytes}",
+            static fn(Place $place): string => "shm:{$place->name}?size={$place->bytes}",
             ['larder', 'it with `make ext`'],
             static function (Place $place): void {
-                \Larder\SharedMemory::remove($place->pool);
+                \Larder\SharedMemory::remove($place->name);
             },
         );
     }

@@ -65,9 +65,9 @@ final class MemorySubjects
             read: static fn(): string => '$client->get($key)',
             write: static fn(): string => '$client->set($key, $value);',
             close: static function (mixed $client, Place $place): void {
-                SharedMemory::remove($place->pool);
+                SharedMemory::remove($place->name);
             },
-            connect: static fn(): string => '$fresh = \Larder\SharedMemory::open($place->pool, $place->bytes);'
+            connect: static fn(): string => '$fresh = \Larder\SharedMemory::open($place->name, $place->bytes);'
                 . ' $value = $fresh->get($key); unset($fresh);',
             missing: static fn(): ?string => Extension::missing('larder', 'it with `make ext`'),
             settings: ['larder.zero_copy' => $zeroCopy ? 'on' : 'off'],
@@ -100,7 +100,7 @@ final class MemorySubjects
     /** A pool in the mode that the subject's name promises. */
     private static function pool(Place $place, string $mode): SharedMemory
     {
-        $pool = SharedMemory::open($place->pool, $place->bytes);
+        $pool = SharedMemory::open($place->name, $place->bytes);
         $found = $pool->statistics()['mode'];
 
         return $found === $mode ? $pool : throw new \UnexpectedValueException("The pool works in the mode {$found}, not {$mode}: its address may be taken in this process.");

@@ -27,9 +27,13 @@ final class Worker
     private array $order = [0];
     private int $position = 0;
 
-    public function __construct(private readonly Subject $subject, private readonly Place $place, string $codeDirectory)
+    private Place $place;
+    private int $prepared = 0;
+
+    public function __construct(private readonly Subject $subject, private readonly Place $home, string $codeDirectory)
     {
         $this->loop = new Loop($codeDirectory);
+        $this->place = $home;
     }
 
     /**
@@ -41,6 +45,7 @@ final class Worker
     {
         $this->finish();
         $this->value = Values::named($value);
+        $this->place = $this->home->named($this->home->name . '-' . $this->prepared++);
         $this->client = $this->subject->open($this->place, $this->value);
         $this->stored = $this->value->make(0);
         $this->position = 0;
@@ -90,7 +95,10 @@ final class Worker
         $cpu = self::cpu() - $before;
         $last = $numbers[$length - 1];
         if ($operation === Operation::Set) {
-            $this->run($operation, [$this->key($last)], $this->value()->make($last), 1);
+            // The block stored one value under all its keys; each gets its own again.
+            foreach (array_unique($numbers) as $number) {
+                $this->run($operation, [$this->key($number)], $this->value()->make($number), 1);
+            }
         } elseif ($operation !== Operation::Modify) {
             $this->check($last, $value);
         }

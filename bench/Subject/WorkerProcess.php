@@ -28,6 +28,7 @@ final class WorkerProcess
     ];
 
     /**
+     * @param list<int> $serverProcesses
      * @param resource $process
      * @param resource $orders
      * @param resource $answers
@@ -35,7 +36,7 @@ final class WorkerProcess
     private function __construct(
         public readonly Subject $subject,
         public readonly bool $isTwin,
-        private readonly ?Server $server,
+        private readonly array $serverProcesses,
         private readonly string $directory,
         private readonly string $tmpfs,
         private $process,
@@ -93,7 +94,7 @@ final class WorkerProcess
             $subjectFile === null ? '' : (string) realpath($subjectFile),
             "{$directory}/code",
             json_encode([
-                'disk' => "{$directory}/items", 'tmpfs' => $tmpfs, 'pool' => $name, 'bytes' => $bytes,
+                'disk' => "{$directory}/items", 'tmpfs' => $tmpfs, 'name' => $name, 'bytes' => $bytes,
                 'endpoint' => (object) ($server?->endpoint() ?? []),
             ], JSON_THROW_ON_ERROR),
         );
@@ -102,7 +103,7 @@ final class WorkerProcess
             throw new \RuntimeException("The process that measures {$subject->title} could not be started: too many processes may be running.");
         }
 
-        return new self($subject, $isTwin, $server, $directory, $tmpfs, $process, $pipes[0], $pipes[1]);
+        return new self($subject, $isTwin, $server?->processIds() ?? [], $directory, $tmpfs, $process, $pipes[0], $pipes[1]);
     }
 
     /** @throws WorkerFailed */
@@ -124,15 +125,14 @@ final class WorkerProcess
      */
     public function block(Operation $operation, int $operations): array
     {
-        $processes = $this->server?->processIds() ?? [];
-        $before = CpuTime::of($processes);
+        $before = CpuTime::of($this->serverProcesses);
         $answer = $this->order(['do' => 'block', 'operation' => $operation->value, 'operations' => $operations]);
 
         return [
             'operations' => $answer->int('operations'),
             'nanoseconds' => $answer->int('nanoseconds'),
             'cpu' => $answer->int('cpu'),
-            'server' => CpuTime::of($processes) - $before,
+            'server' => CpuTime::of($this->serverProcesses) - $before,
         ];
     }
 

@@ -36,7 +36,7 @@ $worker = new Worker(
     new Place(
         $place->string('disk'),
         $place->string('tmpfs'),
-        $place->string('pool'),
+        $place->string('name'),
         $place->int('bytes'),
         $place->scalars('endpoint'),
     ),
