@@ -53,9 +53,6 @@ final class SqliteStore implements Store
 
     private int $process = 0;
 
-    /** @var list<object> what a fork took along: closing it would meddle with the parent's files */
-    private array $inherited = [];
-
     /** @var \Closure(): int */
     private readonly \Closure $clock;
 
@@ -456,11 +453,10 @@ final class SqliteStore implements Store
         if ($this->database !== null && $this->process === getmypid()) {
             return $this->database;
         }
-        if ($this->database !== null) {
-            $this->inherited[] = $this->database;
-            array_push($this->inherited, ...array_values($this->statements));
-        }
+        // SQLite believes that a process still has the locks its parent took. A connection that a fork took
+        // along is closed before another is opened, so that the new one takes locks of its own.
         $this->statements = [];
+        $this->database?->close();
         $this->database = null;
         $isNew = !file_exists($this->path);
         $database = new \SQLite3($this->path);
