@@ -13,7 +13,7 @@
 
 #include "zend_enum.h"
 
-#define MADE_AT_FIRST 64
+#define MADE_AT_FIRST 16 /* an object or two need no allocation */
 
 struct rebuild {
     const char *image;
@@ -284,7 +284,7 @@ static void take_root(const struct rebuild *rebuild, zval *result)
 
 bool larder_rebuild(zval *result, const void *image, size_t size, intptr_t shift, bool in_place)
 {
-    void *few[MADE_AT_FIRST];
+    void *few[MADE_AT_FIRST] = {NULL};
     struct rebuild rebuild = {
         .image = image,
         .end = (const char *)image + size,
@@ -296,9 +296,8 @@ bool larder_rebuild(zval *result, const void *image, size_t size, intptr_t shift
     bool found;
 
     if (count > MADE_AT_FIRST) {
-        rebuild.made = safe_emalloc(count, sizeof(void *), 0);
+        rebuild.made = ecalloc(count, sizeof(void *));
     }
-    memset(rebuild.made, 0, count * sizeof(void *));
     found = find_classes(&rebuild);
     if (found) {
         make_parts(&rebuild);
