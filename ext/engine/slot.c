@@ -158,6 +158,7 @@ void larder_slot_in_parent(larder_pool *pool)
 
 void larder_slot_in_child(larder_pool *pool)
 {
+    pool->checked_at = 0; /* what was tried a moment ago, the parent tried */
     /* Locks taken through a shared open-file description do not exclude each other: questions need their own. */
     int own = open_again(pool);
     if (own >= 0) {
