@@ -37,13 +37,11 @@ final class Cache
     /** Undelivered keys remembered one by one; beyond, everything is cleared when the store is back. */
     private const MOST_UNDELIVERED = 10_000;
 
-    private readonly ?DirectReads $direct;
+    /** Null also while the store has failed: reads then go the long way, where its recovery is noticed. */
+    private ?DirectReads $direct;
 
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
-
-    /** False sends reads the long way, where the store's recovery is noticed. */
-    private bool $sound = true;
 
     private bool $available = true;
 
@@ -96,7 +94,7 @@ final class Cache
         if ($key === '' || \strlen($key) > Key::LONGEST) {
             Key::check($key);
         }
-        if ($this->direct === null || !$this->sound) {
+        if ($this->direct === null) {
             return $this->look($key, $default);
         }
         try {
@@ -378,11 +376,12 @@ final class Cache
 
             return null;
         }
-        if (!$this->sound) {
+        if (!$this->available) {
             // Also true after a clear, which delivers whatever was not.
             $this->clearPending = false;
             $this->undelivered = [];
-            $this->sound = $this->available = true;
+            $this->available = true;
+            $this->direct = $this->store instanceof DirectReads ? $this->store : null;
             $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
         }
 
@@ -401,7 +400,7 @@ final class Cache
      */
     private function ask(\Closure $ask, bool $first): mixed
     {
-        if ($first && !$this->sound) {
+        if ($first && !$this->available) {
             $this->repair();
         }
 
@@ -425,7 +424,8 @@ final class Cache
     {
         $this->failures++;
         if ($this->available) {
-            $this->available = $this->sound = false;
+            $this->available = false;
+            $this->direct = null;
             $this->logger?->error('The cache\'s store is unavailable: reads are misses, writes are refused.', [
                 'store' => $this->store::class,
                 'exception' => $failure,

@@ -36,6 +36,14 @@ abstract class SharedStoreContract extends StoreContract
         // Without a read in between that could have told it of the clear.
         $other->save([new Item('key', 'by the other')]);
         self::assertSame('by the other', $this->value('key'));
+        $this->store()->clear();
+        $this->store()->save([new Item('key', 'x')]);
+        self::assertSame(['key'], $other->delete(['key']));
+        self::assertFalse($this->has('key'));
+        $other->fetch(['key']);
+        $this->store()->clear();
+        $this->store()->save([new Item('key', 'x')]);
+        self::assertSame(['key'], $other->touch(['key'], 100));
         $other->clear();
         $this->store()->save([new Item('key', 'x')]);
         self::assertSame(['key'], $other->delete(['key']));
@@ -84,17 +92,21 @@ abstract class SharedStoreContract extends StoreContract
     {
         $this->store()->save([new Item('key', [0], 100)]);
         $reports = $this->inProcesses(static function (Store $store, int $process): array {
+            if ($process > 0) {
+                for ($i = 1; $i < 100_000 && ($i % 20 > 0 || $store->fetch(['done'])->items === []); $i++) {
+                    $store->touch(['key'], 100 + $i);
+                }
+
+                return [];
+            }
             $stale = 0;
             for ($i = 1; $i <= 200; $i++) {
-                if ($process > 0) {
-                    $store->touch(['key'], 100 + $i);
-                    continue;
-                }
                 $store->save([new Item('key', [$i], 100)]);
                 usleep(50);
                 $found = $store->fetch(['key'])->items['key']->value ?? null;
                 $stale += $found === [$i] ? 0 : 1;
             }
+            $store->save([new Item('done', true)]);
 
             return [$stale];
         });
