@@ -31,17 +31,31 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(StoreUnavailable::class)]
 final class CacheTest extends TestCase
 {
-    /** @return iterable<string, array{Store}> */
+    private ?Scratch $scratch = null;
+
+    protected function tearDown(): void
+    {
+        $this->scratch = null;
+    }
+
+    /** @return iterable<string, array{bool}> */
     public static function stores(): iterable
     {
-        yield 'one with direct reads' => [new ArrayStore()];
-        yield 'one without' => [new FileStore((new Scratch())->path)];
+        yield 'one with direct reads' => [true];
+        yield 'one without' => [false];
+    }
+
+    private function store(bool $isDirect): Store
+    {
+        $this->scratch = new Scratch();
+
+        return $isDirect ? new ArrayStore() : new FileStore($this->scratch->path);
     }
 
     #[DataProvider('stores')]
-    public function testWhatIsSetIsGot(Store $store): void
+    public function testWhatIsSetIsGot(bool $isDirect): void
     {
-        $cache = new Cache($store);
+        $cache = new Cache($this->store($isDirect));
         self::assertNull($cache->get('key'));
         self::assertSame('default', $cache->get('key', 'default'));
         self::assertFalse($cache->has('key'));
@@ -51,26 +65,24 @@ final class CacheTest extends TestCase
         self::assertTrue($cache->delete('key'));
         self::assertFalse($cache->has('key'));
         self::assertTrue($cache->delete('key'), 'The store knows that there is nothing.');
-        $store->clear();
     }
 
     #[DataProvider('stores')]
-    public function testAStoredNullIsAHit(Store $store): void
+    public function testAStoredNullIsAHit(bool $isDirect): void
     {
-        $cache = new Cache($store);
+        $cache = new Cache($this->store($isDirect));
         $cache->set('null', null);
         self::assertNull($cache->get('null', 'default'));
         self::assertTrue($cache->has('null'));
         self::assertSame(['null' => null], $cache->getMany(['null', 'absent']));
         self::assertNull($cache->remember('null', self::computed(...)));
         self::assertFalse($cache->add('null', 'added'));
-        $store->clear();
     }
 
     #[DataProvider('stores')]
-    public function testManyAtOnce(Store $store): void
+    public function testManyAtOnce(bool $isDirect): void
     {
-        $cache = new Cache($store);
+        $cache = new Cache($this->store($isDirect));
         $values = static function (): iterable {
             yield '7' => 'seven';
             yield '007' => 'agent';
@@ -220,9 +232,9 @@ final class CacheTest extends TestCase
     }
 
     #[DataProvider('stores')]
-    public function testRememberComputesOnce(Store $store): void
+    public function testRememberComputesOnce(bool $isDirect): void
     {
-        $cache = new Cache($store);
+        $cache = new Cache($this->store($isDirect));
         $computed = 0;
         $compute = static function (Draft $draft) use (&$computed): mixed {
             self::assertSame('key', $draft->key);
@@ -236,7 +248,6 @@ final class CacheTest extends TestCase
         $cache->delete('key');
         $third = $cache->remember('key', $compute);
         self::assertSame([2], $third);
-        $store->clear();
     }
 
     public function testADraftShapesTheItem(): void
