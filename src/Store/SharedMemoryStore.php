@@ -66,13 +66,15 @@ final class SharedMemoryStore implements Store, DirectReads
     public function fetch(array $keys): Fetched
     {
         $items = $tokens = [];
+        // Before the look: a token may be too old, but must never be younger than the miss it stands for.
+        $token = $keys === [] ? null : $this->pool->token($keys[array_key_first($keys)]);
         $found = $this->pool->fetch($keys);
         foreach ($keys as $key) {
             if (isset($found[$key])) {
                 [$value, $expiry, $stamp] = $found[$key];
                 $items[$key] = Item::found($key, $value, $expiry, $stamp);
-            } else {
-                $tokens[$key] = $this->pool->token($key);
+            } elseif ($token !== null) {
+                $tokens[$key] = $token;
             }
         }
 
