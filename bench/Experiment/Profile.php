@@ -23,7 +23,7 @@ enum Profile: string
     public function blocks(): int
     {
         return match ($this) {
-            self::Quick => 5,
+            self::Quick => 4,
             self::Thorough => 10,
         };
     }
