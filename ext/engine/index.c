@@ -52,32 +52,44 @@ static bool is_vacant(const larder_pool *pool, uint64_t word)
            atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) != larder_word_generation(word);
 }
 
-/* Of two full buckets' words, the one to give up: not read since it came, expired, or simply the first. Only a hint
- * is read from the item, without a pin. */
-static _Atomic uint64_t *least_useful(const larder_pool *pool, larder_bucket *bucket, uint64_t start, uint64_t *word)
+/* What would be lost with a word. A pending one is another writer's, who finds out and starts over; but he may be dead,
+ * and then nobody else clears it. */
+enum worth { NOTHING, DEAD, UNUSED, USED, BEING_WRITTEN };
+
+/* Only a hint is read from the item, without a pin. */
+static enum worth worth_of(const larder_pool *pool, uint64_t word)
 {
-    _Atomic uint64_t *fallback = NULL;
-    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
-        _Atomic uint64_t *at = &bucket->word[(start + i) % LARDER_BUCKET_WORDS];
+    if ((word & LARDER_PENDING) != 0) {
+        return BEING_WRITTEN;
+    }
+    if (is_vacant(pool, word)) {
+        return NOTHING;
+    }
+    const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
+    if (!larder_is_alive(pool, item)) {
+        return DEAD;
+    }
+    return atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 ? USED : UNUSED;
+}
+
+/* Of two full buckets' words, the one to give up, looking at all of them from another start each time. */
+static _Atomic uint64_t *least_useful(const larder_pool *pool, const larder_place *place, uint64_t *word, enum worth *worth)
+{
+    uint64_t turn = atomic_load_explicit(&pool->header->clock, memory_order_relaxed);
+    _Atomic uint64_t *least = NULL;
+    *worth = BEING_WRITTEN;
+    for (uint32_t i = 0; i < 2 * LARDER_BUCKET_WORDS; i++) {
+        larder_bucket *bucket = (turn + i) % 2 == 0 ? place->first : place->second;
+        _Atomic uint64_t *at = &bucket->word[(turn / 2 + i / 2) % LARDER_BUCKET_WORDS];
         uint64_t seen = atomic_load_explicit(at, memory_order_relaxed);
-        if ((seen & LARDER_PENDING) != 0) {
-            continue;
-        }
-        if (is_vacant(pool, seen)) {
+        enum worth its = worth_of(pool, seen);
+        if (least == NULL || its < *worth) {
+            least = at;
             *word = seen;
-            return at;
-        }
-        const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, seen));
-        bool used = atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 && larder_is_alive(pool, item);
-        if (fallback == NULL || !used) {
-            fallback = at;
-            *word = seen;
-            if (!used) {
-                break;
-            }
+            *worth = its;
         }
     }
-    return fallback;
+    return least;
 }
 
 static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomic uint64_t **at, uint64_t *word)
@@ -94,20 +106,19 @@ static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomi
 }
 
 /* A word for a new key: in the emptier bucket, so that both fill up evenly; in full ones, somebody's place. */
-static _Atomic uint64_t *choose_word(const larder_pool *pool, const larder_place *place, uint64_t *word, bool *evicts)
+static _Atomic uint64_t *choose_word(const larder_pool *pool, const larder_place *place, uint64_t *word, enum worth *worth)
 {
     _Atomic uint64_t *at[2] = {NULL, NULL};
     uint64_t seen[2] = {0, 0};
     uint32_t first = vacancies(pool, place->first, &at[0], &seen[0]);
     uint32_t second = vacancies(pool, place->second, &at[1], &seen[1]);
-    *evicts = first + second == 0;
-    if (!*evicts) {
-        int better = second > first;
-        *word = seen[better];
-        return at[better];
+    if (first + second == 0) {
+        return least_useful(pool, place, word, worth);
     }
-    uint64_t turn = atomic_load_explicit(&pool->header->clock, memory_order_relaxed);
-    return least_useful(pool, turn % 2 == 0 ? place->first : place->second, turn / 2, word);
+    int better = second > first;
+    *word = seen[better];
+    *worth = NOTHING;
+    return at[better];
 }
 
 static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
@@ -131,10 +142,10 @@ static bool make_place(larder_pool *pool, _Atomic uint64_t *at, uint64_t seen, u
         return exchange(at, seen, pending); /* recycled meanwhile: the word is vacant */
     }
     const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, seen));
-    bool made = exchange(at, seen, pending);
+    bool alive = larder_is_alive(pool, item), made = exchange(at, seen, pending);
     if (made) {
         larder_segment_account(pool, segment, -1, item->units);
-        larder_count(pool, LARDER_EVICTIONS);
+        larder_count(pool, alive ? LARDER_EVICTIONS : LARDER_EXPIRED);
     }
     if (!held) {
         larder_pin_drop(pool, segment);
@@ -175,12 +186,16 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
                                  const larder_draft *draft, uint64_t word, bool patient, bool *again)
 {
     uint64_t seen = 0, stamp = draft->item->stamp;
-    bool evicts;
-    _Atomic uint64_t *at = choose_word(pool, place, &seen, &evicts);
+    enum worth worth;
+    _Atomic uint64_t *at = choose_word(pool, place, &seen, &worth);
     uint64_t pending = pending_word(pool, place->fingerprint);
-    *again = true;
+    bool takes_place = worth != NOTHING && worth != BEING_WRITTEN;
+    *again = worth == NOTHING || worth == DEAD || worth == BEING_WRITTEN || pool->geometry.evict != 0;
+    if (!*again) {
+        return LARDER_FULL;
+    }
     LARDER_FAULT(LARDER_AT_PENDING);
-    if (at == NULL || !(evicts ? make_place(pool, at, seen, pending) : exchange(at, seen, pending))) {
+    if (!(takes_place ? make_place(pool, at, seen, pending) : exchange(at, seen, pending))) {
         return LARDER_BUSY;
     }
     if (!is_alone(pool, place, key, at, patient)) {
