@@ -104,6 +104,17 @@ static enum larder_result look_first(larder_pool *pool, const larder_place *plac
     return mode == LARDER_REPLACE && !alive ? LARDER_ABSENT : LARDER_OK;
 }
 
+/* A write that was overtaken, perhaps only by a neighbour's, still makes everything older untrue. */
+static void drop_older(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t stamp)
+{
+    larder_found found;
+    bool done = false;
+    while (!done && larder_find(pool, place, key, &found)) {
+        done = found.item->stamp >= stamp || larder_clear_found(pool, &found);
+        larder_found_drop(pool, &found);
+    }
+}
+
 static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
                                      const larder_value *value, const larder_terms *terms, const heritage *old)
 {
@@ -117,6 +128,9 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
     uint64_t stamp = larder_begin_write(pool, place);
     write_item(pool, key, value, terms, &draft, old, stamp);
     result = larder_publish(pool, place, key, &draft, terms->mode, terms->expected);
+    if (result == LARDER_OVERTAKEN && terms->expected == 0) {
+        drop_older(pool, place, key, stamp);
+    }
     larder_draft_drop(pool, &draft);
     if (draft.offset / LARDER_STRIDE != (draft.offset + bytes) / LARDER_STRIDE) {
         larder_make_room_ahead(pool);
