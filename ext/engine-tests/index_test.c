@@ -1,0 +1,308 @@
+/* Buckets, words and publishing. */
+#include "fixture.h"
+
+#include <stdatomic.h>
+
+/* Two letters that add up to the same in the hash of keys: any choice of one of the two for each place gives another key
+ * with the same hash, and so with the same buckets and fingerprint. */
+static larder_key twin(uint32_t number)
+{
+    static char buffers[64][2 * 12 + 1];
+    char *text = buffers[number % 64];
+    for (uint32_t i = 0; i < 12; i++) {
+        memcpy(text + (size_t)2 * i, (number >> i & 1) != 0 ? "Ez" : "FY", 2);
+    }
+    text[24] = '\0';
+    return key_of(text);
+}
+
+static bool holds_number(larder_pool *pool, larder_key key, uint32_t number)
+{
+    uint32_t found;
+    size_t size;
+    return take(pool, key, &found, sizeof found, &size) && size == sizeof found && found == number;
+}
+
+TEST(false_fingerprints, "keys with the same buckets and fingerprint are told apart by all operations")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    for (uint32_t i = 0; i < 7; i++) {
+        EQUAL(twin(i).hash, twin(0).hash);
+        EQUAL(put_bytes(pool, twin(i), &i, sizeof i), LARDER_OK);
+    }
+    for (uint32_t i = 0; i < 7; i++) {
+        CHECK(holds_number(pool, twin(i), i));
+    }
+    const larder_key gone = twin(3), touched = twin(4);
+    CHECK(larder_delete(pool, &gone));
+    CHECK(!larder_delete(pool, &gone));
+    CHECK(larder_touch(pool, &touched, 1)); /* long ago */
+    uint32_t other = 99;
+    EQUAL(put_with(pool, twin(5), &other, sizeof other, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_OK);
+    EQUAL(put_with(pool, twin(3), &other, sizeof other, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_ABSENT);
+    for (uint32_t i = 0; i < 7; i++) {
+        EQUAL(holds_number(pool, twin(i), i == 5 ? other : i), i != 3 && i != 4);
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(both_full, "if both of a key's buckets are full, an unused item goes, and one that was used stays")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    larder_place place = larder_place_of(pool, twin(0).hash);
+    REQUIRE(place.first != place.second);
+    for (uint32_t i = 0; i < 14; i++) {
+        EQUAL(put_bytes(pool, twin(i), &i, sizeof i), LARDER_OK);
+    }
+    for (uint32_t i = 0; i < 14; i++) {
+        if (i % 2 == 0) {
+            CHECK(holds_number(pool, twin(i), i)); /* marks it */
+        }
+    }
+    for (uint32_t i = 14; i < 18; i++) {
+        EQUAL(put_bytes(pool, twin(i), &i, sizeof i), LARDER_OK);
+        CHECK(holds_number(pool, twin(i), i));
+    }
+    unsigned used = 0, unused = 0;
+    for (uint32_t i = 0; i < 14; i++) {
+        bool there = holds_number(pool, twin(i), i);
+        used += there && i % 2 == 0;
+        unused += there && i % 2 != 0;
+    }
+    EQUAL(used, 7);
+    EQUAL(unused, 3);
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.items, 14);
+    EQUAL(stats.counters[LARDER_EVICTIONS], 4);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(all_used, "if all items in two full buckets were used, a new key still finds a place")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    for (uint32_t i = 0; i < 40; i++) {
+        EQUAL(put_bytes(pool, twin(i), &i, sizeof i), LARDER_OK);
+        CHECK(holds_number(pool, twin(i), i));
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(no_eviction_of_words, "a pool that does not evict refuses a key for which both buckets are full, unless one there is dead")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = false;
+    config.now = clock_now;
+    larder_pool *pool = pool_open_as(&config);
+    for (uint32_t i = 0; i < 14; i++) {
+        EQUAL(put_with(pool, twin(i), &i, sizeof i, LARDER_SET, i == 5 ? clock_ms + 1000 : LARDER_NO_EXPIRY), LARDER_OK);
+    }
+    uint32_t more = 14;
+    EQUAL(put_bytes(pool, twin(14), &more, sizeof more), LARDER_FULL);
+    for (uint32_t i = 0; i < 14; i++) {
+        CHECK(holds_number(pool, twin(i), i));
+    }
+    clock_ms += 2000;
+    EQUAL(put_bytes(pool, twin(14), &more, sizeof more), LARDER_OK);
+    CHECK(holds_number(pool, twin(14), 14));
+    more = 15;
+    EQUAL(put_bytes(pool, twin(15), &more, sizeof more), LARDER_FULL);
+    for (uint32_t i = 0; i < 15; i++) {
+        EQUAL(holds_number(pool, twin(i), i), i != 5);
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(pending_of_the_dead, "words that killed writers left pending do not keep a key out for good")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    const larder_key key = key_of("kept out?");
+    larder_place place = larder_place_of(pool, key.hash);
+    for (uint64_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        uint64_t other = (place.fingerprint + 1 + i) & 0xffff;
+        atomic_store(&place.first->word[i], other << 48 | LARDER_PENDING | i << 32 | 5);
+        atomic_store(&place.second->word[i], other << 48 | LARDER_PENDING | i << 32 | 5);
+    }
+    EQUAL(put_text(pool, "kept out?", "no"), LARDER_OK);
+    CHECK(holds_text(pool, "kept out?", "no"));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(same_pending, "a pending word of the same key by a killed writer is cleared by the next store, and by a delete")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    const larder_key key = key_of("k");
+    larder_place place = larder_place_of(pool, key.hash);
+    uint64_t pending = place.fingerprint << 48 | LARDER_PENDING | 7;
+    atomic_store(&place.second->word[6], pending);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    CHECK(place.second->word[6] != pending);
+    CHECK(holds_text(pool, "k", "v"));
+    atomic_store(&place.second->word[6], pending);
+    CHECK(larder_delete(pool, &key));
+    EQUAL(place.second->word[6], 0);
+    CHECK(!larder_delete(pool, &key));
+    larder_pool_close(pool);
+}
+
+static larder_pool *beside; /* another process's handle, so to speak */
+static larder_key meddled;
+
+static void delete_beside(void)
+{
+    larder_delete(beside, &meddled);
+}
+
+/* With the key stored before or not, and a delete by another process at this point of the store. */
+static bool survives_delete(larder_pool *pool, unsigned point, bool existed)
+{
+    larder_delete(pool, &meddled);
+    if (existed) {
+        put_bytes(pool, meddled, "old", 3);
+    }
+    fault_arm(point, 0, delete_beside);
+    enum larder_result result = put_bytes(pool, meddled, "new", 3);
+    fault_disarm();
+    char found[8] = "";
+    size_t size;
+    bool there = take(pool, meddled, found, sizeof found, &size);
+    CHECK(!there || memcmp(found, "new", 3) == 0);
+    CHECK(result == LARDER_OK || result == LARDER_OVERTAKEN);
+    CHECK(result == LARDER_OK || !there);
+    return there;
+}
+
+TEST(delete_in_between, "a delete that comes at any moment of a store, once it has ticked, leaves nothing of it; one that comes before, the new value")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    beside = pool_open("p", 4 * MIB);
+    meddled = key_of("meddled");
+    for (int existed = 0; existed < 2; existed++) {
+        CHECK(survives_delete(pool, LARDER_AT_RESERVE, existed != 0));
+        CHECK(survives_delete(pool, LARDER_AT_TICK, existed != 0));
+        CHECK(!survives_delete(pool, LARDER_AT_GUARD, existed != 0));
+        CHECK(!survives_delete(pool, LARDER_AT_START_BIT, existed != 0));
+        CHECK(!survives_delete(pool, existed != 0 ? LARDER_AT_REPLACE : LARDER_AT_PUBLISH, existed != 0));
+        CHECK(!survives_delete(pool, LARDER_AT_ACCOUNT, existed != 0));
+    }
+    CHECK(!survives_delete(pool, LARDER_AT_PENDING, false));
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
+static void store_beside(void)
+{
+    put_bytes(beside, meddled, "beside", 6);
+}
+
+TEST(store_in_between, "of two stores of a key, at whatever moment one comes in between, the later one stays, once")
+{
+    static const unsigned points[] = {LARDER_AT_GUARD, LARDER_AT_START_BIT, LARDER_AT_PENDING, LARDER_AT_PUBLISH,
+                                      LARDER_AT_REPLACE, LARDER_AT_ACCOUNT};
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    beside = pool_open("p", 4 * MIB);
+    meddled = key_of("meddled");
+    for (size_t i = 0; i < 2 * sizeof points / sizeof points[0]; i++) {
+        larder_delete(pool, &meddled);
+        if (i % 2 != 0) {
+            put_bytes(pool, meddled, "old", 3);
+        }
+        uint64_t before = fault_count(points[i / 2]);
+        fault_arm(points[i / 2], 0, store_beside);
+        put_bytes(pool, meddled, "new", 3);
+        fault_disarm();
+        bool came = fault_count(points[i / 2]) > before;
+        CHECK(holds_text(pool, "meddled", came ? "beside" : "new"));
+        CHECK_POOL(pool); /* it finds a key that is there twice */
+    }
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
+static larder_key neighbour; /* of the same first bucket */
+
+static void store_neighbour(void)
+{
+    put_bytes(beside, neighbour, "neighbour", 9);
+}
+
+TEST(neighbours, "a store that a neighbour's write makes give up does not leave the older value behind")
+{
+    static const unsigned points[] = {LARDER_AT_GUARD, LARDER_AT_START_BIT, LARDER_AT_PENDING};
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    beside = pool_open("p", 4 * MIB);
+    static char name[32];
+    meddled = key_of("meddled");
+    for (uint64_t i = 0; neighbour.bytes == NULL; i++) {
+        snprintf(name, sizeof name, "neighbour-%llu", (unsigned long long)i);
+        if (larder_place_of(pool, key_of(name).hash).first == larder_place_of(pool, meddled.hash).first) {
+            neighbour = key_of(name);
+        }
+    }
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+        put_bytes(pool, meddled, "old", 3);
+        fault_arm(points[i], 0, store_neighbour);
+        enum larder_result result = put_bytes(pool, meddled, "new", 3);
+        fault_disarm();
+        CHECK(!holds_text(pool, "meddled", "old"));
+        EQUAL(holds_text(pool, "meddled", "new"), result == LARDER_OK);
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
+TEST(generations_wrap, "after 32,768 recyclings of a segment, words of its first life lead to nothing wrong")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    EQUAL(put_text(pool, "first", "life"), LARDER_OK);
+    uint32_t segment = larder_open_of(pool, LARDER_SMALL);
+    REQUIRE(larder_lock(pool));
+    larder_seal_segment(pool, segment);
+    uint32_t generation = pool->generations[segment];
+    for (uint32_t i = 0; i < 32768; i++) {
+        larder_empty_segment(pool, segment);
+        if (i < 32767) {
+            CHECK(pool->generations[segment] != generation);
+            /* Its word is still in the index. */
+        }
+        /* Free segments are taken in turn; this one next. */
+        larder_list_remove(pool, segment);
+        larder_list_push(pool, LARDER_SMALL, segment);
+        pool->segments[segment].state = LARDER_SEALED;
+    }
+    EQUAL(pool->generations[segment], generation);
+    larder_empty_segment(pool, segment);
+    larder_unlock(pool);
+    CHECK(!holds_text(pool, "first", "life"));
+    for (uint64_t i = 0; i < 3000; i++) {
+        described what = {.key = i, .block = true};
+        larder_hit hit;
+        put_described(pool, key_number(i), &what, 3000, LARDER_SET, LARDER_NO_EXPIRY);
+        EQUAL(read_described(pool, key_number(i), i, &what, &hit), READ_WHOLE);
+        larder_pool_leave(pool);
+    }
+    CHECK(!holds_text(pool, "first", "life"));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(buckets_spread, "keys fill the index evenly: 70 % of it before the first key has no place of its own")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    uint64_t words = (uint64_t)pool->geometry.bucket_count * LARDER_BUCKET_WORDS;
+    larder_stats stats = {0};
+    for (uint64_t i = 0; i < words / 100 * 70; i++) {
+        put_bytes(pool, key_number(i), "", 0);
+    }
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.counters[LARDER_EVICTIONS], 0);
+    EQUAL(stats.items, words / 100 * 70);
+    larder_pool_close(pool);
+}
