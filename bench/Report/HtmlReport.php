@@ -348,7 +348,7 @@ final readonly class HtmlReport
         $colour = array_intersect_key($series, ['color' => true]);
 
         return [
-            'width' => 'container', 'height' => ['step' => 22],
+            'width' => 'container', 'height' => ['step' => 22], 'autosize' => ['type' => 'fit-x', 'contains' => 'padding'],
             'data' => ['values' => $dots],
             'encoding' => ['y' => [
                 'field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null,
@@ -370,8 +370,8 @@ final readonly class HtmlReport
     {
         return $this->scripts === null
             ? ''
-            : '<div class="chart"><script type="application/json">'
-                . json_encode($specification, JSON_THROW_ON_ERROR | JSON_HEX_TAG | JSON_UNESCAPED_UNICODE) . '</script></div>';
+            : '<div class="scroll"><div class="chart"><script type="application/json">'
+                . json_encode($specification, JSON_THROW_ON_ERROR | JSON_HEX_TAG | JSON_UNESCAPED_UNICODE) . '</script></div></div>';
     }
 
     private function how(Findings $findings): string

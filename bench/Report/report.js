@@ -9,7 +9,6 @@ for (const place of document.querySelectorAll('.chart')) {
         actions: false,
         config: {
             background: 'transparent',
-            autosize: {type: 'fit-x', contains: 'padding'},
             view: {stroke: null},
             axis: {labelFontSize: 12, titleFontSize: 12, titleFontWeight: 'normal'},
             legend: {labelFontSize: 12},
