@@ -162,7 +162,7 @@ enum larder_result larder_store(larder_pool *pool, const larder_key *key, const 
         larder_count(pool, LARDER_SETS);
     } else {
         count_refusal(pool, result);
-        if (is_refusal(result) && terms->mode != LARDER_ADD) {
+        if (is_refusal(result) && terms->mode != LARDER_ADD && terms->expected == 0) {
             larder_erase(pool, &place, key);
         }
     }
@@ -283,7 +283,9 @@ static enum step increment_once(larder_pool *pool, const larder_key *key, const 
             uint64_t expiry = atomic_load_explicit(&found.item->expiry, memory_order_relaxed);
             step = RANGE;
             if (!__builtin_add_overflow(number, add->by, add->result)) {
-                step = store_int(pool, key, *add->result, expiry, found.word) == LARDER_OK ? DONE : AGAIN;
+                enum larder_result stored = store_int(pool, key, *add->result, expiry, found.word);
+                bool lost = stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN; /* somebody else changed it first */
+                step = stored == LARDER_OK ? DONE : lost ? AGAIN : CREATE;
             }
         }
     }
