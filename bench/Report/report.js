@@ -7,6 +7,7 @@ for (const place of document.querySelectorAll('.chart')) {
         mode: 'vega-lite',
         renderer: 'svg',
         actions: false,
+        logLevel: vega.Error,
         config: {
             background: 'transparent',
             view: {stroke: null},
