@@ -1,8 +1,6 @@
 # `make` says what can be made. Everything here is short: the work is done by the scripts in tools/.
 
-PHP      ?= php
-EXTENSION = $(CURDIR)/ext/modules/larder.so
-WITH_EXTENSION = $(PHP) -d extension=$(EXTENSION) -d apc.enable_cli=1
+PHP ?= php
 
 .DEFAULT_GOAL := help
 .PHONY: help bench test ext lint fix clean packages vendor
@@ -12,7 +10,7 @@ help: ## this list
 	@awk -F ' *## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
-	@$(WITH_EXTENSION) bin/larder bench $(ARGS)
+	@$(PHP) bin/larder bench $(ARGS)
 
 test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"
 	@PHP=$(PHP) tools/test $(SUITES)
