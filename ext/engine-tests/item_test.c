@@ -1,0 +1,404 @@
+/* What a pool does for its users, one process at a time. */
+#include "fixture.h"
+
+static larder_pool *open_with_clock(bool evict)
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = evict;
+    config.now = clock_now;
+    return pool_open_as(&config);
+}
+
+TEST(sizes, "values of every size and keys of every length come back byte for byte")
+{
+    static char key_bytes[LARDER_KEY_MAX], value[200000], back[200000];
+    static const uint32_t lengths[] = {1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 255, 256, 4095, 65534, 65535};
+    larder_pool *pool = pool_open("p", 8 * MIB);
+    rng r = {test_seed()};
+    for (size_t i = 0; i < sizeof key_bytes; i++) {
+        key_bytes[i] = (char)rng_next(&r); /* zeros and all */
+    }
+    for (size_t i = 0; i < sizeof value; i++) {
+        value[i] = (char)rng_next(&r);
+    }
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+        for (size_t wanted = 0; wanted < sizeof value; wanted = wanted < 70 ? wanted + 1 : wanted * 3 + 1) {
+            larder_key key = {key_bytes, lengths[l], larder_hash(key_bytes, lengths[l])};
+            size_t size = 0;
+            EQUAL(put_bytes(pool, key, value, wanted), LARDER_OK);
+            CHECK(take(pool, key, back, sizeof back, &size));
+            EQUAL(size, wanted);
+            EQUAL(memcmp(back, value, wanted), 0);
+            CHECK(take(pool, key, back, sizeof back, &size)); /* now that it is marked */
+            EQUAL(memcmp(back, value, wanted), 0);
+        }
+    }
+    larder_pool_close(pool);
+}
+
+TEST(small_items, "64 MiB in all hold 640,000 values of 20 bytes under keys of 20 bytes")
+{
+    larder_pool *pool = pool_open("p", 64 * MIB);
+    char text[32];
+    size_t size;
+    uint64_t lost = 0;
+    for (unsigned i = 0; i < 640000; i++) {
+        snprintf(text, sizeof text, "a key of 20 b %06u", i);
+        EQUAL(put_bytes(pool, (larder_key){text, 20, larder_hash(text, 20)}, text, 20), LARDER_OK);
+    }
+    for (unsigned i = 0; i < 640000; i++) {
+        char found[32];
+        snprintf(text, sizeof text, "a key of 20 b %06u", i);
+        bool there = take(pool, (larder_key){text, 20, larder_hash(text, 20)}, found, sizeof found, &size);
+        lost += !there || size != 20 || memcmp(found, text, 20) != 0;
+    }
+    COMPARE(lost, <=, 0);
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    COMPARE(stats.items, >=, 640000);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(modes, "add stores what is absent or dead only, replace what is alive only, set always")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("k");
+    EQUAL(put_with(pool, key, "1", 1, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_ABSENT);
+    CHECK(!larder_exists(pool, &key));
+    EQUAL(put_with(pool, key, "2", 1, LARDER_ADD, clock_ms + 1000), LARDER_OK);
+    EQUAL(put_with(pool, key, "3", 1, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_EXISTS);
+    CHECK(holds_text(pool, "k", "2"));
+    EQUAL(put_with(pool, key, "4", 1, LARDER_REPLACE, clock_ms + 1000), LARDER_OK);
+    CHECK(holds_text(pool, "k", "4"));
+    clock_ms += 1000;
+    CHECK(!larder_exists(pool, &key));
+    EQUAL(put_with(pool, key, "5", 1, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_ABSENT);
+    EQUAL(put_with(pool, key, "6", 1, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
+    CHECK(holds_text(pool, "k", "6"));
+    EQUAL(put_with(pool, key, "7", 1, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    CHECK(holds_text(pool, "k", "7"));
+    larder_clear(pool);
+    EQUAL(put_with(pool, key, "8", 1, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_ABSENT);
+    EQUAL(put_with(pool, key, "9", 1, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
+    CHECK(holds_text(pool, "k", "9"));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(deleting, "a delete says whether there was a living item, and there is none after it")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("k");
+    CHECK(!larder_delete(pool, &key));
+    put_text(pool, "k", "v");
+    CHECK(larder_delete(pool, &key));
+    CHECK(!holds_text(pool, "k", "v"));
+    CHECK(!larder_exists(pool, &key));
+    put_with(pool, key, "v", 1, LARDER_SET, clock_ms + 10);
+    clock_ms += 10;
+    CHECK(!larder_delete(pool, &key)); /* it had expired */
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.items, 0);
+    EQUAL(stats.bytes, 0);
+    EQUAL(stats.counters[LARDER_DELETES], 1);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(expiring, "an item is alive up to its last millisecond, and not in the next")
+{
+    larder_pool *pool = open_with_clock(true);
+    put_with(pool, key_of("k"), "v", 1, LARDER_SET, clock_ms + 5000);
+    put_text(pool, "forever", "v");
+    clock_ms += 4999;
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK(holds_text(pool, "k", "v"));
+    clock_ms += 1;
+    CHECK(!holds_text(pool, "k", "v"));
+    CHECK(holds_text(pool, "forever", "v"));
+    clock_ms += UINT64_C(1) << 45;
+    CHECK(holds_text(pool, "forever", "v"));
+    larder_pool_close(pool);
+}
+
+TEST(touching, "a touch changes the expiry of a living item, in both directions, and wakes no dead one")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("k"), absent = key_of("absent");
+    CHECK(!larder_touch(pool, &absent, LARDER_NO_EXPIRY));
+    put_with(pool, key, "v", 1, LARDER_SET, clock_ms + 1000);
+    CHECK(larder_touch(pool, &key, clock_ms + 3000));
+    clock_ms += 2000;
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK(larder_touch(pool, &key, LARDER_NO_EXPIRY));
+    clock_ms += 100000;
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK(larder_touch(pool, &key, clock_ms + 1));
+    clock_ms += 1;
+    CHECK(!holds_text(pool, "k", "v"));
+    CHECK(!larder_touch(pool, &key, LARDER_NO_EXPIRY));
+    CHECK(!holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}
+
+/* ---- counters -------------------------------------------------------------------------------------------- */
+
+static int64_t counted(larder_pool *pool, const char *key, int64_t by, int64_t initial)
+{
+    int64_t result = -12345;
+    const larder_key k = key_of(key);
+    EQUAL(larder_increment(pool, &k, by, initial, LARDER_NO_EXPIRY, &result), LARDER_COUNTED);
+    return result;
+}
+
+static uint8_t kind_of(larder_pool *pool, const char *key)
+{
+    larder_hit hit;
+    const larder_key k = key_of(key);
+    REQUIRE(larder_get_pinned(pool, &k, &hit));
+    uint8_t kind = hit.item->kind;
+    larder_hit_drop(pool, &hit);
+    return kind;
+}
+
+TEST(counting, "an absent counter begins at initial + by, and counts from there, up and down")
+{
+    larder_pool *pool = open_with_clock(true);
+    EQUAL(counted(pool, "c", 5, 100), 105);
+    EQUAL(counted(pool, "c", 5, 100), 110);
+    EQUAL(counted(pool, "c", -200, 0), -90);
+    EQUAL(counted(pool, "c", 0, 0), -90);
+    larder_clear(pool);
+    EQUAL(counted(pool, "c", 1, 0), 1);
+    larder_hit hit;
+    size_t size;
+    const larder_key key = key_of("c");
+    REQUIRE(larder_get_pinned(pool, &key, &hit));
+    EQUAL(larder_counter_value(larder_hit_value(pool, &hit, &size)), 1);
+    larder_hit_drop(pool, &hit);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(beyond_counters, "a count past 62 bits goes on as a plain int and back, and past 64 bits nothing is changed")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("c");
+    int64_t result;
+    EQUAL(counted(pool, "c", LARDER_COUNTER_MAX, 0), LARDER_COUNTER_MAX);
+    EQUAL(kind_of(pool, "c"), LARDER_COUNTER_KIND);
+    EQUAL(counted(pool, "c", 1, 0), LARDER_COUNTER_MAX + 1);
+    EQUAL(kind_of(pool, "c"), LARDER_INT_KIND);
+    EQUAL(counted(pool, "c", INT64_MAX - LARDER_COUNTER_MAX - 1, 0), INT64_MAX);
+    EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &result), LARDER_OUT_OF_RANGE);
+    EQUAL(counted(pool, "c", 0, 0), INT64_MAX);
+    EQUAL(counted(pool, "c", -INT64_MAX, 0), 0);
+    EQUAL(kind_of(pool, "c"), LARDER_COUNTER_KIND);
+    EQUAL(counted(pool, "c", LARDER_COUNTER_MIN, 0), LARDER_COUNTER_MIN);
+    EQUAL(counted(pool, "c", -1, 0), LARDER_COUNTER_MIN - 1);
+    EQUAL(kind_of(pool, "c"), LARDER_INT_KIND);
+    EQUAL(counted(pool, "c", INT64_MIN - LARDER_COUNTER_MIN + 1, 0), INT64_MIN);
+    EQUAL(larder_increment(pool, &key, -1, 0, LARDER_NO_EXPIRY, &result), LARDER_OUT_OF_RANGE);
+    EQUAL(counted(pool, "c", 0, 0), INT64_MIN);
+    const larder_key absent = key_of("absent");
+    EQUAL(larder_increment(pool, &absent, 1, INT64_MAX, LARDER_NO_EXPIRY, &result), LARDER_OUT_OF_RANGE);
+    CHECK(!larder_exists(pool, &absent));
+    EQUAL(counted(pool, "big", INT64_MAX, 0), INT64_MAX);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(counters_expire, "counting keeps an expiry, in place and across kinds; an expired counter begins anew with the given one")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("c");
+    int64_t result;
+    EQUAL(larder_increment(pool, &key, 1, 0, clock_ms + 1000, &result), LARDER_COUNTED);
+    clock_ms += 600;
+    EQUAL(larder_increment(pool, &key, 1, 0, clock_ms + 9000, &result), LARDER_COUNTED);
+    EQUAL(larder_increment(pool, &key, LARDER_COUNTER_MAX, 0, LARDER_NO_EXPIRY, &result), LARDER_COUNTED);
+    EQUAL(result, LARDER_COUNTER_MAX + 2);
+    clock_ms += 399;
+    CHECK(larder_exists(pool, &key));
+    clock_ms += 1;
+    CHECK(!larder_exists(pool, &key));
+    EQUAL(larder_increment(pool, &key, 1, 7, clock_ms + 50, &result), LARDER_COUNTED);
+    EQUAL(result, 8);
+    clock_ms += 50;
+    CHECK(!larder_exists(pool, &key));
+    larder_pool_close(pool);
+}
+
+TEST(no_counter, "counting something that is no int changes nothing")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("text");
+    int64_t result;
+    put_text(pool, "text", "twelve");
+    EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &result), LARDER_NOT_A_COUNTER);
+    CHECK(holds_text(pool, "text", "twelve"));
+    larder_pool_close(pool);
+}
+
+TEST(counter_full, "counting in a full pool that does not evict says so and loses no counter")
+{
+    larder_pool *pool = open_with_clock(false);
+    EQUAL(counted(pool, "c", 41, 0), 41);
+    EQUAL(counted(pool, "int", INT64_MAX - 5, 0), INT64_MAX - 5);
+    static char bytes[20000];
+    uint64_t i = 0;
+    while (put_bytes(pool, key_number(i), bytes, sizeof bytes) == LARDER_OK) {
+        i++;
+    }
+    for (size_t size = sizeof bytes; size > 0; size /= 2) {
+        while (put_bytes(pool, key_number(i), bytes, size) == LARDER_OK) {
+            i++;
+        }
+    }
+    EQUAL(counted(pool, "c", 1, 0), 42); /* in place: needs no room */
+    const larder_key absent = key_of("absent"), large = key_of("int");
+    int64_t result;
+    EQUAL(larder_increment(pool, &absent, 1, 0, LARDER_NO_EXPIRY, &result), LARDER_NOT_COUNTED);
+    EQUAL(larder_increment(pool, &large, 1, 0, LARDER_NO_EXPIRY, &result), LARDER_NOT_COUNTED);
+    CHECK(larder_exists(pool, &large));
+    larder_pool_close(pool);
+}
+
+/* ---- refusals, clearing, listing ------------------------------------------------------------------------- */
+
+TEST(too_large, "a value that the pool can never hold is refused by cause and deletes the old one")
+{
+    larder_pool *pool = open_with_clock(true);
+    put_text(pool, "k", "old");
+    static char bytes[4 * 1048576];
+    EQUAL(put_bytes(pool, key_of("k"), bytes, sizeof bytes), LARDER_LARGE);
+    CHECK(!holds_text(pool, "k", "old"));
+    put_text(pool, "k", "old");
+    EQUAL(put_with(pool, key_of("k"), bytes, sizeof bytes, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_EXISTS);
+    CHECK(holds_text(pool, "k", "old"));
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.counters[LARDER_REFUSED_LARGE], 1);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(clearing, "a clear kills everything that was stored before it, and nothing that is stored after")
+{
+    larder_pool *pool = open_with_clock(true);
+    for (uint64_t i = 0; i < 20000; i++) {
+        put_bytes(pool, key_number(i), "x", 1);
+    }
+    larder_clear(pool);
+    put_text(pool, "after", "v");
+    char byte;
+    size_t size;
+    for (uint64_t i = 0; i < 20000; i++) {
+        CHECK(!take(pool, key_number(i), &byte, 1, &size));
+    }
+    CHECK(holds_text(pool, "after", "v"));
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.items, 1);
+    larder_clear(pool);
+    larder_clear(pool);
+    CHECK(!holds_text(pool, "after", "v"));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+static uint64_t points_of_a_clear(uint64_t items)
+{
+    larder_pool *pool = open_with_clock(true);
+    for (uint64_t i = 0; i < items; i++) {
+        put_bytes(pool, key_number(i), "x", 1);
+    }
+    uint64_t before = 0, after = 0;
+    for (unsigned p = 0; p < LARDER_FAULT_POINTS; p++) {
+        before += fault_count(p);
+    }
+    larder_clear(pool);
+    for (unsigned p = 0; p < LARDER_FAULT_POINTS; p++) {
+        after += fault_count(p);
+    }
+    larder_pool_close(pool);
+    larder_pool_remove(test_directory(), "p", &(larder_error){.message = ""});
+    return after - before;
+}
+
+TEST(clear_is_constant, "a clear takes as many shared stores with 20 items as with 40,000")
+{
+    uint64_t few = points_of_a_clear(20);
+    COMPARE(few, >, 0);
+    EQUAL(points_of_a_clear(40000), few);
+}
+
+typedef struct listing {
+    unsigned count, most;
+    bool seen[100];
+} listing;
+
+static bool note_key(void *context, const char *key, size_t length)
+{
+    listing *l = context;
+    char text[32];
+    REQUIRE(length < sizeof text);
+    memcpy(text, key, length);
+    text[length] = '\0';
+    unsigned number = (unsigned)strtoul(text + 4, NULL, 10);
+    CHECK(strncmp(text, "key-", 4) == 0 && number < 100 && !l->seen[number]);
+    l->seen[number % 100] = true;
+    return ++l->count < l->most;
+}
+
+TEST(listing_keys, "the living keys that begin with a prefix are listed, each once, until the listener has enough")
+{
+    larder_pool *pool = open_with_clock(true);
+    for (uint64_t i = 0; i < 100; i++) {
+        put_with(pool, key_number(i), "x", 1, LARDER_SET, i == 50 ? clock_ms + 1 : LARDER_NO_EXPIRY);
+    }
+    put_text(pool, "other", "x");
+    put_text(pool, "key", "x");
+    const larder_key gone = key_number(7);
+    larder_delete(pool, &gone);
+    clock_ms += 1;
+    listing l = {.most = 1000};
+    larder_each_key(pool, "key-", 4, note_key, &l);
+    EQUAL(l.count, 98);
+    CHECK(!l.seen[7] && !l.seen[50] && l.seen[8]);
+    l = (listing){.most = 1000};
+    larder_each_key(pool, "key-1", 5, note_key, &l);
+    EQUAL(l.count, 11);
+    l = (listing){.most = 5};
+    larder_each_key(pool, "key-", 4, note_key, &l);
+    EQUAL(l.count, 5);
+    EQUAL(pool->pinned_count, 0);
+    larder_clear(pool);
+    l = (listing){.most = 1000};
+    larder_each_key(pool, "", 0, note_key, &l);
+    EQUAL(l.count, 0);
+    larder_pool_close(pool);
+}
+
+TEST(other_layout, "a value of another layout is a miss, and bytes and counters are not")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.layout = 8;
+    larder_pool *other = pool_open_as(&config);
+    described what = {.key = 1, .block = true};
+    larder_hit hit;
+    EQUAL(put_described(pool, key_number(1), &what, 100, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    put_text(pool, "bytes", "v");
+    EQUAL(counted(pool, "c", 1, 0), 1);
+    EQUAL(read_described(other, key_number(1), 1, &what, &hit), READ_NOTHING);
+    CHECK(holds_text(other, "bytes", "v"));
+    EQUAL(counted(other, "c", 1, 0), 2);
+    const larder_key key = key_number(1);
+    CHECK(larder_delete(other, &key)); /* but it can be deleted */
+    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
