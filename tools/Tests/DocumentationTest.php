@@ -20,10 +20,10 @@ final class DocumentationTest extends TestCase
      */
     public static function examples(): iterable
     {
-        foreach (self::pages() as $page) {
+        foreach (self::pages('README.md', 'docs/*.md') as $page) {
             preg_match_all('/^```php\n(.*?)^```\n(?:```text\n(.*?)^```$)?/ms', (string) file_get_contents($page), $examples, PREG_SET_ORDER);
             foreach ($examples as $number => $example) {
-                yield basename($page) . ', example ' . ($number + 1) => [$example[1], $example[2] ?? ''];
+                yield substr($page, strlen(self::ROOT) + 1) . ', example ' . ($number + 1) => [$example[1], $example[2] ?? ''];
             }
         }
     }
@@ -33,7 +33,7 @@ final class DocumentationTest extends TestCase
      */
     public static function pagesByName(): iterable
     {
-        foreach (self::pages() as $page) {
+        foreach (self::pages('*.md', 'docs/*.md', '*/README.md') as $page) {
             yield substr($page, strlen(self::ROOT) + 1) => [$page];
         }
     }
@@ -73,10 +73,10 @@ final class DocumentationTest extends TestCase
     /**
      * @return list<string>
      */
-    private static function pages(): array
+    private static function pages(string ...$patterns): array
     {
         $pages = [];
-        foreach (['*.md', 'docs/*.md', '*/README.md'] as $pattern) {
+        foreach ($patterns as $pattern) {
             array_push($pages, ...(glob(self::ROOT . '/' . $pattern) ?: []));
         }
 
