@@ -12,11 +12,11 @@ extern zend_module_entry larder_module_entry;
 #define phpext_larder_ptr &larder_module_entry
 
 ZEND_BEGIN_MODULE_GLOBALS(larder)
-    char *size;             /* ini: bytes with PHP's suffixes; 0: automatic */
-    char *zero_copy;        /* ini: auto, on, off */
-    bool protect_unpinned;  /* ini */
-    HashTable pools;        /* name => larder_pool, of this process (thread); kept from request to request */
-    bool leave_later;       /* something that outlives the request still reads from a pool */
+char *size;            /* ini: bytes with PHP's suffixes; 0: automatic */
+char *zero_copy;       /* ini: auto, on, off */
+bool protect_unpinned; /* ini */
+HashTable pools;       /* name => larder_pool, of this process (thread); kept from request to request */
+bool leave_later;      /* something that outlives the request still reads from a pool */
 ZEND_END_MODULE_GLOBALS(larder)
 
 ZEND_EXTERN_MODULE_GLOBALS(larder)

@@ -18,7 +18,8 @@
 /* The generated table has the classes' methods as an interface and static functions. */
 #include "shared_memory_arginfo.h"
 
-static zend_class_entry *token_class, *shared_memory_class, *pool_unusable_class, *unstorable_class, *not_a_counter_class;
+static zend_class_entry *token_class, *shared_memory_class, *pool_unusable_class, *unstorable_class,
+    *not_a_counter_class;
 static zend_object_handlers shared_memory_handlers;
 static bool php_hashes_as_we_do;
 
@@ -144,17 +145,20 @@ static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder
     size_t size;
     uint8_t kind = hit->item->kind;
     const void *value = larder_hit_value(pool, hit, &size);
-    if (UNEXPECTED(value == NULL || kind > LARDER_LAST_SMALL_KIND)) {
-        ZVAL_NULL(result); /* damaged, or not what it was a moment ago */
-    } else if (kind == LARDER_KIND_COUNTER) {
+    /* Kind and size first: what they say is acted on. */
+    if (UNEXPECTED(value == NULL || kind > LARDER_LAST_SMALL_KIND || !larder_hit_confirm(pool, hit))) {
+        return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
+    }
+    if (kind == LARDER_KIND_COUNTER) {
         ZVAL_LONG(result, larder_counter_value(value));
     } else {
         larder_image_read(result, kind, value, size, 0, false);
     }
     if (EXPECTED(larder_hit_confirm(pool, hit))) {
-        return value != NULL;
+        return true;
     }
     zval_ptr_dtor(result);
+    ZVAL_NULL(result);
     return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
 }
 
@@ -178,7 +182,7 @@ static void write_image(const void *context, void *to, uintptr_t address)
 
 /* What remains to be done for a TTL. */
 typedef struct lifetime {
-    bool dead;       /* zero or less */
+    bool dead; /* zero or less */
     uint64_t expiry;
 } lifetime;
 
@@ -291,9 +295,9 @@ static bool configured_size(uint64_t *size)
     zend_long bytes = zend_ini_parse_quantity(value, &error);
     zend_string_release(value);
     if (error != NULL || bytes < 0) {
-        zend_throw_exception_ex(pool_unusable_class, 0,
-                                "The ini setting larder.size is \"%s\"; set it to a number of bytes such as 256M, or 0.",
-                                text);
+        zend_throw_exception_ex(
+            pool_unusable_class, 0,
+            "The ini setting larder.size is \"%s\"; set it to a number of bytes such as 256M, or 0.", text);
         if (error != NULL) {
             zend_string_release(error);
         }
@@ -390,10 +394,11 @@ ZEND_METHOD(Larder_SharedMemory, open)
         automatic = true;
     }
     if (CG(compiler_options) & ZEND_COMPILE_PRELOAD) {
-        zend_throw_exception(pool_unusable_class,
-                             "A pool cannot be opened while opcache preloads, in a process that others are forked from; "
-                             "open it in the request.",
-                             0);
+        zend_throw_exception(
+            pool_unusable_class,
+            "A pool cannot be opened while opcache preloads, in a process that others are forked from; "
+            "open it in the request.",
+            0);
         RETURN_THROWS();
     }
     if (automatic && !configured_size(&size)) {
@@ -401,14 +406,15 @@ ZEND_METHOD(Larder_SharedMemory, open)
     }
     if ((!automatic || size != 0) && (size < LARDER_SIZE_MIN || size > LARDER_SIZE_MAX)) {
         if (automatic) {
-            zend_throw_exception(pool_unusable_class,
-                                 "The ini setting larder.size must be between 4M (4194304) and 1024G; set it to 0 for an "
-                                 "automatic choice.",
-                                 0);
+            zend_throw_exception(
+                pool_unusable_class,
+                "The ini setting larder.size must be between 4M (4194304) and 1024G; set it to 0 for an "
+                "automatic choice.",
+                0);
         } else {
-            zend_argument_value_error(2, "must be between 4194304 (4 MiB) and 1099511627776 (1 TiB) bytes, or null, "
-                                         ZEND_LONG_FMT " given",
-                                      bytes);
+            zend_argument_value_error(
+                2, "must be between 4194304 (4 MiB) and 1099511627776 (1 TiB) bytes, or null, " ZEND_LONG_FMT " given",
+                bytes);
         }
         RETURN_THROWS();
     }
@@ -819,9 +825,9 @@ static void add_counters(zval *result, const larder_stats *stats)
     static const struct {
         const char *name;
         enum larder_counter counter;
-    } counters[] = {{"hits", LARDER_HITS},           {"misses", LARDER_MISSES},       {"sets", LARDER_SETS},
-                    {"deletes", LARDER_DELETES},     {"evictions", LARDER_EVICTIONS}, {"expired", LARDER_EXPIRED},
-                    {"moves", LARDER_MOVES},         {"copies", LARDER_COPIES},       {"conflicts", LARDER_CONFLICTS}},
+    } counters[] = {{"hits", LARDER_HITS},       {"misses", LARDER_MISSES},       {"sets", LARDER_SETS},
+                    {"deletes", LARDER_DELETES}, {"evictions", LARDER_EVICTIONS}, {"expired", LARDER_EXPIRED},
+                    {"moves", LARDER_MOVES},     {"copies", LARDER_COPIES},       {"conflicts", LARDER_CONFLICTS}},
       refusals[] = {{"full", LARDER_REFUSED_FULL},
                     {"pinned", LARDER_REFUSED_PINNED},
                     {"large", LARDER_REFUSED_LARGE},

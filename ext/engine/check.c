@@ -43,8 +43,8 @@ static bool check_word(larder_pool *pool, const larder_bucket *bucket, uint64_t 
     const larder_item *item = (const larder_item *)(pool->rw + offset);
     larder_key key = {larder_item_key(item), item->key_length, 0};
     uint64_t end = offset + larder_item_bytes(pool, item);
-    uint64_t limit = larder_segment_offset(pool, segment) +
-                     ((uint64_t)pool->segments[segment].run << pool->segment_shift);
+    uint64_t limit =
+        larder_segment_offset(pool, segment) + ((uint64_t)pool->segments[segment].run << pool->segment_shift);
     if (!has_start(pool, offset) || end > limit || item->key_length == 0) {
         return wrong(error, "word %016llx points at no complete item", (unsigned long long)word);
     }

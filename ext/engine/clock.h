@@ -33,10 +33,11 @@ static inline uint64_t larder_tick(larder_header *header)
 /* Raises `*at` to `value` if it is lower. Concurrent raises end at the highest. */
 static inline void larder_raise(_Atomic uint64_t *at, uint64_t value)
 {
-    uint64_t seen = atomic_load_explicit(at, memory_order_relaxed);
-    /* seq_cst: as for the tick. A failed exchange only reloads. */
+    /* seq_cst, the loads too: as for the tick. If another has raised it already, what we read next must still come
+     * after that. */
+    uint64_t seen = atomic_load_explicit(at, memory_order_seq_cst);
     while (seen < value &&
-           !atomic_compare_exchange_weak_explicit(at, &seen, value, memory_order_seq_cst, memory_order_relaxed)) {
+           !atomic_compare_exchange_weak_explicit(at, &seen, value, memory_order_seq_cst, memory_order_seq_cst)) {
     }
 }
 

@@ -29,14 +29,17 @@
  */
 #include "evict.h"
 #include "ghost.h"
+#include "slot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW          32u  /* segments looked at for dead ones, per victim */
-#define MOVES_PER_CALL  32u
-#define VISITS_PER_CALL 96u
-#define RESERVE         2u   /* segments of room to keep */
+#define WINDOW                  32u /* segments looked at for dead ones, per victim */
+#define WINDOW_WITHOUT_EVICTION 1024u
+#define LONG_RUN                8u /* segments: longer runs are made without looking at what is worth keeping */
+#define MOVES_PER_CALL          32u
+#define VISITS_PER_CALL         96u
+#define RESERVE                 2u /* segments of room to keep */
 
 enum purpose {
     EVICT,   /* what was used is kept, the rest goes */
@@ -74,8 +77,8 @@ static bool room_to_move(larder_pool *pool, enum larder_list queue, uint64_t byt
             uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
             while (fill + bytes <= larder_segment_bytes(pool)) {
                 /* relaxed: as in take_room(). Writers reserve there at the same time. */
-                if (atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes,
-                                                          memory_order_relaxed, memory_order_relaxed)) {
+                if (atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
+                                                          memory_order_relaxed)) {
                     *offset = larder_segment_offset(pool, open) + fill;
                     *to = open;
                     return true;
@@ -138,7 +141,7 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
     if (w->purpose != COMPACT) {
         atomic_store_explicit(&copy->visited, 0, memory_order_relaxed);
     }
-    larder_raise(&pool->segments[to].latest_expiry, expiry);
+    larder_segment_note(&pool->segments[to], copy->stamp, expiry);
     larder_segment_mark(pool, offset);
     larder_segment_account(pool, to, 1, copy->units);
     uint64_t generation = atomic_load_explicit(&pool->generations[to], memory_order_relaxed);
@@ -282,6 +285,7 @@ static uint64_t room(const larder_pool *pool)
 
 static void choose_victim(larder_pool *pool, uint32_t segment, enum purpose purpose)
 {
+    larder_pins_survey(pool);
     pool->header->victim_walked = 0;
     pool->header->victim_purpose = purpose;
     pool->header->victim = segment + 1;
@@ -293,9 +297,8 @@ static void finish_victim(larder_pool *pool)
     pool->header->victim = 0;
     larder_empty_segment(pool, segment);
     uint64_t limbo = (uint64_t)pool->header->lists[LARDER_LIST_LIMBO].count << pool->segment_shift;
-    pool->header->limbo_peak = limbo >= pool->header->limbo_peak
-                                   ? limbo
-                                   : pool->header->limbo_peak - (pool->header->limbo_peak - limbo) / 16;
+    pool->header->limbo_peak =
+        limbo >= pool->header->limbo_peak ? limbo : pool->header->limbo_peak - (pool->header->limbo_peak - limbo) / 16;
 }
 
 /* Visits the victim's next item, or finishes with it. False: the item must wait, or could not be moved. */
@@ -331,20 +334,21 @@ static bool is_all_dead(const larder_pool *pool, const larder_segment *segment, 
 {
     uint64_t expiry = atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed);
     return larder_segment_live_items(segment) == 0 || expiry <= now ||
-           atomic_load_explicit(&segment->sealed_at, memory_order_relaxed) <
+           atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed) <
                atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed);
 }
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
  * left alone: they would only wait in limbo, and a writer may be about to publish there. A pool that may not evict has
- * only this way to make room: it looks at all, and takes a little for enough. */
+ * only this way to make room: it looks at more, and takes a little for enough. */
 static uint32_t find_mostly_dead(larder_pool *pool, enum purpose *purpose)
 {
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;
     bool evicts = pool->geometry.evict != 0;
     uint64_t now = larder_pool_now(pool), bytes = larder_segment_bytes(pool);
     uint64_t least = evicts ? bytes / 5 * 4 : bytes / 16 * 15;
-    for (uint32_t looks = evicts && count > WINDOW ? WINDOW : count; looks > 0; looks--) {
+    uint32_t most = evicts ? WINDOW : WINDOW_WITHOUT_EVICTION;
+    for (uint32_t looks = count > most ? most : count; looks > 0; looks--) {
         uint32_t index = pool->header->cursor++ % count;
         const larder_segment *segment = &pool->segments[index];
         if (!is_sealed(segment)) {
@@ -505,8 +509,14 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
     uint32_t words = pool->geometry.pin_words;
     memset(pins, 0, words * sizeof *pins);
     for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+        const _Atomic uint64_t *own = pool->pins + (size_t)i * words;
+        bool any = false;
         for (uint32_t word = 0; word < words; word++) {
-            pins[word] |= atomic_load_explicit(&pool->pins[(size_t)i * words + word], memory_order_acquire);
+            any |= atomic_load_explicit(&own[word], memory_order_acquire) != 0;
+        }
+        for (uint32_t word = 0; any && word < words; word++) {
+            any = word > 0 || !larder_slot_bury(pool, i); /* of the dead none are left */
+            pins[word] |= any ? atomic_load_explicit(&own[word], memory_order_acquire) : 0;
         }
     }
 }
@@ -515,8 +525,8 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
 static bool is_available(const larder_pool *pool, const uint64_t *pins, uint32_t index)
 {
     const larder_segment *segment = &pool->segments[index];
-    enum larder_segment_state state = (enum larder_segment_state)atomic_load_explicit(&segment->state,
-                                                                                       memory_order_relaxed);
+    enum larder_segment_state state =
+        (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_relaxed);
     if (state == LARDER_FREE) {
         return true;
     }
@@ -588,6 +598,23 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
     }
 }
 
+/* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. */
+static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
+{
+    if (count <= LONG_RUN) {
+        choose_victim(pool, segment, EVICT);
+        walk_to_the_end(pool, larder_segment_bytes(pool) / 2);
+        return;
+    }
+    for (uint32_t items = larder_segment_live_items(&pool->segments[segment]); items > 0; items--) {
+        larder_count(pool, LARDER_EVICTIONS);
+    }
+    if (pool->header->victim == segment + 1) {
+        pool->header->victim = 0;
+    }
+    larder_empty_segment(pool, segment);
+}
+
 /* Empties all segments of the window and keeps them. What is free already is claimed first, so that nothing is moved
  * into the window meanwhile. */
 static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
@@ -600,8 +627,7 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
     for (uint32_t i = begin; i < begin + count; i++) {
         const larder_segment *segment = &pool->segments[i];
         if (is_sealed(segment)) {
-            choose_victim(pool, i, EVICT);
-            walk_to_the_end(pool, larder_segment_bytes(pool) / 2);
+            clear_out(pool, i, count);
         }
         if (is_free(segment)) {
             claim(pool, i, count);

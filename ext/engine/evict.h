@@ -6,8 +6,8 @@
 
 #include "segment.h"
 
-/* Goes on with making room, just ahead of the writers: called by each store for every LARDER_STRIDE bytes that it takes.
- * Does nothing while there is room, or while another process is at it. */
+/* Goes on with making room, just ahead of the writers: called by each store for every LARDER_STRIDE bytes that it
+ * takes. Does nothing while there is room, or while another process is at it. */
 #define LARDER_STRIDE 1024u
 void larder_make_room_ahead(larder_pool *pool);
 

@@ -15,6 +15,7 @@ enum larder_fault_point {
     LARDER_AT_PIN,           /* a pin is about to be set */
     LARDER_AT_TICK,          /* the clock is about to tick */
     LARDER_AT_GUARD,         /* a guard is about to move */
+    LARDER_AT_DELETION,      /* a deletion is about to be noted */
     LARDER_AT_RESERVE,       /* room is about to be reserved in a segment */
     LARDER_AT_START_BIT,     /* a complete item is about to be marked as one */
     LARDER_AT_PENDING,       /* a pending word is about to be placed */
@@ -29,7 +30,8 @@ enum larder_fault_point {
     LARDER_AT_SEAL,          /* ... sealed */
     LARDER_AT_FREEZE,        /* a counter is about to be frozen for a move */
     LARDER_AT_MOVE,          /* a word is about to point at a moved item */
-    LARDER_AT_LIMBO,         /* a segment's generation is about to be raised */
+    LARDER_AT_VOID,          /* a segment's generation is about to be raised */
+    LARDER_AT_LIMBO,         /* ... and then its state changed */
     LARDER_AT_FREE,          /* a segment is about to be free */
     LARDER_AT_UNLINK,        /* a list is about to lose a segment */
     LARDER_AT_LINK,          /* ... to gain one */

@@ -1,10 +1,10 @@
 /* What lies where in a pool file. Everything here is shared between processes, and between programs that were
  * compiled at different times: a change of any struct or constant raises LARDER_FORMAT.
  *
- *   +--------+-------+------+------+---------+--------+----------+---------+-----------------------------+
- *   | header | slots | pins | tags | index   | ghosts | segment  | item    | segment 0 | segment 1 | ... |
- *   |        |       |      |      | buckets |        | table    | starts  | items, bump-allocated       |
- *   +--------+-------+------+------+---------+--------+----------+---------+-----------------------------+
+ *   +--------+-------+------+------+---------+-----------+--------+---------+--------+-----------------------------+
+ *   | header | slots | pins | tags | index   | deletions | ghosts | segment | item   | segment 0 | segment 1 | ... |
+ *   |        |       |      |      | buckets |           |        | table   | starts | items, bump-allocated       |
+ *   +--------+-------+------+------+---------+-----------+--------+---------+--------+-----------------------------+
  *
  * All parts begin on a page. Offsets count from the start of the file; where an offset has to fit in 32 bits it
  * counts units of 1 << unit_shift bytes (8 up to 32 GiB, doubled with each doubling after that).
@@ -20,16 +20,16 @@
 #define LARDER_FORMAT   1u
 #define LARDER_FEATURES 0u /* bits that a reader must understand; none yet */
 
-#define LARDER_PAGE          4096u
-#define LARDER_CACHE_LINE    64u
-#define LARDER_SIZE_MIN      (UINT64_C(4) << 20)
-#define LARDER_SIZE_MAX      (UINT64_C(1) << 40)
-#define LARDER_KEY_MAX       65535u
-#define LARDER_LAYOUTS       16u /* kinds of PHP that one pool can serve */
-#define LARDER_BUCKET_WORDS  7u
-#define LARDER_NO_EXPIRY     UINT64_MAX
-#define LARDER_NO_SEGMENT    UINT32_MAX
-#define LARDER_NO_SLOT       UINT32_MAX
+#define LARDER_PAGE         4096u
+#define LARDER_CACHE_LINE   64u
+#define LARDER_SIZE_MIN     (UINT64_C(4) << 20)
+#define LARDER_SIZE_MAX     (UINT64_C(1) << 40)
+#define LARDER_KEY_MAX      65535u
+#define LARDER_LAYOUTS      16u /* kinds of PHP that one pool can serve */
+#define LARDER_BUCKET_WORDS 7u
+#define LARDER_NO_EXPIRY    UINT64_MAX
+#define LARDER_NO_SEGMENT   UINT32_MAX
+#define LARDER_NO_SLOT      UINT32_MAX
 
 /* ---- segments ------------------------------------------------------------------------------------------ */
 
@@ -54,16 +54,16 @@ enum larder_list { LARDER_SMALL = 0, LARDER_MAIN = 1, LARDER_LIST_FREE = 2, LARD
 /* One segment. Written under the segment lock, but for the atomics. The truth about a segment is here; the
  * lists' heads and links are rebuilt from state, queue and sequence if their writer dies. */
 typedef struct larder_segment {
-    alignas(LARDER_CACHE_LINE) _Atomic uint64_t fill; /* bytes reserved so far; more than fits means full */
+    alignas(LARDER_CACHE_LINE) _Atomic uint64_t fill; /* bytes reserved so far */
     _Atomic uint64_t live;          /* live items << 40 | their bytes / 8; a hint, exact when nobody died */
     _Atomic uint64_t latest_expiry; /* ms; no item here lives longer */
-    _Atomic uint64_t sealed_at;     /* logical clock when it was sealed; 0 while open */
+    _Atomic uint64_t latest_stamp;  /* no item here is younger */
     uint64_t sequence;              /* order of opening, over all segments */
     uint32_t next, prev;
-    uint32_t run;                   /* segments in this run; 1 but for large values, 0 in a tail */
+    uint32_t run; /* segments in this run; 1 but for large values, 0 in a tail */
     _Atomic uint32_t state;
-    uint8_t queue;                  /* SMALL or MAIN, while open or sealed */
-    uint8_t list;                   /* the list it is linked in, for unlinking; LARDER_LISTS if in none */
+    uint8_t queue; /* SMALL or MAIN, while open or sealed */
+    uint8_t list;  /* the list it is linked in, for unlinking; LARDER_LISTS if in none */
 } larder_segment;
 _Static_assert(sizeof(larder_segment) == LARDER_CACHE_LINE, "a segment's entry is one cache line");
 
@@ -77,35 +77,35 @@ typedef struct larder_list_ends {
 /* What precedes each value. Then come the tags (8 bytes each, after one "verified at" word if there are any),
  * the key, and the image (aligned to 8 if its kind needs it). Immutable once published, but for the atomics. */
 typedef struct larder_item {
-    uint32_t units;               /* the whole item, in units */
+    uint32_t units; /* the whole item, in units */
     uint16_t key_length;
     uint8_t kind;
-    uint8_t layout_and_level;     /* layout (5 bits): 0: any PHP can read it; else 1 + its index in header.layouts;
-                                   * level (3 bits): in how many of its last walks it had been used, 0..3 */
-    uint64_t stamp;               /* logical clock when its computation began */
-    _Atomic uint64_t expiry;      /* ms since 1970; LARDER_NO_EXPIRY */
-    uint32_t cost;                /* microseconds that its computation took; 0: not known */
+    uint8_t layout_and_level; /* layout (5 bits): 0: any PHP can read it; else 1 + its index in header.layouts;
+                               * level (3 bits): in how many of its last walks it had been used, 0..3 */
+    uint64_t stamp;           /* logical clock when its computation began */
+    _Atomic uint64_t expiry;  /* ms since 1970; LARDER_NO_EXPIRY */
+    uint32_t cost;            /* microseconds that its computation took; 0: not known */
     uint16_t tags;
-    _Atomic uint8_t visited;      /* 1: it was read since it came to this segment */
-    uint8_t spare;                /* bytes at the end that are not the image's (0..7) */
+    _Atomic uint8_t visited; /* 1: it was read since it came to this segment */
+    uint8_t spare;           /* bytes at the end that are not the image's (less than a unit) */
 } larder_item;
 _Static_assert(sizeof(larder_item) == 32, "an item's header is 32 bytes");
 
 /* ---- the index ----------------------------------------------------------------------------------------- */
 
 /* A word: fingerprint (16 bits) | pending (1) | segment generation (15) | offset in units (32); 0 is empty.
- * A pending word: fingerprint | 1 | sequence (15) | slot (32). */
+ * A pending word: fingerprint | 1 | low bits of its writer's incarnation (8) | sequence (7) | slot (32). */
 typedef struct larder_bucket {
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t word[LARDER_BUCKET_WORDS];
-    _Atomic uint64_t guard;       /* tick of the last write or delete of a key whose first bucket this is */
+    _Atomic uint64_t guard; /* tick of the last write or delete of a key whose first bucket this is */
 } larder_bucket;
 _Static_assert(sizeof(larder_bucket) == LARDER_CACHE_LINE, "a bucket is one cache line");
 
 /* ---- tags (their place; the protocol is not built yet) --------------------------------------------------- */
 
 typedef struct larder_tag {
-    _Atomic uint64_t name;        /* hash of the tag's name; 0 is free */
-    _Atomic uint64_t stamp;       /* tick of its last invalidation */
+    _Atomic uint64_t name;  /* hash of the tag's name; 0 is free */
+    _Atomic uint64_t stamp; /* tick of its last invalidation */
 } larder_tag;
 
 /* ---- processes ----------------------------------------------------------------------------------------- */
@@ -115,11 +115,11 @@ enum larder_counter {
     LARDER_MISSES,
     LARDER_SETS,
     LARDER_DELETES,
-    LARDER_EVICTIONS,   /* live items dropped to make room */
-    LARDER_EXPIRED,     /* items found expired, when read or reclaimed */
-    LARDER_MOVES,       /* items copied to another segment */
-    LARDER_COPIES,      /* reads in copy mode */
-    LARDER_CONFLICTS,   /* stores that a later write or delete overtook */
+    LARDER_EVICTIONS,      /* live items dropped to make room */
+    LARDER_EXPIRED,        /* items found expired, when read or reclaimed */
+    LARDER_MOVES,          /* items copied to another segment */
+    LARDER_COPIES,         /* reads in copy mode */
+    LARDER_CONFLICTS,      /* stores that a later write or delete overtook */
     LARDER_REFUSED_FULL,   /* no segment could be freed: a pool that does not evict */
     LARDER_REFUSED_PINNED, /* ... because processes still read them */
     LARDER_REFUSED_LARGE,  /* larger than this pool can hold */
@@ -131,8 +131,8 @@ enum larder_counter {
  * drops at any death. Counters are the sum over all who ever held the slot. */
 typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
-    _Atomic uint32_t pinned;          /* how many segments it pins */
-    _Atomic uint64_t pinned_since;    /* ms; when the oldest of these pins was set */
+    _Atomic uint32_t pinned;                                 /* how many segments it pins */
+    _Atomic uint64_t pinned_since;                           /* ms; when the oldest of these pins was set */
     uint64_t unused[6];
     _Atomic uint64_t counter[16];
 } larder_slot;
@@ -148,18 +148,20 @@ typedef struct larder_geometry {
     uint64_t magic;
     uint32_t format;
     uint32_t features;
-    uint8_t id[16];               /* random: one life of a pool */
-    uint64_t size;                /* of the whole file, bytes */
-    uint64_t base;                /* address at which values are made to be read */
-    uint64_t created;             /* ms since 1970 */
-    uint64_t seed;                /* mixed into every key's hash */
-    uint64_t slots_at, pins_at, tags_at, buckets_at, ghosts_at, table_at, generations_at, starts_at, segments_at;
-    uint32_t slot_count, tag_count, bucket_count, ghost_count, segment_count;
-    uint32_t pin_words;           /* 64-bit words of pins per slot */
+    uint8_t id[16];   /* random: one life of a pool */
+    uint64_t size;    /* of the whole file, bytes */
+    uint64_t base;    /* address at which values are made to be read */
+    uint64_t created; /* ms since 1970 */
+    uint64_t seed;    /* mixed into every key's hash */
+    uint64_t slots_at, pins_at, tags_at, buckets_at, deletions_at, ghosts_at, table_at, generations_at, starts_at,
+        segments_at;
+    uint32_t slot_count, tag_count, bucket_count, deletion_count, ghost_count, segment_count;
+    uint32_t pin_words; /* 64-bit words of pins per slot */
     uint32_t unit_shift;
     uint32_t segment_shift;
-    uint32_t evict;               /* 0: a full pool refuses */
-    uint32_t checksum;            /* of all the fields before it */
+    uint32_t evict; /* 0: a full pool refuses */
+    uint32_t unused;
+    uint32_t checksum; /* of all the fields before it */
 } larder_geometry;
 
 typedef struct larder_header {
@@ -172,23 +174,24 @@ typedef struct larder_header {
     _Atomic uint32_t dead;                                  /* another pool has taken this one's name */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
+    _Atomic uint32_t crowded;                               /* too much is pinned or waits in limbo: readers copy */
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
 
     /* The segment lock and what it protects; open segments may be read without it. */
-    alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock;       /* 0, or incarnation << 32 | slot + 1 */
-    _Atomic uint64_t open[LARDER_QUEUES];                   /* generation << 32 | segment + 1; 0: none */
+    alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | slot + 1 */
+    _Atomic uint64_t open[LARDER_QUEUES];             /* generation << 32 | segment + 1; 0: none */
     uint64_t sequence;
     larder_list_ends lists[LARDER_LISTS];
-    uint32_t cursor;                                        /* where the search for dead segments goes on */
-    uint32_t victim;                                        /* segment + 1 that is being emptied; 0: none */
+    uint32_t cursor; /* where the search for dead segments goes on */
+    uint32_t victim; /* segment + 1 that is being emptied; 0: none */
     uint32_t victim_purpose;
-    uint32_t ghost_hand;                                    /* where the sweep of old ghosts goes on */
-    uint64_t victim_walked;                                 /* bytes of it that have been visited */
-    uint64_t limbo_peak;                                    /* bytes lately waiting in limbo at once; sinks slowly */
-    _Atomic uint64_t small_target;                          /* bytes that the small queue may take; learnt */
-    _Atomic uint64_t dropped[LARDER_QUEUES];                /* bytes evicted so far: the clocks of the ghosts */
+    uint32_t ghost_hand;                     /* where the sweep of old ghosts goes on */
+    uint64_t victim_walked;                  /* bytes of it that have been visited */
+    uint64_t limbo_peak;                     /* bytes lately waiting in limbo at once; sinks slowly */
+    _Atomic uint64_t small_target;           /* bytes that the small queue may take; learnt */
+    _Atomic uint64_t dropped[LARDER_QUEUES]; /* bytes evicted so far: the clocks of the ghosts */
 } larder_header;
 _Static_assert(sizeof(larder_header) <= LARDER_PAGE, "the header is one page");
 

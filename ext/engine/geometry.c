@@ -1,11 +1,13 @@
 /* How the parts share the space. What one item of 20 bytes under a key of 20 bytes needs decides the index: such an
- * item takes 72 bytes, so a seventh of the pool in words of 8 bytes gives each one a word with two fifths to spare. With a
- * fifth, one key in 200,000 finds both of its buckets full.
- * Everything else is small: ghosts a 32nd, tags a 128th, item starts a 64th of the segments.
+ * item takes 72 bytes, so a seventh of the pool in words of 8 bytes gives each one a word with two fifths to spare.
+ * With a fifth, one key in 200,000 finds both of its buckets full. Everything else is small: ghosts a 32nd, tags a
+ * 128th, item starts a 64th of the segments.
  */
 #include "geometry.h"
 
 #include <string.h>
+
+#define SEGMENTS_ALIGNED 65536u /* to the largest pages that systems use: segments are protected one by one */
 
 static uint64_t pages(uint64_t bytes)
 {
@@ -54,6 +56,8 @@ static uint64_t lay_out(larder_geometry *g, uint64_t segments)
     at += pages((uint64_t)g->tag_count * sizeof(larder_tag));
     g->buckets_at = at;
     at += pages((uint64_t)g->bucket_count * sizeof(larder_bucket));
+    g->deletions_at = at;
+    at += pages((uint64_t)g->deletion_count * sizeof(uint64_t));
     g->ghosts_at = at;
     at += pages((uint64_t)g->ghost_count * sizeof(uint32_t));
     g->table_at = at;
@@ -62,6 +66,7 @@ static uint64_t lay_out(larder_geometry *g, uint64_t segments)
     at += pages(segments * sizeof(uint32_t));
     g->starts_at = at;
     at += pages(segments << g->segment_shift >> 6); /* a bit for each 8 bytes */
+    at = (at + SEGMENTS_ALIGNED - 1) / SEGMENTS_ALIGNED * SEGMENTS_ALIGNED;
     g->segments_at = at;
     return at + (segments << g->segment_shift);
 }
@@ -78,6 +83,7 @@ void larder_geometry_plan(larder_geometry *g, uint64_t size)
     g->slot_count = (uint32_t)clamp(size >> 16, 128, 4096);
     g->tag_count = (uint32_t)(size / 128 / sizeof(larder_tag));
     g->bucket_count = (uint32_t)clamp(size / 7 / sizeof(larder_bucket), 1, UINT32_MAX);
+    g->deletion_count = (uint32_t)clamp(g->bucket_count / 8, 512, UINT32_MAX);
     g->ghost_count = (uint32_t)clamp(size / 32 / sizeof(uint32_t), 1, UINT32_C(1) << 31);
     uint64_t segments = size >> g->segment_shift;
     while (segments > 0 && lay_out(g, segments) > size) {

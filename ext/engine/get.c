@@ -1,7 +1,7 @@
 #include "get.h"
 
 /* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
-static enum larder_hold hold_for(const larder_pool *pool, const larder_item *item)
+static enum larder_hold hold_for(larder_pool *pool, const larder_item *item)
 {
     return item->kind > LARDER_LAST_SMALL_KIND && larder_pin_may_last(pool) ? LARDER_HELD : LARDER_BRIEFLY;
 }
@@ -32,6 +32,22 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
     return true;
 }
 
+bool larder_look_again(larder_pool *pool, const _Atomic uint64_t *at, uint64_t word, const larder_key *key,
+                       larder_hit *hit)
+{
+    for (int looks = 0; looks < LARDER_LOOKS; looks++) {
+        uint64_t again = atomic_load_explicit(at, memory_order_acquire);
+        if (again == word || again >> 48 != word >> 48) {
+            return false;
+        }
+        if (larder_look_pinned(pool, again, key, hit)) {
+            return true;
+        }
+        word = again;
+    }
+    return false;
+}
+
 bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit)
 {
     if (!larder_pool_enter(pool)) {
@@ -42,7 +58,8 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
     for (int b = 0; b < 2; b++) {
         for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
             uint64_t word = atomic_load_explicit(&buckets[b]->word[i], memory_order_acquire);
-            if (word >> 48 == place.fingerprint && larder_look_pinned(pool, word, key, hit)) {
+            if (word >> 48 == place.fingerprint && (larder_look_pinned(pool, word, key, hit) ||
+                                                    larder_look_again(pool, &buckets[b]->word[i], word, key, hit))) {
                 larder_count(pool, LARDER_HITS);
                 return true;
             }

@@ -18,18 +18,6 @@
 #define LARDER_LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define LARDER_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Copying first and asking afterwards whether it was whole is a race to a thread sanitizer, and rightly so. */
-#if defined(__SANITIZE_THREAD__)
-#define LARDER_READS_UNPINNED 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LARDER_READS_UNPINNED 0
-#endif
-#endif
-#ifndef LARDER_READS_UNPINNED
-#define LARDER_READS_UNPINNED 1
-#endif
-
 /* A living item, as a reader gets it. Held: to be used in place until the request ends. Otherwise its value is to be
  * copied, and then dropped (pinned briefly) or confirmed (unpinned). */
 typedef struct larder_hit {
@@ -65,12 +53,16 @@ static inline bool larder_hit_confirm(const larder_pool *pool, const larder_hit 
 
 void larder_hit_drop(larder_pool *pool, const larder_hit *hit);
 
-/* Does the word lead to a living item of the key? Pins its segment, keeps the pin if the value can be used in place, and
- * marks the item as used. */
+/* Does the word lead to a living item of the key? Pins its segment, keeps the pin if the value can be used in place,
+ * and marks the item as used. */
 bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key, larder_hit *hit);
 
 /* Reads a key without ever returning it unpinned: for values of which more is asked than a copy. */
 bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit);
+
+/* The word did not lead to the key: it may have been turned elsewhere while we looked. */
+bool larder_look_again(larder_pool *pool, const _Atomic uint64_t *at, uint64_t word, const larder_key *key,
+                       larder_hit *hit);
 
 /* Looks where the word leads. Does not take an item for living that is not, or for readable that may not be. */
 static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool, uint64_t word, const larder_key *key,
@@ -84,18 +76,16 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
     bool held = LARDER_LIKELY(pool->pinned[segment] == larder_word_generation(word) + 1);
     const larder_item *item = (const larder_item *)((held ? pool->ro : pool->rw) + offset);
     uint8_t layout = item->layout_and_level & LARDER_LAYOUT_MASK;
-    *hit = (larder_hit){.item = item,
-                        .word = word,
-                        .segment = (uint32_t)segment,
-                        .hold = held ? LARDER_HELD : LARDER_UNPINNED};
+    *hit = (larder_hit){
+        .item = item, .word = word, .segment = (uint32_t)segment, .hold = held ? LARDER_HELD : LARDER_UNPINNED};
     bool same = larder_has_key(item, key);
-    /* Without a mark there is one to be set, and without a pin only small values may be read. acquire: an item that was
-     * stored after a clear is judged by that clear. relaxed: an expiry stands alone, and so does a mark. */
+    /* Without a mark there is one to be set, and without a pin only small values may be read. relaxed: the last clear,
+     * an expiry and a mark each stand alone. */
     uint64_t expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
     bool usable = (held || (LARDER_READS_UNPINNED && item->kind <= LARDER_LAST_SMALL_KIND)) &&
                   atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 &&
                   (LARDER_LIKELY(expiry == LARDER_NO_EXPIRY) || larder_pool_now(pool) < expiry) &&
-                  item->stamp >= atomic_load_explicit(&pool->header->last_clear, memory_order_acquire) &&
+                  item->stamp >= atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) &&
                   (layout == 0 || layout == pool->layout);
     if (LARDER_LIKELY(same && usable)) {
         return true;
@@ -115,10 +105,12 @@ static inline __attribute__((always_inline)) bool larder_get(larder_pool *pool, 
     uint64_t mixed = larder_mix(pool, key->hash), fingerprint = larder_fingerprint(mixed);
     const larder_bucket *bucket = larder_first_bucket(pool, mixed);
     for (bool second = false;; second = true) {
-        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        for (uint32_t mask = larder_candidates(bucket, fingerprint); mask != 0; mask &= mask - 1) {
+            const _Atomic uint64_t *at = &bucket->word[__builtin_ctz(mask)];
             /* acquire: the item was complete before its word was placed. */
-            uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_acquire);
-            if (word >> 48 == fingerprint && LARDER_LIKELY(larder_look(pool, word, key, hit))) {
+            uint64_t word = atomic_load_explicit(at, memory_order_acquire);
+            if (LARDER_LIKELY(word >> 48 == fingerprint && larder_look(pool, word, key, hit)) ||
+                LARDER_UNLIKELY(larder_look_again(pool, at, word, key, hit))) {
                 larder_count(pool, LARDER_HITS);
                 return true;
             }

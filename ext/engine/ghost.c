@@ -13,12 +13,12 @@
  */
 #include "ghost.h"
 
-#define GROUP           16u
-#define TIME_BITS       11u
-#define TIME_MASK       ((1u << TIME_BITS) - 1)
-#define FROM_MAIN       (1u << TIME_BITS)
-#define FINGERPRINT(w)  ((w) >> (TIME_BITS + 1))
-#define TIMES_PER_LIFE  128u /* of a ghost of the small queue, whose life is 0.9 of the usable bytes */
+#define GROUP          16u
+#define TIME_BITS      11u
+#define TIME_MASK      ((1u << TIME_BITS) - 1)
+#define FROM_MAIN      (1u << TIME_BITS)
+#define FINGERPRINT(w) ((w) >> (TIME_BITS + 1))
+#define TIMES_PER_LIFE 128u /* of a ghost of the small queue, whose life is 0.9 of the usable bytes */
 
 static uint64_t time_unit(const larder_pool *pool)
 {
@@ -37,8 +37,8 @@ static enum larder_list queue_of(uint32_t word)
 
 static uint32_t time_of(larder_pool *pool, enum larder_list queue)
 {
-    return (uint32_t)(atomic_load_explicit(&pool->header->dropped[queue], memory_order_relaxed) /
-                      time_unit(pool)) & TIME_MASK;
+    return (uint32_t)(atomic_load_explicit(&pool->header->dropped[queue], memory_order_relaxed) / time_unit(pool)) &
+           TIME_MASK;
 }
 
 /* Bytes evicted from its queue since the ghost was made. */

@@ -1,5 +1,6 @@
 #include "index.h"
 #include "segment.h"
+#include "slot.h"
 
 #include <sched.h>
 
@@ -57,10 +58,19 @@ static bool is_vacant(const larder_pool *pool, uint64_t word)
 enum worth { NOTHING, DEAD, UNUSED, USED, BEING_WRITTEN };
 
 /* Only a hint is read from the item, without a pin. */
-static enum worth worth_of(const larder_pool *pool, uint64_t word)
+/* Is this the pending word of somebody who will not come back? */
+static bool writer_is_dead(larder_pool *pool, uint64_t word)
+{
+    uint32_t slot = (uint32_t)word;
+    return slot >= pool->geometry.slot_count ||
+           (atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) & 0xff) != (word >> 39 & 0xff) ||
+           larder_slot_bury(pool, slot);
+}
+
+static enum worth worth_of(larder_pool *pool, uint64_t word)
 {
     if ((word & LARDER_PENDING) != 0) {
-        return BEING_WRITTEN;
+        return writer_is_dead(pool, word) ? NOTHING : BEING_WRITTEN;
     }
     if (is_vacant(pool, word)) {
         return NOTHING;
@@ -73,7 +83,7 @@ static enum worth worth_of(const larder_pool *pool, uint64_t word)
 }
 
 /* Of two full buckets' words, the one to give up, looking at all of them from another start each time. */
-static _Atomic uint64_t *least_useful(const larder_pool *pool, const larder_place *place, uint64_t *word, enum worth *worth)
+static _Atomic uint64_t *least_useful(larder_pool *pool, const larder_place *place, uint64_t *word, enum worth *worth)
 {
     uint64_t turn = atomic_load_explicit(&pool->header->clock, memory_order_relaxed);
     _Atomic uint64_t *least = NULL;
@@ -97,7 +107,14 @@ static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomi
     uint32_t count = 0;
     for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
         uint64_t seen = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
-        if (is_vacant(pool, seen) && count++ == 0) {
+        if (!is_vacant(pool, seen)) {
+            continue;
+        }
+        /* A void word must not last until its segment has that generation again. */
+        if (seen != 0 && exchange(&bucket->word[i], seen, 0)) {
+            seen = 0;
+        }
+        if (count++ == 0) {
             *at = &bucket->word[i]; /* the first: readers find it sooner */
             *word = seen;
         }
@@ -106,7 +123,7 @@ static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomi
 }
 
 /* A word for a new key: in the emptier bucket, so that both fill up evenly; in full ones, somebody's place. */
-static _Atomic uint64_t *choose_word(const larder_pool *pool, const larder_place *place, uint64_t *word, enum worth *worth)
+static _Atomic uint64_t *choose_word(larder_pool *pool, const larder_place *place, uint64_t *word, enum worth *worth)
 {
     _Atomic uint64_t *at[2] = {NULL, NULL};
     uint64_t seen[2] = {0, 0};
@@ -123,13 +140,13 @@ static _Atomic uint64_t *choose_word(const larder_pool *pool, const larder_place
 
 static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
 {
-    uint64_t sequence = pool->pending_sequence++ & LARDER_GENERATION_MASK;
+    uint64_t sequence = (uint64_t)(pool->incarnation & 0xff) << 7 | (pool->pending_sequence++ & 0x7f);
     return fingerprint << 48 | LARDER_PENDING | sequence << 32 | pool->slot_index;
 }
 
-static uint64_t guard_of(const larder_place *place)
+static bool was_deleted_since(const larder_place *place, uint64_t stamp)
 {
-    return atomic_load_explicit(&place->first->guard, memory_order_seq_cst);
+    return atomic_load_explicit(place->deletion, memory_order_seq_cst) > stamp;
 }
 
 /* The item whose place a new key takes, if both of its buckets are full. */
@@ -156,8 +173,8 @@ static bool make_place(larder_pool *pool, _Atomic uint64_t *at, uint64_t seen, u
 /* With our pending word in place: is nobody else's there for the same key? Two writers that insert one key at the
  * same time each place a pending word and then look, so at least one sees the other's. The one with the lower slot
  * goes on and the other starts over; but nobody waits for a stopped one for long. */
-static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key,
-                     const _Atomic uint64_t *own, bool patient)
+static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key, const _Atomic uint64_t *own,
+                     bool patient)
 {
     larder_bucket *buckets[2] = {place->first, place->second};
     for (int b = 0; b < 2; b++) {
@@ -203,7 +220,7 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
         return LARDER_BUSY;
     }
     *again = false;
-    if (guard_of(place) > stamp) {
+    if (was_deleted_since(place, stamp)) {
         exchange(at, pending, 0);
         return LARDER_OVERTAKEN;
     }
@@ -212,7 +229,7 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
     LARDER_FAULT(LARDER_AT_PUBLISH);
     if (!exchange(at, pending, word)) {
         larder_segment_account(pool, draft->segment, -1, draft->item->units);
-        *again = guard_of(place) <= stamp; /* else a delete cleared it */
+        *again = !was_deleted_since(place, stamp); /* else a delete cleared it */
         return LARDER_OVERTAKEN;
     }
     return LARDER_OK;
@@ -223,7 +240,7 @@ static enum larder_result replace(larder_pool *pool, const larder_place *place, 
 {
     uint64_t stamp = draft->item->stamp;
     *again = false;
-    if (guard_of(place) > stamp) {
+    if (was_deleted_since(place, stamp)) {
         return LARDER_OVERTAKEN;
     }
     larder_segment_account(pool, draft->segment, 1, draft->item->units);
@@ -278,11 +295,12 @@ enum larder_result larder_publish(larder_pool *pool, const larder_place *place, 
             sched_yield();
         }
     }
-    /* seq_cst fence: either the reclaimer of our segment, who raised its generation before looking for words, finds
-     * our word, or we find the generation raised. */
+    /* Our segment may have been emptied meanwhile (it is pinned, so nobody writes there). If the generation was raised
+     * before this look, the word is void. If it is raised later, the item was evicted right away, which may always
+     * happen in a pool that evicts; in others only dead segments that nobody pins are emptied. */
     atomic_thread_fence(memory_order_seq_cst);
-    if (result == LARDER_OK && atomic_load_explicit(&pool->generations[draft->segment], memory_order_relaxed) !=
-                                   draft->generation) {
+    if (result == LARDER_OK &&
+        atomic_load_explicit(&pool->generations[draft->segment], memory_order_relaxed) != draft->generation) {
         return LARDER_LOST;
     }
     return again ? LARDER_BUSY : result;
@@ -292,28 +310,29 @@ bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key
 {
     larder_bucket *buckets[2] = {place->first, place->second};
     bool existed = false;
-    larder_begin_write(pool, place);
+    uint64_t tick = larder_begin_write(pool, place);
+    LARDER_FAULT(LARDER_AT_DELETION);
+    larder_raise(place->deletion, tick);
     for (int b = 0; b < 2; b++) {
         for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
             _Atomic uint64_t *at = &buckets[b]->word[i];
-            /* seq_cst: after the guard has moved. A store that replaces the word now has seen the guard. */
+            /* seq_cst: after the deletion. A store that replaces the word now has seen it. */
             uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
             while (word != 0 && word >> 48 == place->fingerprint) {
                 larder_found found = {.at = at};
-                bool cleared;
+                bool cleared = false;
                 if ((word & LARDER_PENDING) != 0) {
                     cleared = exchange(at, word, 0);
                 } else if (larder_matches(pool, word, key, &found)) {
                     existed |= larder_is_alive(pool, found.item);
                     cleared = larder_clear_found(pool, &found);
                     larder_found_drop(pool, &found);
-                } else {
-                    break;
                 }
-                if (cleared) {
-                    break;
+                uint64_t again = atomic_load_explicit(at, memory_order_seq_cst);
+                if (cleared || again == word) {
+                    break; /* gone, or another key's */
                 }
-                word = atomic_load_explicit(at, memory_order_seq_cst);
+                word = again; /* moved or replaced while we looked */
             }
         }
     }

@@ -13,11 +13,18 @@
  *
  * Publishing and deleting are two parties that each write one thing and then read the other's:
  *
- *     store:  place PENDING (or hold the old word) | load the guard: not newer than my tick | CAS to the final word
- *     delete: tick, raise the guard to it          | clear every word of the key, pending ones included
+ *     store:  place PENDING (or hold the old word) | load the deletion: not newer than my tick | CAS to the final word
+ *     delete: tick, raise the deletion to it       | clear every word of the key, pending ones included
  *
- * If the store's look at the guard came first, its word was there to be found, and its CAS fails; if the guard moved
- * first, the store sees it and gives up. All of these are seq_cst.
+ * If the store's look at the deletion came first, its word was there to be found, and its CAS fails; if the deletion
+ * came first, the store sees it and gives up. All of these are seq_cst.
+ *
+ * A deletion is the tick of the last delete of any key of a group. Writes are not judged by other writes: of two items
+ * of one key, the one with the later tick stays, and a writer that dies has overtaken nobody. (The guard in each bucket
+ * moves with deletes and writes; by it, fills will be judged.)
+ *
+ * Whoever looks for a key and finds that a word does not lead to it looks at the word again: a mover may have turned it
+ * to the item's new place meanwhile.
  */
 #ifndef LARDER_INDEX_H
 #define LARDER_INDEX_H
@@ -26,11 +33,26 @@
 #include "pool.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* Reading first and asking afterwards is a race to a thread sanitizer, and rightly so. */
+#if defined(__SANITIZE_THREAD__)
+#define LARDER_READS_UNPINNED 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LARDER_READS_UNPINNED 0
+#endif
+#endif
+#ifndef LARDER_READS_UNPINNED
+#define LARDER_READS_UNPINNED 1
+#endif
 
 typedef struct larder_key {
     const char *bytes;
-    uint32_t length;   /* 1 to LARDER_KEY_MAX */
-    uint64_t hash;     /* larder_hash() of them */
+    uint32_t length; /* 1 to LARDER_KEY_MAX */
+    uint64_t hash;   /* larder_hash() of them */
 } larder_key;
 
 /* The hash of a key: 33 * h + byte over all bytes from 5381, with the highest bit set. PHP keeps the same hash in its
@@ -39,6 +61,7 @@ uint64_t larder_hash(const char *bytes, size_t length);
 
 typedef struct larder_place {
     larder_bucket *first, *second;
+    _Atomic uint64_t *deletion;
     uint64_t fingerprint;
 } larder_place;
 
@@ -67,8 +90,10 @@ static inline uint64_t larder_fingerprint(uint64_t mixed)
 static inline larder_place larder_place_of(const larder_pool *pool, uint64_t hash)
 {
     uint64_t mixed = larder_mix(pool, hash);
+    uint64_t group = (mixed * UINT64_C(0xa0761d6478bd642f) >> 32) * pool->deletion_count >> 32;
     return (larder_place){.first = larder_first_bucket(pool, mixed),
                           .second = larder_second_bucket(pool, mixed),
+                          .deletion = pool->deletions + group,
                           .fingerprint = larder_fingerprint(mixed)};
 }
 
@@ -111,10 +136,10 @@ static inline size_t larder_item_key_at(uint32_t tags)
 }
 
 /* What the engine has to know about kinds of values; the rest is between the callers (see image.h). */
-#define LARDER_BYTES_KIND      0u  /* not aligned */
+#define LARDER_BYTES_KIND      0u /* not aligned */
 #define LARDER_COUNTER_KIND    1u
 #define LARDER_INT_KIND        2u
-#define LARDER_LAST_SMALL_KIND 6u  /* up to here: always copied out, in a moment */
+#define LARDER_LAST_SMALL_KIND 6u /* up to here: always copied out, in a moment */
 
 static inline size_t larder_item_value_at(uint32_t tags, uint32_t key_length, uint8_t kind)
 {
@@ -144,7 +169,7 @@ enum larder_hold {
 typedef struct larder_found {
     _Atomic uint64_t *at;
     uint64_t word;
-    const larder_item *item;   /* where PHP sees it; if unpinned, in the writable mapping */
+    const larder_item *item; /* where PHP sees it; if unpinned, in the writable mapping */
     uint32_t segment;
     enum larder_hold hold;
 } larder_found;
@@ -160,7 +185,7 @@ static inline void larder_found_drop(larder_pool *pool, const larder_found *foun
 static inline bool larder_confirm(const larder_pool *pool, uint32_t segment, uint64_t word)
 {
     /* acquire fence: the reads before come before the look at the generation, which a reclaimer raises before the
-     * bytes change (the other half is the release in larder_open_segment()). */
+     * bytes change (the other half is in larder_empty_segment()). */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) == larder_word_generation(word);
 }
@@ -178,11 +203,20 @@ static inline bool larder_same_bytes(const char *a, const char *b, size_t length
     if (length > 64) {
         return memcmp(a, b, length) == 0;
     }
-    if (length < 8) {
+    if (length < 4) {
         for (size_t i = 0; i < length; i++) {
             x |= (uint64_t)(unsigned char)(a[i] ^ b[i]);
         }
         return x == 0;
+    }
+    if (length < 8) {
+        uint32_t v, w;
+        memcpy(&v, a, sizeof v);
+        memcpy(&w, b, sizeof w);
+        x = v ^ w;
+        memcpy(&v, a + length - 4, sizeof v);
+        memcpy(&w, b + length - 4, sizeof w);
+        return (x | (v ^ w)) == 0;
     }
     for (size_t i = 0; i + 8 < length; i += 8) {
         memcpy(&x, a + i, sizeof x);
@@ -230,15 +264,49 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
     return false;
 }
 
-static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint64_t fingerprint,
-                                  const larder_key *key, larder_found *found)
+/* How often a word that changes under our eyes is looked at again. */
+#define LARDER_LOOKS 8
+
+/* Which words of a bucket have that fingerprint, as bits; to be loaded again before use. */
+static inline uint32_t larder_candidates(const larder_bucket *bucket, uint64_t fingerprint)
 {
+#if defined(__SSE2__) && LARDER_READS_UNPINNED
+    const __m128i *words = (const __m128i *)bucket;
+    __m128i wanted = _mm_set1_epi16((short)fingerprint);
+    uint32_t mask = 0;
+#define LARDER_PAIR(i)                                                                                                 \
+    (uint32_t) _mm_movemask_pd(_mm_castsi128_pd(_mm_cmpeq_epi16(_mm_load_si128(words + (i)), wanted))) << (2 * (i))
+    mask = LARDER_PAIR(0) | LARDER_PAIR(1) | LARDER_PAIR(2) | LARDER_PAIR(3);
+#undef LARDER_PAIR
+    return mask & 0x7f; /* the last is the guard */
+#else
+    uint32_t mask = 0;
     for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        /* relaxed: a first look. */
+        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
+        mask |= (uint32_t)(word >> 48 == fingerprint) << i;
+    }
+    return mask;
+#endif
+}
+
+static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
+                                  larder_found *found)
+{
+    for (uint32_t mask = larder_candidates(bucket, fingerprint); mask != 0; mask &= mask - 1) {
+        _Atomic uint64_t *at = &bucket->word[__builtin_ctz(mask)];
         /* acquire: the item was complete before its word was placed. */
-        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_acquire);
-        if (word >> 48 == fingerprint && larder_matches(pool, word, key, found)) {
-            found->at = &bucket->word[i];
-            return true;
+        uint64_t word = atomic_load_explicit(at, memory_order_acquire);
+        for (int looks = 0; looks < LARDER_LOOKS && word >> 48 == fingerprint; looks++) {
+            if (larder_matches(pool, word, key, found)) {
+                found->at = at;
+                return true;
+            }
+            uint64_t again = atomic_load_explicit(at, memory_order_acquire);
+            if (again == word) {
+                break;
+            }
+            word = again;
         }
     }
     return false;
@@ -254,8 +322,8 @@ static inline bool larder_find(larder_pool *pool, const larder_place *place, con
 /* Neither cleared nor expired. `now` is only asked for if the item can expire. */
 static inline bool larder_is_alive(const larder_pool *pool, const larder_item *item)
 {
-    /* acquire: an item stored after a clear is judged by that clear. */
-    if (item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_acquire)) {
+    /* relaxed: an item is as dead by an earlier clear as by the last. */
+    if (item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed)) {
         return false;
     }
     /* relaxed: an expiry stands alone. */
@@ -281,7 +349,7 @@ enum larder_result {
 
 /* A complete item that is not in the index yet. */
 typedef struct larder_draft {
-    larder_item *item;    /* writable */
+    larder_item *item; /* writable */
     uint64_t offset;
     uint32_t segment, generation;
     bool brief;

@@ -48,7 +48,7 @@ static void write_item(larder_pool *pool, const larder_key *key, const larder_va
     } else {
         value->write(value->context, to, pool->geometry.base + draft->offset + value_at);
     }
-    larder_raise(&pool->segments[draft->segment].latest_expiry, terms->expiry);
+    larder_segment_note(&pool->segments[draft->segment], stamp, terms->expiry);
 }
 
 static void count_refusal(larder_pool *pool, enum larder_result result)
@@ -138,12 +138,10 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
     return result;
 }
 
-enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                const larder_terms *terms)
+/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. */
+static enum larder_result store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                        const larder_terms *terms)
 {
-    if (!larder_pool_enter(pool)) {
-        return LARDER_BUSY;
-    }
     larder_place place = larder_place_of(pool, key->hash);
     heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
     bool found;
@@ -169,6 +167,12 @@ enum larder_result larder_store(larder_pool *pool, const larder_key *key, const 
     return result;
 }
 
+enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                const larder_terms *terms)
+{
+    return larder_pool_enter(pool) ? store_entered(pool, key, value, terms) : LARDER_BUSY;
+}
+
 bool larder_delete(larder_pool *pool, const larder_key *key)
 {
     if (!larder_pool_enter(pool)) {
@@ -184,14 +188,18 @@ bool larder_delete(larder_pool *pool, const larder_key *key)
 
 /* ---- counting ------------------------------------------------------------------------------------------ */
 
-enum step { DONE, AGAIN, WRONG_KIND, RANGE, CREATE, FROZEN };
+enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, REFUSED };
+
+static _Atomic uint64_t *counter_of(const larder_pool *pool, const larder_item *item)
+{
+    size_t at = larder_item_value_at(item->tags, item->key_length, item->kind);
+    return (_Atomic uint64_t *)((uint8_t *)larder_writable(pool, item) + at);
+}
 
 /* Adds in place, unless the counter is frozen because it is being moved, or leaves a counter's range. */
 static enum step add_in_place(larder_pool *pool, const larder_found *found, int64_t by, int64_t *result)
 {
-    const larder_item *item = found->item;
-    size_t at = larder_item_value_at(item->tags, item->key_length, item->kind);
-    _Atomic uint64_t *counter = (_Atomic uint64_t *)((uint8_t *)larder_writable(pool, item) + at);
+    _Atomic uint64_t *counter = counter_of(pool, found->item);
     uint64_t seen = atomic_load_explicit(counter, memory_order_acquire), next;
     do {
         if ((seen & 1) != 0) {
@@ -201,7 +209,7 @@ static enum step add_in_place(larder_pool *pool, const larder_found *found, int6
             return RANGE;
         }
         if (*result < LARDER_COUNTER_MIN || *result > LARDER_COUNTER_MAX) {
-            return CREATE;
+            return ANEW;
         }
         next = (uint64_t)*result << 1;
         LARDER_FAULT(LARDER_AT_COUNT);
@@ -241,7 +249,7 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
                                 .context = &number};
     const larder_terms terms = {
         .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .expiry = expiry, .expected = expected};
-    return larder_store(pool, key, &value, &terms);
+    return store_entered(pool, key, &value, &terms);
 }
 
 typedef struct increment {
@@ -256,41 +264,67 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
         return RANGE;
     }
     enum larder_result stored = store_int(pool, key, *add->result, add->expiry, 0);
-    return stored == LARDER_OK ? DONE : stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : CREATE;
+    return stored == LARDER_OK ? DONE : stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
+}
+
+/* Replaces the number by a new item: one that is out of a counter's range, enters or leaves it, or was frozen by a
+ * mover that died. A counter is frozen first, so that nobody adds to what is being replaced. */
+static enum step increment_anew(larder_pool *pool, const larder_key *key, const increment *add,
+                                const larder_found *found)
+{
+    bool counter = found->item->kind == LARDER_COUNTER_KIND;
+    uint64_t expiry = atomic_load_explicit(&found->item->expiry, memory_order_relaxed);
+    int64_t number;
+    if (counter) {
+        /* acq_rel: the last number that anybody counted. */
+        number = (int64_t)atomic_fetch_or_explicit(counter_of(pool, found->item), 1, memory_order_acq_rel) >> 1;
+    } else {
+        read_int(found, &number);
+    }
+    enum larder_result stored = LARDER_ABSENT;
+    bool overflows = __builtin_add_overflow(number, add->by, add->result);
+    if (!overflows) {
+        stored = store_int(pool, key, *add->result, expiry, found->word);
+    }
+    if (stored == LARDER_OK) {
+        return DONE;
+    }
+    /* It stays frozen: a mover may be copying it, too, and whoever counts next replaces it. */
+    if (overflows) {
+        return RANGE;
+    }
+    /* Else somebody changed it first. */
+    return stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
+}
+
+static enum step increment_found(larder_pool *pool, const larder_key *key, const increment *add,
+                                 const larder_found *found, bool patient)
+{
+    int64_t number;
+    if (!read_int(found, &number)) {
+        return WRONG_KIND;
+    }
+    enum step step = ANEW;
+    if (found->item->kind == LARDER_COUNTER_KIND) {
+        step = add_in_place(pool, found, add->by, add->result);
+    }
+    if (step == DONE) {
+        atomic_store_explicit(&larder_writable(pool, found->item)->visited, 1, memory_order_relaxed);
+    }
+    return step == ANEW || (step == FROZEN && !patient) ? increment_anew(pool, key, add, found) : step;
 }
 
 static enum step increment_once(larder_pool *pool, const larder_key *key, const increment *add, bool patient)
 {
     larder_place place = larder_place_of(pool, key->hash);
     larder_found found;
-    int64_t number;
     if (!larder_find(pool, &place, key, &found)) {
         return increment_absent(pool, key, add);
     }
-    if (!larder_is_alive(pool, found.item)) {
-        larder_found_drop(pool, &found);
-        return increment_absent(pool, key, add);
-    }
-    enum step step = WRONG_KIND;
-    if (read_int(&found, &number)) {
-        step = found.item->kind == LARDER_COUNTER_KIND ? add_in_place(pool, &found, add->by, add->result) : CREATE;
-        if (step == DONE) {
-            atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
-        }
-        if (step == FROZEN && patient) {
-            step = AGAIN;
-        } else if (step == FROZEN || step == CREATE) {
-            uint64_t expiry = atomic_load_explicit(&found.item->expiry, memory_order_relaxed);
-            step = RANGE;
-            if (!__builtin_add_overflow(number, add->by, add->result)) {
-                enum larder_result stored = store_int(pool, key, *add->result, expiry, found.word);
-                bool lost = stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN; /* somebody else changed it first */
-                step = stored == LARDER_OK ? DONE : lost ? AGAIN : CREATE;
-            }
-        }
-    }
+    bool alive = larder_is_alive(pool, found.item);
+    enum step step = alive ? increment_found(pool, key, add, &found, patient) : AGAIN;
     larder_found_drop(pool, &found);
-    return step;
+    return alive ? step : increment_absent(pool, key, add);
 }
 
 enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
@@ -310,8 +344,9 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
             return LARDER_NOT_A_COUNTER;
         case RANGE:
             return LARDER_OUT_OF_RANGE;
-        case CREATE:
+        case REFUSED:
             return LARDER_NOT_COUNTED;
+        case ANEW:
         case AGAIN:
         case FROZEN:
             sched_yield();
@@ -358,13 +393,12 @@ void larder_clear(larder_pool *pool)
     uint64_t tick = larder_tick(pool->header);
     LARDER_FAULT(LARDER_AT_CLEAR);
     larder_raise(&pool->header->last_clear, tick);
-    /* So that whole segments are known to be dead. If the lock is held, they are found out item by item. */
+    /* So that what is stored from now on does not lie among the dead, and whole segments can be known as such. */
     if (larder_lock(pool)) {
         for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
             uint32_t open = larder_open_of(pool, (enum larder_list)queue);
             if (open < pool->geometry.segment_count) {
                 larder_seal_segment(pool, open);
-                atomic_store_explicit(&pool->segments[open].sealed_at, tick - 1, memory_order_relaxed);
             }
         }
         larder_unlock(pool);

@@ -1,5 +1,5 @@
-/* What a pool can do for its users besides reading (get.h): store, delete, count, touch, clear, list. Every function begins
- * by entering the pool (pool.h).
+/* What a pool can do for its users besides reading (get.h): store, delete, count, touch, clear, list. Every function
+ * begins by entering the pool (pool.h).
  */
 #ifndef LARDER_ITEM_H
 #define LARDER_ITEM_H
@@ -12,7 +12,7 @@ typedef struct larder_value {
     uint8_t kind;
     bool has_layout;
     size_t size;
-    int64_t counter;      /* for LARDER_COUNTER_KIND */
+    int64_t counter; /* for LARDER_COUNTER_KIND */
     /* Writes `size` bytes at `to`, as readers will see them at `address`. May be called twice. */
     void (*write)(const void *context, void *to, uintptr_t address);
     const void *context;
@@ -23,9 +23,9 @@ typedef struct larder_value {
 
 typedef struct larder_terms {
     enum larder_mode mode;
-    uint64_t expiry;      /* ms since 1970; LARDER_NO_EXPIRY */
-    uint32_t cost;        /* microseconds */
-    uint64_t expected;    /* store only in place of this word; 0: of whatever is there */
+    uint64_t expiry;   /* ms since 1970; LARDER_NO_EXPIRY */
+    uint32_t cost;     /* microseconds */
+    uint64_t expected; /* store only in place of this word; 0: of whatever is there */
 } larder_terms;
 
 /* Stores a value. Refused ones are counted by cause, and the key's old value is deleted. */
@@ -39,7 +39,7 @@ enum larder_counted {
     LARDER_COUNTED,
     LARDER_NOT_A_COUNTER, /* what is there is something else */
     LARDER_OUT_OF_RANGE,
-    LARDER_NOT_COUNTED,   /* a new counter was refused */
+    LARDER_NOT_COUNTED, /* a new counter was refused */
 };
 
 /* Adds `by` to the key's counter and keeps its expiry; an absent one is stored as initial + by. */

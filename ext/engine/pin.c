@@ -8,7 +8,8 @@
 
 static void protect(const larder_pool *pool, uint32_t segment, int protection)
 {
-    size_t length = ((size_t)1 << pool->segment_shift) * (pool->segments[segment].run > 1 ? pool->segments[segment].run : 1);
+    size_t length =
+        ((size_t)1 << pool->segment_shift) * (pool->segments[segment].run > 1 ? pool->segments[segment].run : 1);
     const uint8_t *at = pool->ro + pool->segments_at + ((size_t)segment << pool->segment_shift);
     if (pool->config.protect_unpinned) {
         mprotect((void *)(uintptr_t)at, length, protection);
@@ -27,9 +28,8 @@ static void clear_bit(larder_pool *pool, uint32_t segment)
 {
     _Atomic uint64_t *word = &pool->own_pins[segment / 64];
     /* release: all reads under the pin happen before it falls. */
-    atomic_store_explicit(
-        word, atomic_load_explicit(word, memory_order_relaxed) & ~(UINT64_C(1) << segment % 64),
-        memory_order_release);
+    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) & ~(UINT64_C(1) << segment % 64),
+                          memory_order_release);
 }
 
 bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
@@ -100,10 +100,32 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
     for (uint32_t i = 0; i < used; i++) {
         const _Atomic uint64_t *word = pool->pins + (size_t)i * pool->geometry.pin_words + segment / 64;
         /* acquire: pairs with the release that drops a pin; the reads under it are done. */
-        if ((atomic_load_explicit(word, memory_order_acquire) >> segment % 64 & 1) != 0 &&
-            !larder_slot_bury(pool, i)) {
+        if ((atomic_load_explicit(word, memory_order_acquire) >> segment % 64 & 1) != 0 && !larder_slot_bury(pool, i)) {
             return true;
         }
     }
     return false;
+}
+
+#define LONG_MS 1000u /* a request that has been pinning for so long is no page of a site */
+
+void larder_pins_survey(larder_pool *pool)
+{
+    larder_header *header = pool->header;
+    uint32_t used = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
+    uint32_t words = pool->geometry.pin_words, covered = header->lists[LARDER_LIST_LIMBO].count;
+    uint64_t now = larder_pool_now(pool);
+    for (uint32_t word = 0; word < words; word++) {
+        uint64_t pinned = 0;
+        for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+            /* relaxed: figures. Segments in limbo that are pinned count twice, which errs on the safe side. */
+            const larder_slot *slot = &pool->slots[i];
+            uint64_t since = atomic_load_explicit(&slot->pinned_since, memory_order_relaxed);
+            if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && now - since > LONG_MS) {
+                pinned |= atomic_load_explicit(&pool->pins[(size_t)i * words + word], memory_order_relaxed);
+            }
+        }
+        covered += (uint32_t)__builtin_popcountll(pinned);
+    }
+    atomic_store_explicit(&header->crowded, covered > pool->geometry.segment_count / 4, memory_order_relaxed);
 }

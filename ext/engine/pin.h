@@ -37,10 +37,19 @@ static inline bool larder_pin_holds(const larder_pool *pool, uint32_t segment, u
     return pool->pinned[segment] == generation + 1;
 }
 
-/* May this process keep another pin for as long as its request runs? A quarter of the segments is its share. */
-static inline bool larder_pin_may_last(const larder_pool *pool)
+/* Looks how much of the pool waits in limbo, or is pinned by requests that have been running for long. If it is more
+ * than a quarter, nobody keeps pins until it is less. Called now and then. */
+void larder_pins_survey(larder_pool *pool);
+
+/* May this process keep another pin for as long as its request runs? It has a quarter of the segments at most. */
+static inline bool larder_pin_may_last(larder_pool *pool)
 {
-    return pool->zero_copy && pool->pinned_count < pool->pinned_most;
+    if (pool->pinned_count % 16 == 15) {
+        larder_pins_survey(pool);
+    }
+    /* relaxed: a hint. */
+    return pool->zero_copy && pool->pinned_count < pool->pinned_most &&
+           atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) == 0;
 }
 
 #endif

@@ -31,10 +31,11 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#define DEFAULT_SIZE       (UINT64_C(64) << 20)
-#define LOCK_PATIENCE_MS   5000u /* how long opening waits for another process that makes a pool */
-#define CHECK_EVERY_MS     100u  /* how long a pool may be gone before a long-running process looks */
-#define CHECK_EVERY_CALLS  64   /* ... and operations, when they come quickly */
+#define DEFAULT_SIZE      (UINT64_C(64) << 20)
+#define LOCK_PATIENCE_MS  5000u /* how long opening waits for another process that makes a pool */
+#define BRIEF_PATIENCE_MS 20u   /* ... and a request that is already running */
+#define CHECK_EVERY_MS    100u  /* how long a pool may be gone before a long-running process looks */
+#define CHECK_EVERY_CALLS 64    /* ... and operations, when they come quickly */
 
 static bool fail(larder_error *error, const char *format, ...)
 {
@@ -65,13 +66,15 @@ static int open_directory(const char *path, larder_error *error)
     }
     struct stat status;
     if (fstat(fd, &status) != 0 || status.st_uid != geteuid()) {
-        fail(error, "The directory %s belongs to user %u, not to user %u who runs this process; have its owner remove it.",
+        fail(error,
+             "The directory %s belongs to user %u, not to user %u who runs this process; have its owner remove it.",
              path, (unsigned)status.st_uid, (unsigned)geteuid());
         close(fd);
         return -1;
     }
     if ((status.st_mode & 077) != 0 && fchmod(fd, 0700) != 0) {
-        fail(error, "The directory %s is open to other users and could not be closed to them (%s); run chmod 0700 on it.",
+        fail(error,
+             "The directory %s is open to other users and could not be closed to them (%s); run chmod 0700 on it.",
              path, strerror(errno));
         close(fd);
         return -1;
@@ -86,13 +89,14 @@ static void pause_ms(long milliseconds)
 }
 
 /* Waits a bounded time: whoever holds the lock may be stopped. */
-static bool lock_directory(int directory, const char *path, larder_error *error)
+static bool lock_directory(int directory, const char *path, unsigned patience, larder_error *error)
 {
     for (unsigned waited = 0; flock(directory, LOCK_EX | LOCK_NB) != 0; waited += 10) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= LOCK_PATIENCE_MS) {
-            return fail(error, "Another process has been making or replacing a pool in %s for %u seconds; find out "
-                               "whether it is stopped (fuser -v %s) and end it.",
-                        path, LOCK_PATIENCE_MS / 1000, path);
+        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= patience) {
+            return fail(error,
+                        "Another process has been making or replacing a pool in %s for %u ms; if that does not "
+                        "change, find out whether it is stopped (fuser -v %s) and end it.",
+                        path, waited, path);
         }
         pause_ms(10);
     }
@@ -117,8 +121,9 @@ static int open_file(const larder_pool *pool, int directory, struct stat *status
     if (fd < 0) {
         if (errno != ENOENT) {
             int code = errno;
-            fail(error, code == ELOOP ? "%s is a symbolic link that somebody put there (%s); remove it."
-                                      : "The pool file %s cannot be opened (%s); check who owns it.",
+            fail(error,
+                 code == ELOOP ? "%s is a symbolic link that somebody put there (%s); remove it."
+                               : "The pool file %s cannot be opened (%s); check who owns it.",
                  pool->path, strerror(code));
             errno = code;
         }
@@ -289,8 +294,7 @@ static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, 
 
 static bool write_header(const larder_pool *pool, int directory, int fd, uint64_t size, larder_error *error)
 {
-    larder_header *header =
-        mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    larder_header *header = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED) {
         return fail(error, "The new pool for %s cannot be mapped (%s).", pool->path, strerror(errno));
     }
@@ -328,9 +332,11 @@ static bool make_file(larder_pool *pool, int directory, larder_error *error)
     }
     /* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. */
     int code = posix_fallocate(fd, 0, (off_t)size);
-    bool made = code == 0 ? write_header(pool, directory, fd, size, error)
-                          : fail(error, "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
-                                 (unsigned long long)size, pool->directory, strerror(code));
+    bool made =
+        code == 0
+            ? write_header(pool, directory, fd, size, error)
+            : fail(error, "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
+                   (unsigned long long)size, pool->directory, strerror(code));
     if (made && renameat(directory, temporary, directory, pool->name) != 0) {
         made = fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));
     }
@@ -346,7 +352,8 @@ static bool make_or_replace(larder_pool *pool, int directory, larder_error *erro
 {
     struct stat status;
     larder_geometry geometry;
-    if (!lock_directory(directory, pool->directory, error)) {
+    if (!lock_directory(directory, pool->directory, pool->checked_at == 0 ? LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS,
+                        error)) {
         return false;
     }
     sweep_directory(directory);
@@ -357,8 +364,11 @@ static bool make_or_replace(larder_pool *pool, int directory, larder_error *erro
     } else if (fd < 0) {
         done = make_file(pool, directory, error);
     } else {
-        if (judge_file(fd, &status, &geometry) != LARDER_SOUND) {
-            mark_dead(fd, &status);
+        enum larder_verdict verdict = judge_file(fd, &status, &geometry);
+        if (verdict != LARDER_SOUND) {
+            if (verdict == LARDER_DAMAGED) { /* where another format keeps its mark is not for us to know */
+                mark_dead(fd, &status);
+            }
             unlinkat(directory, pool->name, 0); /* first, so that its memory can be the new one's */
             done = make_file(pool, directory, error);
         }
@@ -376,8 +386,8 @@ static bool check_wishes(const larder_pool *pool, const larder_geometry *geometr
         return fail(error,
                     "The pool \"%s\" exists with %llu bytes, not the %llu asked for; ask for that size, or remove "
                     "the pool first (Larder\\SharedMemory::remove('%s'), or delete %s).",
-                    pool->name, (unsigned long long)geometry->size, (unsigned long long)pool->config.size,
-                    pool->name, pool->path);
+                    pool->name, (unsigned long long)geometry->size, (unsigned long long)pool->config.size, pool->name,
+                    pool->path);
     }
     if (pool->config.evict != (geometry->evict != 0)) {
         return fail(error,
@@ -446,6 +456,7 @@ static void point_into(larder_pool *pool)
     pool->slots = (larder_slot *)(pool->rw + g->slots_at);
     pool->pins = (_Atomic uint64_t *)(pool->rw + g->pins_at);
     pool->buckets = (larder_bucket *)(pool->rw + g->buckets_at);
+    pool->deletions = (_Atomic uint64_t *)(pool->rw + g->deletions_at);
     pool->ghosts = (_Atomic uint32_t *)(pool->rw + g->ghosts_at);
     pool->segments = (larder_segment *)(pool->rw + g->table_at);
     pool->generations = (_Atomic uint32_t *)(pool->rw + g->generations_at);
@@ -455,6 +466,7 @@ static void point_into(larder_pool *pool)
     pool->size = g->size;
     pool->segment_count = g->segment_count;
     pool->bucket_count = g->bucket_count;
+    pool->deletion_count = g->deletion_count;
     pool->unit_shift = g->unit_shift;
     pool->segment_shift = g->segment_shift;
     pool->pinned_most = g->segment_count / 4;
@@ -516,8 +528,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     pool->fd = fd;
     pool->device = status.st_dev;
     pool->inode = status.st_ino;
-    if (!check_wishes(pool, &pool->geometry, error) || !allocate_pin_lists(pool, error) ||
-        !map_file(pool, fd, error)) {
+    if (!check_wishes(pool, &pool->geometry, error) || !allocate_pin_lists(pool, error) || !map_file(pool, fd, error)) {
         detach(pool);
         return FAILED;
     }
@@ -602,14 +613,15 @@ static void watch_forks(void)
 static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_error *error)
 {
     if (!name_is_sound(config->name)) {
-        return fail(error, "\"%.80s\" is no name for a pool: it takes 1 to %u letters, digits, dots, dashes and "
-                           "underscores, and begins with a letter, digit or underscore.",
+        return fail(error,
+                    "\"%.80s\" is no name for a pool: it takes 1 to %u letters, digits, dots, dashes and "
+                    "underscores, and begins with a letter, digit or underscore.",
                     config->name, LARDER_NAME_MAX);
     }
     if (config->size != 0 && (config->size < LARDER_SIZE_MIN || config->size > LARDER_SIZE_MAX)) {
-        return fail(error, "A pool of %llu bytes cannot be made: the size must be between %llu (4 MiB) and %llu (1 TiB).",
-                    (unsigned long long)config->size, (unsigned long long)LARDER_SIZE_MIN,
-                    (unsigned long long)LARDER_SIZE_MAX);
+        return fail(
+            error, "A pool of %llu bytes cannot be made: the size must be between %llu (4 MiB) and %llu (1 TiB).",
+            (unsigned long long)config->size, (unsigned long long)LARDER_SIZE_MIN, (unsigned long long)LARDER_SIZE_MAX);
     }
     pool->config = *config;
     pool->config.size = config->size == 0 ? 0 : larder_round_size(config->size);
@@ -665,12 +677,24 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
     return pool;
 }
 
+bool larder_pool_contains(const larder_pool *pool, const void *address)
+{
+    bool contains = (uintptr_t)address - (uintptr_t)pool->ro < pool->geometry.size;
+    for (const larder_grave *grave = pool->graves; grave != NULL && !contains; grave = grave->next) {
+        contains = (uintptr_t)address - (uintptr_t)grave->ro < grave->size;
+    }
+    return contains;
+}
+
 static void bury_graves(larder_pool *pool)
 {
     while (pool->graves != NULL) {
         larder_grave *grave = pool->graves;
         pool->graves = grave->next;
         unmap(grave->ro, grave->rw, grave->size);
+        if (grave->inherited_fd >= 0) {
+            close(grave->inherited_fd);
+        }
         if (grave->slot_fd >= 0) {
             close(grave->slot_fd);
         }
@@ -711,7 +735,7 @@ int larder_pool_remove(const char *directory, const char *name, larder_error *er
         return -1;
     }
     int removed = -1;
-    if (lock_directory(fd_directory, place.directory, error)) {
+    if (lock_directory(fd_directory, place.directory, LOCK_PATIENCE_MS, error)) {
         struct stat status;
         int fd = open_file(&place, fd_directory, &status, error);
         if (fd >= 0) {
@@ -732,14 +756,19 @@ int larder_pool_remove(const char *directory, const char *name, larder_error *er
 /* The pool is no longer the one of its name. Values that this request holds stay where they are until it ends. */
 static bool reattach(larder_pool *pool)
 {
-    if (pool->pinned_count > 0 && pool->in_request) {
+    if ((pool->pinned_count > 0 || pool->inherited_fd >= 0) && pool->in_request) {
         larder_grave *grave = malloc(sizeof *grave);
         if (grave == NULL) {
             return false;
         }
-        *grave = (larder_grave){.next = pool->graves, .ro = pool->ro, .rw = pool->rw, .size = pool->geometry.size,
-                                .slot_fd = pool->slot_fd};
+        *grave = (larder_grave){.next = pool->graves,
+                                .ro = pool->ro,
+                                .rw = pool->rw,
+                                .size = pool->geometry.size,
+                                .slot_fd = pool->slot_fd,
+                                .inherited_fd = pool->inherited_fd};
         pool->graves = grave;
+        pool->inherited_fd = -1;
         pool->slot_fd = -1;
         pool->slot = NULL;
         pool->ro = NULL;
@@ -753,8 +782,8 @@ static bool reattach(larder_pool *pool)
 static bool is_sound(const larder_pool *pool)
 {
     struct stat status;
-    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0 &&
-           stat(pool->path, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode &&
+    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0 && stat(pool->path, &status) == 0 &&
+           status.st_dev == pool->device && status.st_ino == pool->inode &&
            (uint64_t)status.st_size == pool->geometry.size &&
            memcmp(&pool->header->geometry, &pool->geometry, sizeof pool->geometry) == 0;
 }
@@ -774,8 +803,8 @@ static bool settle(larder_pool *pool)
 {
     larder_error *trouble = &pool->trouble;
     bool sound = pool->rw != NULL && !pool->fork_lost_file && is_sound(pool);
-    bool better = sound && !pool->in_request && pool->shift != 0 &&
-                  address_is_free(pool->geometry.base, pool->geometry.size);
+    bool better =
+        sound && !pool->in_request && pool->shift != 0 && address_is_free(pool->geometry.base, pool->geometry.size);
     pool->fork_lost_file = false;
     if ((!sound || better) && !reattach(pool)) {
         return false;

@@ -5,7 +5,7 @@
  * one process instead of poisoning all. If the address is taken, `ro` lies elsewhere, `shift` bytes away, and
  * values can only be copied out.
  *
- * A handle belongs to one thread. After a fork the child's handle is repaired by larder_pool_after_fork().
+ * A handle belongs to one thread. Fork handlers give the child's handle a slot of its own (slot.h).
  */
 #ifndef LARDER_POOL_H
 #define LARDER_POOL_H
@@ -34,15 +34,15 @@ typedef struct larder_value_ops {
 enum larder_zero_copy { LARDER_ZERO_COPY_AUTO, LARDER_ZERO_COPY_ON, LARDER_ZERO_COPY_OFF };
 
 typedef struct larder_pool_config {
-    const char *directory;       /* NULL: /dev/shm/larder-<uid> */
+    const char *directory; /* NULL: /dev/shm/larder-<uid> */
     const char *name;
-    uint64_t size;               /* bytes; 0: what is there, else the default */
+    uint64_t size; /* bytes; 0: what is there, else the default */
     bool evict;
     enum larder_zero_copy zero_copy;
-    bool protect_unpinned;       /* segments that this process does not pin are unreadable where PHP looks */
-    uint32_t layout;             /* names this PHP's layout of values; 0: none */
+    bool protect_unpinned; /* segments that this process does not pin are unreadable where PHP looks */
+    uint32_t layout;       /* names this PHP's layout of values; 0: none */
     larder_value_ops ops;
-    larder_wall_clock now;       /* NULL: the machine's */
+    larder_wall_clock now; /* NULL: the machine's */
 } larder_pool_config;
 
 typedef struct larder_error {
@@ -62,56 +62,58 @@ typedef struct larder_grave {
     const uint8_t *ro;
     uint8_t *rw;
     uint64_t size;
-    int slot_fd;
+    int slot_fd, inherited_fd;
 } larder_grave;
 
 typedef struct larder_pool {
     /* What reads need, first. */
     larder_entered *entered;
-    uint8_t *rw;                     /* the file, writable */
-    const uint8_t *ro;               /* the file, as PHP sees it */
-    larder_header *header;           /* in rw */
+    uint8_t *rw;           /* the file, writable */
+    const uint8_t *ro;     /* the file, as PHP sees it */
+    larder_header *header; /* in rw */
     larder_bucket *buckets;
-    _Atomic uint32_t *generations;   /* one per segment, 15 bits used */
+    _Atomic uint32_t *generations; /* one per segment, 15 bits used */
     uint64_t seed;
     uint64_t segments_at, size;
-    uint32_t bucket_count, segment_count;
+    uint32_t bucket_count, segment_count, deletion_count;
     uint32_t unit_shift, segment_shift;
-    uint32_t *pinned;                /* per segment: generation + 1 under which this process pins it, or 0 */
+    uint32_t *pinned; /* per segment: generation + 1 under which this process pins it, or 0 */
     larder_slot *slot;
-    uint8_t layout;                  /* 1 + this PHP's place in header.layouts, 0: none left */
-    bool zero_copy;                  /* values may be used in place */
+    uint8_t layout; /* 1 + this PHP's place in header.layouts, 0: none left */
+    bool zero_copy; /* values may be used in place */
 
+    _Atomic uint64_t *deletions; /* tick of the last delete of a key of the group; see index.h */
     larder_segment *segments;
-    _Atomic uint64_t *starts;        /* a bit per 8 bytes of segment: an item begins here */
+    _Atomic uint64_t *starts; /* a bit per 8 bytes of segment: an item begins here */
     _Atomic uint32_t *ghosts;
     larder_slot *slots;
-    _Atomic uint64_t *pins;          /* pin_words per slot */
-    _Atomic uint64_t *own_pins;      /* the part of `pins` that is this process's */
-    uint32_t *pinned_list;           /* which entries of `pinned` are set */
+    _Atomic uint64_t *pins;     /* pin_words per slot */
+    _Atomic uint64_t *own_pins; /* the part of `pins` that is this process's */
+    uint32_t *pinned_list;      /* which entries of `pinned` are set */
     uint32_t pinned_count, pinned_most;
     uint32_t slot_index, incarnation;
     uint64_t pending_sequence;
-    intptr_t shift;                  /* ro minus geometry.base */
-    larder_geometry geometry;        /* a copy nobody can damage */
+    uint64_t stuck_owner;     /* of the segment lock, waited for in vain: not waited for again */
+    intptr_t shift;           /* ro minus geometry.base */
+    larder_geometry geometry; /* a copy nobody can damage */
 
-    struct larder_pool *next;        /* all handles of this process, for fork */
+    struct larder_pool *next; /* all handles of this process, for fork */
     larder_grave *graves;
-    int fd;                          /* for questions about locks */
-    int slot_fd;                     /* its lock holds the slot */
-    int spare_fd;                    /* during a fork: the slot that the child is going to have */
+    int fd;       /* for questions about locks */
+    int slot_fd;  /* its lock holds the slot */
+    int spare_fd; /* during a fork: the slot that the child is going to have */
     uint32_t spare_index;
-    int inherited_fd;                /* in a child that found no slot of its own: keeps the parent's pins */
-    bool pins_shared;                /* a child relies on this slot's pins: leave them when the request ends */
-    bool fork_lost_file;             /* in a child: the pool was replaced meanwhile, look for the new one */
-    bool in_request;                 /* entered before in this request, if `entered` is zero all the same: a fork */
-    uint64_t checked_at;             /* ms; the last look at the path */
-    uint64_t counted_at;             /* ms; when the countdown last ended */
-    larder_error trouble;            /* why the pool cannot be used, after a false larder_pool_enter() */
+    int inherited_fd;     /* in a child that found no slot of its own: keeps the parent's pins */
+    bool pins_shared;     /* a child relies on this slot's pins: leave them when the request ends */
+    bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
+    bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
+    uint64_t checked_at;  /* ms; the last look at the path */
+    uint64_t counted_at;  /* ms; when the countdown last ended */
+    larder_error trouble; /* why the pool cannot be used, after a false larder_pool_enter() */
     dev_t device;
     ino_t inode;
     char path[LARDER_PATH_MAX];
-    larder_pool_config config;       /* its strings are the handle's own */
+    larder_pool_config config; /* its strings are the handle's own */
     char name[LARDER_NAME_MAX + 1];
     char directory[LARDER_PATH_MAX];
 } larder_pool;
@@ -134,8 +136,7 @@ bool larder_pool_enter_slowly(larder_pool *pool);
 static inline bool larder_pool_enter(larder_pool *pool)
 {
     /* relaxed: the mark only says to look; what it announces is read then. */
-    return (--pool->entered->countdown > 0 &&
-            atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0) ||
+    return (--pool->entered->countdown > 0 && atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0) ||
            larder_pool_enter_slowly(pool);
 }
 
@@ -150,11 +151,8 @@ static inline void larder_pool_doubt(larder_pool *pool)
 /* The end of a request: nobody in this process uses values any more. Drops the pins. */
 void larder_pool_leave(larder_pool *pool);
 
-/* Does this address lie where PHP sees the pool's values? */
-static inline bool larder_pool_contains(const larder_pool *pool, const void *address)
-{
-    return (uintptr_t)address - (uintptr_t)pool->ro < pool->geometry.size;
-}
+/* Does this address lie where PHP sees the pool's values, those of a replaced one included? */
+bool larder_pool_contains(const larder_pool *pool, const void *address);
 
 static inline uint64_t larder_pool_now(const larder_pool *pool)
 {
@@ -166,8 +164,7 @@ static inline void larder_count(larder_pool *pool, enum larder_counter which)
 {
     _Atomic uint64_t *counter = &pool->slot->counter[which];
     /* relaxed: only a figure. */
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
 #endif

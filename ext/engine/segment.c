@@ -31,8 +31,8 @@ static bool try_lock(larder_pool *pool, uint64_t from)
 {
     LARDER_FAULT(LARDER_AT_LOCK);
     /* acquire: all that the previous owner wrote. */
-    return atomic_compare_exchange_strong_explicit(&pool->header->lock, &from, lock_word(pool),
-                                                   memory_order_acquire, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&pool->header->lock, &from, lock_word(pool), memory_order_acquire,
+                                                   memory_order_relaxed);
 }
 
 static bool owner_is_dead(larder_pool *pool, uint64_t owner)
@@ -45,7 +45,11 @@ static bool owner_is_dead(larder_pool *pool, uint64_t owner)
 
 bool larder_try_lock(larder_pool *pool)
 {
-    return atomic_load_explicit(&pool->header->lock, memory_order_relaxed) == 0 && try_lock(pool, 0);
+    if (atomic_load_explicit(&pool->header->lock, memory_order_relaxed) != 0 || !try_lock(pool, 0)) {
+        return false;
+    }
+    pool->stuck_owner = 0;
+    return true;
 }
 
 bool larder_lock(larder_pool *pool)
@@ -56,17 +60,22 @@ bool larder_lock(larder_pool *pool)
         }
     }
     int64_t begin = monotonic_ns();
+    uint64_t owner;
     do {
-        uint64_t owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
+        owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
         if (owner == 0 ? try_lock(pool, 0) : owner_is_dead(pool, owner) && try_lock(pool, owner)) {
             if (owner != 0) {
                 larder_segments_recover(pool);
             }
             return true;
         }
+        if (owner != 0 && owner == pool->stuck_owner) {
+            return false; /* stopped in the middle of its work; once was long enough */
+        }
         struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
         nanosleep(&moment, NULL);
     } while (monotonic_ns() - begin < LOCK_PATIENCE_NS);
+    pool->stuck_owner = owner;
     return false;
 }
 
@@ -74,8 +83,7 @@ void larder_unlock(larder_pool *pool)
 {
     /* release: our changes. By exchange, so that an owner who was taken for dead cannot free another's lock. */
     uint64_t own = lock_word(pool);
-    atomic_compare_exchange_strong_explicit(&pool->header->lock, &own, 0, memory_order_release,
-                                            memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(&pool->header->lock, &own, 0, memory_order_release, memory_order_relaxed);
 }
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
@@ -169,7 +177,7 @@ static void prepare(larder_pool *pool, uint32_t index, enum larder_list queue, u
     atomic_store_explicit(&segment->fill, 0, memory_order_relaxed);
     atomic_store_explicit(&segment->live, 0, memory_order_relaxed);
     atomic_store_explicit(&segment->latest_expiry, 0, memory_order_relaxed);
-    atomic_store_explicit(&segment->sealed_at, 0, memory_order_relaxed);
+    atomic_store_explicit(&segment->latest_stamp, 0, memory_order_relaxed);
     segment->sequence = ++pool->header->sequence;
     segment->run = run;
     segment->queue = (uint8_t)queue;
@@ -201,7 +209,6 @@ void larder_seal_segment(larder_pool *pool, uint32_t index)
             atomic_store_explicit(&pool->header->open[queue], 0, memory_order_release);
         }
     }
-    atomic_store_explicit(&segment->sealed_at, larder_now_logical(pool->header), memory_order_relaxed);
     set_state(segment, LARDER_SEALED);
     larder_list_push(pool, (enum larder_list)segment->queue, index);
 }
@@ -223,12 +230,13 @@ void larder_empty_segment(larder_pool *pool, uint32_t index)
 {
     uint32_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
     larder_list_remove(pool, index);
+    LARDER_FAULT(LARDER_AT_VOID);
+    /* seq_cst, and a full fence: the reclaimer's half of the protocol in pin.h. Before the state: whoever recovers from
+     * our death frees what is in limbo, and then no word may lead there. */
+    atomic_store_explicit(&pool->generations[index], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
     LARDER_FAULT(LARDER_AT_LIMBO);
     set_state(&pool->segments[index], LARDER_LIMBO);
-    /* seq_cst, and a full fence: the reclaimer's half of the protocol in pin.h. */
-    atomic_store_explicit(&pool->generations[index], (generation + 1) & LARDER_GENERATION_MASK,
-                          memory_order_seq_cst);
-    atomic_thread_fence(memory_order_seq_cst);
     if (larder_pinned_by_any(pool, index)) {
         larder_list_push(pool, LARDER_LIST_LIMBO, index);
     } else {
@@ -343,8 +351,8 @@ static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_
     return true;
 }
 
-static void begin_draft(larder_pool *pool, larder_draft *draft, uint32_t segment, uint32_t generation,
-                        uint64_t offset, bool brief)
+static void begin_draft(larder_pool *pool, larder_draft *draft, uint32_t segment, uint32_t generation, uint64_t offset,
+                        bool brief)
 {
     *draft = (larder_draft){.item = (larder_item *)(pool->rw + offset),
                             .offset = offset,

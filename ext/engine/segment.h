@@ -42,6 +42,13 @@ static inline void larder_segment_account(larder_pool *pool, uint32_t segment, i
     atomic_fetch_add_explicit(&pool->segments[segment].live, sign > 0 ? change : 0 - change, memory_order_relaxed);
 }
 
+/* Before an item is published in the segment: it is as young as that, and lives as long. */
+static inline void larder_segment_note(larder_segment *segment, uint64_t stamp, uint64_t expiry)
+{
+    larder_raise(&segment->latest_expiry, expiry);
+    larder_raise(&segment->latest_stamp, stamp);
+}
+
 static inline uint32_t larder_segment_live_items(const larder_segment *segment)
 {
     return (uint32_t)(atomic_load_explicit(&segment->live, memory_order_relaxed) >> 40);

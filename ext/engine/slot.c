@@ -13,8 +13,7 @@
 
 static bool lock_byte(int fd, uint32_t index, short type)
 {
-    struct flock lock = {
-        .l_type = type, .l_whence = SEEK_SET, .l_start = LARDER_SLOT_LOCK + (off_t)index, .l_len = 1};
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = LARDER_SLOT_LOCK + (off_t)index, .l_len = 1};
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
@@ -23,8 +22,7 @@ static int open_again(const larder_pool *pool)
 {
     int fd = open(pool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
-    if (fd >= 0 &&
-        (fstat(fd, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode)) {
+    if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode)) {
         close(fd);
         return -1;
     }

@@ -10,7 +10,7 @@ static void add_segments(const larder_pool *pool, larder_stats *stats)
     for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
         const larder_segment *segment = &pool->segments[i];
         uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
-        uint64_t sealed = atomic_load_explicit(&segment->sealed_at, memory_order_relaxed);
+        uint64_t latest = atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed);
         stats->segments[state % LARDER_SEGMENT_STATES]++;
         if (state == LARDER_LIMBO) {
             stats->limbo_bytes += (uint64_t)segment->run << pool->segment_shift;
@@ -23,7 +23,7 @@ static void add_segments(const larder_pool *pool, larder_stats *stats)
         } else {
             stats->main_segments++;
         }
-        if (sealed == 0 || sealed >= clear) {
+        if (latest >= clear) {
             stats->items += larder_segment_live_items(segment);
             stats->bytes += larder_segment_live_units(segment) << pool->unit_shift;
         }

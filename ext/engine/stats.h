@@ -5,15 +5,15 @@
 #include "pool.h"
 
 typedef struct larder_stats {
-    uint64_t items, bytes;        /* alive, or expired and not yet reclaimed */
-    uint64_t capacity;            /* bytes that all segments have together */
+    uint64_t items, bytes; /* alive, or expired and not yet reclaimed */
+    uint64_t capacity;     /* bytes that all segments have together */
     uint64_t counters[LARDER_COUNTERS];
     uint64_t segments[LARDER_SEGMENT_STATES];
     uint64_t small_segments, main_segments;
     uint64_t limbo_bytes;
     uint64_t segment_bytes;
-    uint32_t processes;           /* slots in use */
-    uint64_t oldest_pin_ms;       /* how long the oldest pin has been held; 0: none */
+    uint32_t processes;     /* slots in use */
+    uint64_t oldest_pin_ms; /* how long the oldest pin has been held; 0: none */
     uint32_t oldest_pin_slot;
 } larder_stats;
 
