@@ -362,7 +362,8 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum purpose *purpose)
         }
         best = index;
         least = live;
-        *purpose = dead ? DISCARD : COMPACT;
+        /* A writer that was slow may have published something alive among the dead. */
+        *purpose = dead && evicts ? DISCARD : COMPACT;
         if (dead) {
             break;
         }
@@ -456,6 +457,10 @@ static bool choose_free_victim(larder_pool *pool)
         return true;
     }
     uint32_t victim = find_mostly_dead(pool, &purpose);
+    if (purpose == COMPACT && pool->geometry.evict != 0) {
+        victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
+        purpose = EVICT;
+    }
     if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
         enum larder_list queue = queue_in_turn(pool), other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
         victim = find_oldest(pool, queue, UINT32_MAX, false);
@@ -642,6 +647,21 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
     return true;
 }
 
+/* An open segment in the middle of the pool may be all that is in the way. */
+static bool seal_open(larder_pool *pool)
+{
+    bool sealed = false;
+    for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
+        uint32_t open = larder_open_of(pool, (enum larder_list)queue);
+        if (open < pool->geometry.segment_count &&
+            (pool->geometry.evict != 0 || larder_segment_live_items(&pool->segments[open]) == 0)) {
+            larder_seal_segment(pool, open);
+            sealed = true;
+        }
+    }
+    return sealed;
+}
+
 enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *head)
 {
     enum larder_result result = pool->geometry.evict != 0 ? LARDER_PINNED : LARDER_FULL;
@@ -653,6 +673,9 @@ enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *
     for (int tries = 0; tries < 3; tries++) {
         gather_pins(pool, pins);
         uint32_t begin = find_window(pool, pins, count);
+        if (begin == LARDER_NO_SEGMENT && tries == 0 && seal_open(pool)) {
+            continue;
+        }
         if (begin == LARDER_NO_SEGMENT) {
             break;
         }
