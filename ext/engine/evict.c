@@ -526,48 +526,64 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
     }
 }
 
-/* May this segment be part of a run that is about to be made? */
-static bool is_available(const larder_pool *pool, const uint64_t *pins, uint32_t index)
+static enum larder_segment_state state_of(const larder_segment *segment)
 {
-    const larder_segment *segment = &pool->segments[index];
-    enum larder_segment_state state =
-        (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_relaxed);
-    if (state == LARDER_FREE) {
-        return true;
-    }
-    bool pinned = (pins[index / 64] >> index % 64 & 1) != 0;
-    return (state == LARDER_SEALED || state == LARDER_TAIL) && !pinned &&
-           (pool->geometry.evict != 0 || larder_segment_live_items(segment) == 0);
+    return (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_relaxed);
 }
 
+/* May the segments of the run that begins here (one, usually) not become part of another? */
+static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head)
+{
+    enum larder_segment_state state = state_of(&pool->segments[head]);
+    bool pinned = (pins[head / 64] >> head % 64 & 1) != 0;
+    bool lives = pool->geometry.evict == 0 && larder_segment_live_items(&pool->segments[head]) > 0;
+    return state != LARDER_FREE && (state == LARDER_LIMBO || pinned || lives);
+}
+
+static uint32_t run_of(const larder_pool *pool, uint32_t head)
+{
+    uint32_t run = pool->segments[head].run, rest = pool->segment_count - head;
+    return run == 0 ? 1 : run < rest ? run : rest;
+}
+
+/* Sets a bit for each segment that stands in the way of a new run; only heads are pinned, but all of a run is used. */
+static void gather_blocked(larder_pool *pool, uint64_t *blocked)
+{
+    gather_pins(pool, blocked);
+    for (uint32_t head = 0; head < pool->segment_count; head += run_of(pool, head)) {
+        bool is = is_blocked(pool, blocked, head);
+        for (uint32_t i = head; i < head + run_of(pool, head); i++) {
+            uint64_t bit = UINT64_C(1) << i % 64;
+            blocked[i / 64] = is ? blocked[i / 64] | bit : blocked[i / 64] & ~bit;
+        }
+    }
+}
+
+/* What would be lost with this segment. A run's first stands for all of it. */
 static uint64_t loss(const larder_pool *pool, uint32_t index)
 {
     return is_sealed(&pool->segments[index]) ? larder_segment_live_units(&pool->segments[index]) : 0;
 }
 
-/* The window of `count` neighbours in which the least is alive, and which cuts no other run in two. */
-static uint32_t find_window(const larder_pool *pool, const uint64_t *pins, uint32_t count)
+/* The window of `count` neighbours in which the least is alive. */
+static uint32_t find_window(const larder_pool *pool, const uint64_t *blocked, uint32_t count)
 {
-    uint32_t best = LARDER_NO_SEGMENT, segments = pool->geometry.segment_count, length = 0;
+    uint32_t best = LARDER_NO_SEGMENT, length = 0;
     uint64_t sum = 0, least = UINT64_MAX;
-    for (uint32_t end = 0; end < segments; end++) {
-        if (!is_available(pool, pins, end)) {
+    for (uint32_t end = 0; end < pool->segment_count; end++) {
+        if ((blocked[end / 64] >> end % 64 & 1) != 0) {
             length = 0;
             sum = 0;
             continue;
         }
         sum += loss(pool, end);
-        length++;
-        if (length > count) {
+        if (++length > count) {
             sum -= loss(pool, end - count);
             length = count;
         }
-        uint32_t begin = end + 1 - count;
-        bool whole = length == count && pool->segments[begin].run != 0 &&
-                     (end + 1 == segments || pool->segments[end + 1].run != 0);
-        if (whole && sum < least) {
+        if (length == count && sum < least) {
             least = sum;
-            best = begin;
+            best = end + 1 - count;
         }
     }
     return best;
@@ -583,12 +599,12 @@ static void claim(larder_pool *pool, uint32_t index, uint32_t count)
 
 static bool is_claimed(const larder_segment *segment)
 {
-    return atomic_load_explicit(&segment->state, memory_order_relaxed) == LARDER_TAIL && segment->run != 0;
+    return state_of(segment) == LARDER_TAIL && segment->run != 0;
 }
 
 static bool is_free(const larder_segment *segment)
 {
-    return atomic_load_explicit(&segment->state, memory_order_relaxed) == LARDER_FREE;
+    return state_of(segment) == LARDER_FREE;
 }
 
 static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
@@ -629,8 +645,18 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
             claim(pool, i, count);
         }
     }
+    uint32_t first = begin;
+    while (first > 0 && state_of(&pool->segments[first]) == LARDER_TAIL && !is_claimed(&pool->segments[first])) {
+        first--; /* the window begins in the middle of a run, which goes as a whole */
+    }
+    if (first < begin) {
+        clear_out(pool, first, count);
+    }
     for (uint32_t i = begin; i < begin + count; i++) {
         const larder_segment *segment = &pool->segments[i];
+        if (state_of(segment) == LARDER_OPEN) {
+            larder_seal_segment(pool, i);
+        }
         if (is_sealed(segment)) {
             clear_out(pool, i, count);
         }
@@ -665,14 +691,14 @@ static bool seal_open(larder_pool *pool)
 enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *head)
 {
     enum larder_result result = pool->geometry.evict != 0 ? LARDER_PINNED : LARDER_FULL;
-    uint64_t *pins = malloc(pool->geometry.pin_words * sizeof *pins);
-    if (pins == NULL) {
+    uint64_t *blocked = malloc(pool->geometry.pin_words * sizeof *blocked);
+    if (blocked == NULL) {
         return LARDER_BUSY;
     }
     larder_drain_limbo(pool);
     for (int tries = 0; tries < 3; tries++) {
-        gather_pins(pool, pins);
-        uint32_t begin = find_window(pool, pins, count);
+        gather_blocked(pool, blocked);
+        uint32_t begin = find_window(pool, blocked, count);
         if (begin == LARDER_NO_SEGMENT && tries == 0 && seal_open(pool)) {
             continue;
         }
@@ -685,6 +711,6 @@ enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *
             break;
         }
     }
-    free(pins);
+    free(blocked);
     return result;
 }

@@ -287,6 +287,8 @@ enum larder_result larder_publish(larder_pool *pool, const larder_place *place, 
 {
     bool again = true;
     enum larder_result result = LARDER_BUSY;
+    larder_segment_note(&pool->segments[draft->segment], draft->item->stamp,
+                        atomic_load_explicit(&draft->item->expiry, memory_order_relaxed));
     LARDER_FAULT(LARDER_AT_START_BIT);
     larder_segment_mark(pool, draft->offset);
     for (int tries = 0; again && tries < TRIES; tries++) {

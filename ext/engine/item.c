@@ -48,7 +48,6 @@ static void write_item(larder_pool *pool, const larder_key *key, const larder_va
     } else {
         value->write(value->context, to, pool->geometry.base + draft->offset + value_at);
     }
-    larder_segment_note(&pool->segments[draft->segment], stamp, terms->expiry);
 }
 
 static void count_refusal(larder_pool *pool, enum larder_result result)
