@@ -296,8 +296,7 @@ enum reading read_described(larder_pool *pool, larder_key key, uint64_t number, 
         }
         value = larder_hit_value(pool, hit, &size);
     }
-    enum reading seen =
-        value == NULL ? READ_NOTHING : judge(pool, value, size, hit, (uintptr_t)value, number, what);
+    enum reading seen = value == NULL ? READ_NOTHING : judge(pool, value, size, hit, (uintptr_t)value, number, what);
     larder_hit_drop(pool, hit);
     return seen;
 }

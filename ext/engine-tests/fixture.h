@@ -69,8 +69,8 @@ bool take(larder_pool *pool, larder_key key, void *to, size_t most, size_t *size
 /* Does the key hold this text? */
 bool holds_text(larder_pool *pool, const char *key, const char *text);
 
-/* A value that describes itself: from 32 bytes on, all of them follow from key, version and size. A *block* is of a kind
- * that is used in place, belongs to this layout and knows the address it is read at; else it is bytes.
+/* A value that describes itself: from 32 bytes on, all of them follow from key, version and size. A *block* is of a
+ * kind that is used in place, belongs to this layout and knows the address it is read at; else it is bytes.
  *
  * `versions`, if not NULL, gives the version in the middle of the store, after its tick. */
 #define BLOCK_KIND      9u

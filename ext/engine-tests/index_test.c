@@ -3,8 +3,8 @@
 
 #include <stdatomic.h>
 
-/* Two letters that add up to the same in the hash of keys: any choice of one of the two for each place gives another key
- * with the same hash, and so with the same buckets and fingerprint. */
+/* Two letters that add up to the same in the hash of keys: any choice of one of the two for each place gives another
+ * key with the same hash, and so with the same buckets and fingerprint. */
 static larder_key twin(uint32_t number)
 {
     static char buffers[64][2 * 12 + 1];
@@ -91,14 +91,16 @@ TEST(all_used, "if all items in two full buckets were used, a new key still find
     larder_pool_close(pool);
 }
 
-TEST(no_eviction_of_words, "a pool that does not evict refuses a key for which both buckets are full, unless one there is dead")
+TEST(no_eviction_of_words,
+     "a pool that does not evict refuses a key for which both buckets are full, unless one there is dead")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
     config.evict = false;
     config.now = clock_now;
     larder_pool *pool = pool_open_as(&config);
     for (uint32_t i = 0; i < 14; i++) {
-        EQUAL(put_with(pool, twin(i), &i, sizeof i, LARDER_SET, i == 5 ? clock_ms + 1000 : LARDER_NO_EXPIRY), LARDER_OK);
+        EQUAL(put_with(pool, twin(i), &i, sizeof i, LARDER_SET, i == 5 ? clock_ms + 1000 : LARDER_NO_EXPIRY),
+              LARDER_OK);
     }
     uint32_t more = 14;
     EQUAL(put_bytes(pool, twin(14), &more, sizeof more), LARDER_FULL);
@@ -177,7 +179,8 @@ static bool survives_delete(larder_pool *pool, unsigned point, bool existed)
     return there;
 }
 
-TEST(delete_in_between, "a delete that comes at any moment of a store, once it has ticked, leaves nothing of it; one that comes before, the new value")
+TEST(delete_in_between, "a delete that comes at any moment of a store, once it has ticked, leaves nothing of it; one "
+                        "that comes before, the new value")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
     beside = pool_open("p", 4 * MIB);
@@ -203,8 +206,8 @@ static void store_beside(void)
 
 TEST(store_in_between, "of two stores of a key, at whatever moment one comes in between, the later one stays, once")
 {
-    static const unsigned points[] = {LARDER_AT_GUARD, LARDER_AT_START_BIT, LARDER_AT_PENDING, LARDER_AT_PUBLISH,
-                                      LARDER_AT_REPLACE, LARDER_AT_ACCOUNT};
+    static const unsigned points[] = {LARDER_AT_GUARD,   LARDER_AT_START_BIT, LARDER_AT_PENDING,
+                                      LARDER_AT_PUBLISH, LARDER_AT_REPLACE,   LARDER_AT_ACCOUNT};
     larder_pool *pool = pool_open("p", 4 * MIB);
     beside = pool_open("p", 4 * MIB);
     meddled = key_of("meddled");

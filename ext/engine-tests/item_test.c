@@ -210,7 +210,8 @@ TEST(beyond_counters, "a count past 62 bits goes on as a plain int and back, and
     larder_pool_close(pool);
 }
 
-TEST(counters_expire, "counting keeps an expiry, in place and across kinds; an expired counter begins anew with the given one")
+TEST(counters_expire,
+     "counting keeps an expiry, in place and across kinds; an expired counter begins anew with the given one")
 {
     larder_pool *pool = open_with_clock(true);
     const larder_key key = key_of("c");

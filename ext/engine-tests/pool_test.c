@@ -102,7 +102,16 @@ TEST(sizes_refused, "a size below 4 MiB or above 1 TiB is refused, and says the 
 
 TEST(names_refused, "a name that could leave the directory, hide in it or is too long is refused")
 {
-    static const char *const names[] = {"", ".", "..", ".new-1", "-a", "a/b", "../a", "a b", "a\n", "\xc3\xa4",
+    static const char *const names[] = {"",
+                                        ".",
+                                        "..",
+                                        ".new-1",
+                                        "-a",
+                                        "a/b",
+                                        "../a",
+                                        "a b",
+                                        "a\n",
+                                        "\xc3\xa4",
                                         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const larder_pool_config config = pool_config(names[i], 4 * MIB);
@@ -164,7 +173,8 @@ TEST(file_link, "a symbolic link in the file's place is refused, and its target 
     close(fd);
 }
 
-TEST(other_kinds_of_file, "a directory, a pipe or a hard-linked foreign file in the file's place is refused, without waiting")
+TEST(other_kinds_of_file,
+     "a directory, a pipe or a hard-linked foreign file in the file's place is refused, without waiting")
 {
     const larder_pool_config config = pool_config("p", 4 * MIB);
     mkdir(path_of("p"), 0700);
@@ -277,7 +287,8 @@ static void make_sample(void)
 
 TEST(truncated, "a truncated, emptied or lengthened file is replaced by a sound pool")
 {
-    static const off_t lengths[] = {0, 1, 100, 4095, 4096, 8192, 4 * 1048576 - 4096, 4 * 1048576 - 1, 4 * 1048576 + 4096};
+    static const off_t lengths[] = {
+        0, 1, 100, 4095, 4096, 8192, 4 * 1048576 - 4096, 4 * 1048576 - 1, 4 * 1048576 + 4096};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         make_sample();
         REQUIRE(truncate(path_of("p"), lengths[i]) == 0);
@@ -332,7 +343,8 @@ static bool serves(void)
     return stored;
 }
 
-TEST(header_flips, "with any byte of the header page changed, the pool is used or replaced, without a crash or an untruth")
+TEST(header_flips,
+     "with any byte of the header page changed, the pool is used or replaced, without a crash or an untruth")
 {
     for (size_t i = 0; i < 2 * sizeof(larder_header); i++) {
         larder_pool_remove(test_directory(), "p", &(larder_error){.message = ""});
@@ -345,11 +357,13 @@ TEST(header_flips, "with any byte of the header page changed, the pool is used o
         REQUIRE(pwrite(fd, &byte, 1, (off_t)at) == 1);
         close(fd);
         int status = child_wait(child_start(use_in_child, is_part_of_the_clock(at) ? &byte : NULL));
-        if (status != 0 && !test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: status %d", at, byte, status)) {
+        if (status != 0 &&
+            !test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: status %d", at, byte, status)) {
             continue;
         }
         if (!is_part_of_the_clock(at) && !serves() && !serves()) {
-            test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: nothing can be stored any more", at, byte);
+            test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: nothing can be stored any more", at,
+                        byte);
         }
     }
 }
@@ -412,10 +426,14 @@ static void noise_everywhere(uint64_t seed, unsigned sparse)
         const char *what;
         uint64_t from, to;
     } parts[] = {
-        {"slots", g.slots_at, g.pins_at},           {"pins", g.pins_at, g.tags_at},
-        {"index", g.buckets_at, g.ghosts_at},       {"ghosts", g.ghosts_at, g.table_at},
-        {"table", g.table_at, g.generations_at},    {"generations", g.generations_at, g.starts_at},
-        {"item starts", g.starts_at, g.segments_at}, {"items", g.segments_at, g.size},
+        {"slots", g.slots_at, g.pins_at},
+        {"pins", g.pins_at, g.tags_at},
+        {"index", g.buckets_at, g.ghosts_at},
+        {"ghosts", g.ghosts_at, g.table_at},
+        {"table", g.table_at, g.generations_at},
+        {"generations", g.generations_at, g.starts_at},
+        {"item starts", g.starts_at, g.segments_at},
+        {"items", g.segments_at, g.size},
         {"all but the header", g.slots_at, g.size},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -486,7 +504,8 @@ static void call_often(larder_pool *pool)
     }
 }
 
-TEST(removed_under_us, "a pool removed under a running process is noticed, and values stay readable until the request ends")
+TEST(removed_under_us,
+     "a pool removed under a running process is noticed, and values stay readable until the request ends")
 {
     larder_pool *pool = pool_with_block();
     size_t size;
@@ -511,7 +530,8 @@ TEST(removed_under_us, "a pool removed under a running process is noticed, and v
     larder_pool_close(pool);
 }
 
-TEST(unlinked_under_us, "a pool file that somebody deletes or replaces is noticed within 100 ms, and at the next request")
+TEST(unlinked_under_us,
+     "a pool file that somebody deletes or replaces is noticed within 100 ms, and at the next request")
 {
     for (int way = 0; way < 4; way++) {
         larder_pool *pool = pool_with_block();
@@ -722,14 +742,16 @@ TEST(many_pools, "a process can have many pools open, each at its own address an
     }
 }
 
-TEST(address_taken, "where its address is taken, a pool is mapped elsewhere and values are only copied; later it moves back")
+TEST(address_taken,
+     "where its address is taken, a pool is mapped elsewhere and values are only copied; later it moves back")
 {
     larder_pool *maker = pool_open("p", 4 * MIB);
     uint64_t base = maker->geometry.base;
     described what = {.key = 1, .version = 3, .block = true};
     EQUAL(put_described(maker, key_number(1), &what, 5000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
     larder_pool_close(maker);
-    void *taken = mmap((void *)(uintptr_t)base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    void *taken =
+        mmap((void *)(uintptr_t)base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     REQUIRE((uintptr_t)taken == base);
     larder_pool *pool = pool_open("p", 4 * MIB);
     CHECK(!pool->zero_copy);

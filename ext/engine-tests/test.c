@@ -38,7 +38,7 @@ static test_case **last_test = &first_test;
 static char root[DIRECTORY_BYTES / 2];
 static char directory[DIRECTORY_BYTES];
 static uint64_t seed;
-static _Atomic uint32_t *failures; /* of the test that runs, in all its processes */
+static _Atomic uint32_t *failures;    /* of the test that runs, in all its processes */
 static volatile sig_atomic_t running; /* its process group */
 
 void test_register(test_case *test)

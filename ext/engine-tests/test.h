@@ -1,6 +1,6 @@
-/* A small harness. Each test is a promise and runs in a process of its own, with a directory of its own in shared memory;
- * what it leaves behind, processes and files, is removed whatever happens to it. A failed check is printed with its place
- * and values, and the test goes on; a failed REQUIRE ends it.
+/* A small harness. Each test is a promise and runs in a process of its own, with a directory of its own in shared
+ * memory; what it leaves behind, processes and files, is removed whatever happens to it. A failed check is printed with
+ * its place and values, and the test goes on; a failed REQUIRE ends it.
  */
 #ifndef LARDER_TEST_H
 #define LARDER_TEST_H
