@@ -90,7 +90,14 @@ static bool check_lists(const larder_pool *pool, larder_error *error)
     return listed == count || wrong(error, "%u of %u segments are on a list or open", listed, count);
 }
 
-bool larder_check(larder_pool *pool, larder_error *error)
+static bool check_account(const larder_segment *segment, const tally *found, bool after_deaths)
+{
+    uint64_t items = larder_segment_live_items(segment), units = larder_segment_live_units(segment);
+    return (items == found->items && units == found->units) ||
+           (after_deaths && items >= found->items && units >= found->units);
+}
+
+bool larder_check(larder_pool *pool, bool after_deaths, larder_error *error)
 {
     if (!larder_pool_enter(pool)) {
         *error = pool->trouble;
@@ -114,7 +121,7 @@ bool larder_check(larder_pool *pool, larder_error *error)
         uint32_t state = atomic_load_explicit(&pool->segments[i].state, memory_order_relaxed);
         uint64_t live = larder_segment_live_units(&pool->segments[i]);
         if (state == LARDER_OPEN || state == LARDER_SEALED) {
-            sound = (live == tallies[i].units && larder_segment_live_items(&pool->segments[i]) == tallies[i].items) ||
+            sound = check_account(&pool->segments[i], &tallies[i], after_deaths) ||
                     wrong(error, "segment %u says %llu live units, the index %llu", i, (unsigned long long)live,
                           (unsigned long long)tallies[i].units);
         }

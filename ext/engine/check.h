@@ -4,7 +4,8 @@
 
 #include "pool.h"
 
-/* False: `error` names the first thing that is wrong. */
-bool larder_check(larder_pool *pool, larder_error *error);
+/* False: `error` names the first thing that is wrong. Where a process may have been killed in the middle of a store, a
+ * segment may say that more is alive in it than is, until it is recycled; it never says less. */
+bool larder_check(larder_pool *pool, bool after_deaths, larder_error *error);
 
 #endif
