@@ -28,7 +28,7 @@ static site make_site(void)
 static void expect(const site *s, const char *words)
 {
     larder_error error = {.message = ""};
-    CHECK(!larder_check(s->pool, &error));
+    CHECK(!larder_check(s->pool, false, &error));
     CONTAINS(error.message, words);
 }
 
@@ -98,6 +98,10 @@ TEST(finds_accounts, "the check finds a segment whose live items do not add up")
     CHECK_POOL(s.pool);
     atomic_fetch_add(&s.segment->live, UINT64_C(1) << 40);
     expect(&s, "live units");
+    CHECK_POOL_AFTER_DEATHS(s.pool); /* too much is what a death may leave, too little is not */
+    atomic_fetch_sub(&s.segment->live, UINT64_C(2) << 40);
+    larder_error error;
+    CHECK(!larder_check(s.pool, true, &error));
     larder_pool_close(s.pool);
 }
 

@@ -115,10 +115,10 @@ const char *path_of(const char *name)
     return path;
 }
 
-bool pool_checked(larder_pool *pool, const char *file, int line)
+bool pool_checked(larder_pool *pool, bool after_deaths, const char *file, int line)
 {
     larder_error error = {.message = ""};
-    return larder_check(pool, &error) || test_failed(file, line, "the pool is not sound: %s", error.message);
+    return larder_check(pool, after_deaths, &error) || test_failed(file, line, "the pool is not sound: %s", error.message);
 }
 
 /* ---- keys and plain values ------------------------------------------------------------------------------- */

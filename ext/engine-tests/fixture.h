@@ -35,8 +35,9 @@ const char *pool_refusal(const larder_pool_config *config);
 const char *path_of(const char *name);
 
 /* larder_check(), as a check. */
-#define CHECK_POOL(pool) pool_checked(pool, __FILE__, __LINE__)
-bool pool_checked(larder_pool *pool, const char *file, int line);
+#define CHECK_POOL(pool)              pool_checked(pool, false, __FILE__, __LINE__)
+#define CHECK_POOL_AFTER_DEATHS(pool) pool_checked(pool, true, __FILE__, __LINE__)
+bool pool_checked(larder_pool *pool, bool after_deaths, const char *file, int line);
 
 /* ---- the clock: for configurations with .now = clock_now ---- */
 

@@ -414,7 +414,7 @@ static void use_heavily(void *context)
     larder_stats stats;
     larder_error error;
     larder_stats_read(pool, &stats);
-    (void)larder_check(pool, &error); /* it may find what it likes, but must end */
+    (void)larder_check(pool, true, &error); /* it may find what it likes, but must end */
     larder_pool_close(pool);
 }
 
