@@ -17,7 +17,7 @@ final class ConsoleProgress implements Progress
 
     public function begin(string $title, int $steps): void
     {
-        $this->bar = new ProgressBar($this->output, $steps);
+        $this->bar = new ProgressBar($this->output, max(1, $steps)); // without a number of steps there is no time left to show
         $this->bar->setFormat(" {$title}\n %current%/%max% [%bar%] %percent:3s%% %elapsed:6s%, left %remaining:-6s%  %message%");
         $this->bar->setMessage('');
         $this->bar->start();
