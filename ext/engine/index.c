@@ -186,13 +186,15 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
                 continue;
             }
             if ((word & LARDER_PENDING) != 0) {
-                if (patient && (uint32_t)word < pool->slot_index) {
+                /* If it can be cleared, its owner finds out, and starts over; else it is final by now, and we do. */
+                if ((patient && (uint32_t)word < pool->slot_index) || !exchange(at, word, 0)) {
                     return false;
                 }
-                exchange(at, word, 0); /* its owner finds out, and starts over */
             } else if (larder_matches(pool, word, key, &found)) {
                 larder_found_drop(pool, &found);
                 return false;
+            } else if (atomic_load_explicit(at, memory_order_seq_cst) != word) {
+                return false; /* moved or replaced while we looked */
             }
         }
     }
