@@ -109,7 +109,8 @@ static void copy_item(larder_pool *pool, const larder_item *from, larder_item *t
     size_t value_at = larder_item_value_at(from->tags, from->key_length, from->kind);
     memcpy(to, from, bytes);
     atomic_store_explicit(&to->expiry, expiry, memory_order_relaxed);
-    to->layout_and_level = (uint8_t)((from->layout_and_level & LARDER_LAYOUT_MASK) | level << LARDER_LEVEL_SHIFT);
+    to->layout_and_level =
+        (uint8_t)((from->layout_and_level & LARDER_LAYOUT_MASK) | (uint8_t)(level << LARDER_LEVEL_SHIFT));
     if (to->kind == LARDER_COUNTER_KIND) {
         uint64_t frozen = freeze((larder_item *)(uintptr_t)from);
         memcpy((uint8_t *)to + value_at, &frozen, sizeof frozen);
@@ -559,26 +560,42 @@ static void gather_blocked(larder_pool *pool, uint64_t *blocked)
     }
 }
 
-/* What would be lost with this segment. A run's first stands for all of it. */
-static uint64_t loss(const larder_pool *pool, uint32_t index)
+/* What would be lost with the run that begins here (one segment, usually). */
+static uint64_t loss(const larder_pool *pool, uint32_t head)
 {
-    return is_sealed(&pool->segments[index]) ? larder_segment_live_units(&pool->segments[index]) : 0;
+    enum larder_segment_state state = state_of(&pool->segments[head]);
+    return state == LARDER_SEALED || state == LARDER_OPEN ? larder_segment_live_units(&pool->segments[head]) : 0;
 }
 
-/* The window of `count` neighbours in which the least is alive. */
+static bool is_head(const larder_pool *pool, uint32_t index)
+{
+    return index >= pool->segment_count || state_of(&pool->segments[index]) != LARDER_TAIL;
+}
+
+static uint32_t head_of(const larder_pool *pool, uint32_t index)
+{
+    while (index > 0 && !is_head(pool, index)) {
+        index--;
+    }
+    return index;
+}
+
+/* The window of `count` neighbours with which the least is lost. A run goes as a whole: it counts as soon as its first
+ * segment is in the window, and until its last has left it. */
 static uint32_t find_window(const larder_pool *pool, const uint64_t *blocked, uint32_t count)
 {
     uint32_t best = LARDER_NO_SEGMENT, length = 0;
     uint64_t sum = 0, least = UINT64_MAX;
     for (uint32_t end = 0; end < pool->segment_count; end++) {
         if ((blocked[end / 64] >> end % 64 & 1) != 0) {
-            length = 0;
+            length = 0; /* all of a run is blocked, or nothing of it */
             sum = 0;
             continue;
         }
-        sum += loss(pool, end);
+        sum += is_head(pool, end) ? loss(pool, end) : 0;
         if (++length > count) {
-            sum -= loss(pool, end - count);
+            uint32_t gone = end - count;
+            sum -= is_head(pool, gone + 1) ? loss(pool, head_of(pool, gone)) : 0;
             length = count;
         }
         if (length == count && sum < least) {

@@ -85,6 +85,12 @@ for ($k = 0; $k < 10; $k++) {
 
 echo "-- large values\n";
 $pool = fresh_pool($size);
+check($pool->setMany(['small' => 1, 'other' => range(1, 100)]) === [], 'set');
+for ($i = 0; $i < 3; $i++) {
+    check($pool->set("run $i", str_repeat('r', 1 << 20)), 'set');
+}
+same([$pool->get('small'), count($pool->get('other')), $pool->statistics()['evictions']], [1, 100, 0], 'a large value takes what is free');
+$pool = fresh_pool($size);
 $segment = $pool->statistics()['segments']['bytes'];
 foreach ([1, 2] as $segments) {
     $value = str_repeat('x', $segments * $segment - 1000);
