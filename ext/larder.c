@@ -26,18 +26,21 @@ static void close_pool(zval *entry)
     larder_pool_close(Z_PTR_P(entry));
 }
 
-static PHP_GINIT_FUNCTION(larder)
+/* PHP's macro for this function names its parameter as the global itself is named. */
+static void begin_globals(void *of_this_thread)
 {
+    zend_larder_globals *globals = of_this_thread;
 #if defined(COMPILE_DL_LARDER) && defined(ZTS)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-    memset(larder_globals, 0, sizeof *larder_globals);
-    zend_hash_init(&larder_globals->pools, 0, NULL, close_pool, true);
+    memset(globals, 0, sizeof *globals);
+    zend_hash_init(&globals->pools, 0, NULL, close_pool, true);
 }
 
-static PHP_GSHUTDOWN_FUNCTION(larder)
+static void end_globals(void *of_this_thread)
 {
-    zend_hash_destroy(&larder_globals->pools);
+    zend_larder_globals *globals = of_this_thread;
+    zend_hash_destroy(&globals->pools);
 }
 
 static PHP_MINIT_FUNCTION(larder)
@@ -138,8 +141,8 @@ zend_module_entry larder_module_entry = {
     PHP_MINFO(larder),
     PHP_LARDER_VERSION,
     PHP_MODULE_GLOBALS(larder),
-    PHP_GINIT(larder),
-    PHP_GSHUTDOWN(larder),
+    begin_globals,
+    end_globals,
     post_deactivate,
     STANDARD_MODULE_PROPERTIES_EX,
 };

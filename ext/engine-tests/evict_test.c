@@ -31,7 +31,7 @@ static void keeps_serving(uint64_t size, size_t least, size_t most)
 {
     larder_pool *pool = open_with("p", size, true);
     rng r = {test_seed()};
-    larder_stats stats;
+    larder_stats stats = {.capacity = 0};
     uint64_t bytes = 0, peak = 0, refused = 0, total = 10 * size, low = UINT64_MAX;
     for (uint64_t i = 0; bytes < total; i++) {
         size_t length = least + rng_below(&r, most - least + 1);

@@ -97,35 +97,49 @@ static bool check_account(const larder_segment *segment, const tally *found, boo
            (after_deaths && items >= found->items && units >= found->units);
 }
 
+static bool check_accounts(const larder_pool *pool, const tally *tallies, bool after_deaths, larder_error *error)
+{
+    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+        uint32_t state = atomic_load_explicit(&pool->segments[i].state, memory_order_relaxed);
+        uint64_t live = larder_segment_live_units(&pool->segments[i]);
+        if ((state == LARDER_OPEN || state == LARDER_SEALED) &&
+            !check_account(&pool->segments[i], &tallies[i], after_deaths)) {
+            return wrong(error, "segment %u says %llu live units, the index %llu", i, (unsigned long long)live,
+                         (unsigned long long)tallies[i].units);
+        }
+    }
+    return true;
+}
+
+static bool check_index(larder_pool *pool, tally *tallies, larder_error *error)
+{
+    for (uint32_t b = 0; b < pool->geometry.bucket_count; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            uint64_t word = atomic_load_explicit(&pool->buckets[b].word[i], memory_order_acquire);
+            if (!check_word(pool, &pool->buckets[b], word, tallies, error)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool larder_check(larder_pool *pool, bool after_deaths, larder_error *error)
 {
     if (!larder_pool_enter(pool)) {
         *error = pool->trouble;
         return false;
     }
-    uint32_t count = pool->geometry.segment_count;
-    tally *tallies = calloc(count, sizeof *tallies);
-    bool sound = tallies != NULL || wrong(error, "no memory for the check");
-    sound = sound && larder_lock(pool);
+    tally *tallies = calloc(pool->geometry.segment_count, sizeof *tallies);
+    if (tallies == NULL) {
+        return wrong(error, "no memory for the check");
+    }
+    bool sound = larder_lock(pool) || wrong(error, "the segment lock was held all the time");
     if (sound) {
         sound = check_lists(pool, error);
         larder_unlock(pool);
     }
-    for (uint32_t b = 0; sound && b < pool->geometry.bucket_count; b++) {
-        for (uint32_t i = 0; sound && i < LARDER_BUCKET_WORDS; i++) {
-            uint64_t word = atomic_load_explicit(&pool->buckets[b].word[i], memory_order_acquire);
-            sound = check_word(pool, &pool->buckets[b], word, tallies, error);
-        }
-    }
-    for (uint32_t i = 0; sound && i < count; i++) {
-        uint32_t state = atomic_load_explicit(&pool->segments[i].state, memory_order_relaxed);
-        uint64_t live = larder_segment_live_units(&pool->segments[i]);
-        if (state == LARDER_OPEN || state == LARDER_SEALED) {
-            sound = check_account(&pool->segments[i], &tallies[i], after_deaths) ||
-                    wrong(error, "segment %u says %llu live units, the index %llu", i, (unsigned long long)live,
-                          (unsigned long long)tallies[i].units);
-        }
-    }
+    sound = sound && check_index(pool, tallies, error) && check_accounts(pool, tallies, after_deaths, error);
     free(tallies);
     return sound;
 }
