@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Console;
 
+use Larder\Bench\Experiment\ChildProcess;
 use Larder\Bench\Experiment\Experiment;
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Laboratory;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Profile;
+use Larder\Bench\Experiment\Versions;
 use Larder\Bench\Report\Charts;
 use Larder\Bench\Report\Environment;
 use Larder\Bench\Report\Findings;
@@ -168,7 +170,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
                 static fn(Subject $subject): array => ['title' => $subject->title, 'family' => $subject->family->value, 'settings' => $subject->settings],
                 $laboratory->subjects,
             ),
-            Environment::versions(),
+            ChildProcess::run('the versions', Versions::class, [])->all(),
         );
     }
 

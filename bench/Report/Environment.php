@@ -33,7 +33,7 @@ final class Environment
         ];
     }
 
-    /** @return array<string, string> of what is measured within PHP; servers tell theirs when they start */
+    /** @return array<string, string> of what this process has for measuring within PHP; servers tell theirs when they start */
     public static function versions(): array
     {
         $versions = ['PHP' => PHP_VERSION . ' ' . (PHP_ZTS === 1 ? 'ZTS' : 'NTS') . (PHP_DEBUG === 1 ? ' debug' : '')];

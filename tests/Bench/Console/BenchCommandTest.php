@@ -6,6 +6,7 @@ namespace Larder\Tests\Bench\Console;
 
 use Larder\Bench\Report\Run;
 use Larder\Bench\Subject\FileSystem;
+use Larder\Tests\Bench\Patience;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
@@ -13,14 +14,22 @@ final class BenchCommandTest extends TestCase
 {
     private string $directory;
 
+    /** @var resource|null the benchmark while it runs */
+    private $process = null;
+
     protected function setUp(): void
     {
-        $this->directory = sys_get_temp_dir() . '/larder-command-' . bin2hex(random_bytes(6));
+        // Where the benchmark puts its files on a disk, if this is where temporary files go.
+        $this->directory = FileSystem::onDisk() . '/larder-command-' . bin2hex(random_bytes(6));
         mkdir($this->directory, 0o700);
     }
 
     protected function tearDown(): void
     {
+        if ($this->process !== null) {
+            proc_terminate($this->process, SIGKILL);
+            proc_close($this->process);
+        }
         FileSystem::remove($this->directory);
     }
 
@@ -69,18 +78,29 @@ final class BenchCommandTest extends TestCase
         self::assertSame('own', $outcome->measurements[0]->subject ?? null);
     }
 
+    public function testTheReportNamesTheVersionsOfTheMeasuredProcesses(): void
+    {
+        [$code, $output, $errors] = $this->bench('connect', '--subjects=array');
+
+        self::assertSame(0, $code, $output . $errors);
+        $versions = $this->report()->versions;
+        // The suite loads the extension; the benchmark is started without it.
+        self::assertSame(phpversion('larder'), $versions['ext-larder'] ?? null);
+        self::assertSame(phpversion('apcu'), $versions['ext-apcu'] ?? null);
+    }
+
     public function testAnInterruptedRunWritesWhatItHasAndLeavesNothingRunning(): void
     {
         $process = $this->start('gets', '--subjects=array,file-disk');
-        // A worker that has compiled its loop is at work.
-        while ((glob("{$this->directory}/larder-bench-*/code/loop-1.php") ?: []) === []) {
-            usleep(10_000);
-        }
-        posix_kill($process['pid'], SIGINT);
-        $output = (string) stream_get_contents($process['output']);
-        stream_get_contents($process['errors']);
+        Patience::until(
+            'a worker has compiled its first loop',
+            fn(): bool => (glob("{$this->directory}/larder-bench-*/code/loop-1.php") ?: []) !== [],
+            $this->said(...),
+        );
+        proc_terminate($process, SIGINT);
+        $code = $this->end($process);
 
-        self::assertSame(130, proc_close($process['process']), $output);
+        self::assertSame(130, $code, $this->said());
         $run = $this->report();
         self::assertFalse($run->isComplete);
         self::assertFalse($run->outcome('gets')?->isComplete);
@@ -96,25 +116,55 @@ final class BenchCommandTest extends TestCase
     /** @return array{int, string, string} exit code, output, errors */
     private function bench(string ...$arguments): array
     {
-        $process = $this->start(...$arguments);
-        $output = (string) stream_get_contents($process['output']);
-        $errors = (string) stream_get_contents($process['errors']);
+        $code = $this->end($this->start(...$arguments));
 
-        return [proc_close($process['process']), $output, $errors];
+        return [$code, $this->written('output'), $this->written('errors')];
     }
 
-    /** @return array{process: resource, pid: int, output: resource, errors: resource} */
-    private function start(string ...$arguments): array
+    /** @return resource */
+    private function start(string ...$arguments)
     {
         $process = proc_open(
             [PHP_BINARY, dirname(__DIR__, 3) . '/bin/larder', 'bench', ...array_values($arguments)],
-            [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']],
+            // Files, because a pipe that nobody reads would stop it.
+            [['file', '/dev/null', 'r'], ['file', "{$this->directory}/output", 'w'], ['file', "{$this->directory}/errors", 'w']],
             $pipes,
             $this->directory,
             [...getenv(), 'TMPDIR' => $this->directory],
         );
         self::assertIsResource($process);
 
-        return ['process' => $process, 'pid' => proc_get_status($process)['pid'], 'output' => $pipes[1], 'errors' => $pipes[2]];
+        return $this->process = $process;
+    }
+
+    /**
+     * Waits for its end.
+     *
+     * @param resource $process
+     * @return int its exit code
+     */
+    private function end($process): int
+    {
+        $code = -1;
+        Patience::until('the benchmark has ended', static function () use ($process, &$code): bool {
+            // Only the first status after the end has the exit code.
+            ['running' => $isRunning, 'exitcode' => $code] = proc_get_status($process);
+
+            return !$isRunning;
+        }, $this->said(...));
+        $this->process = null;
+        proc_close($process);
+
+        return $code;
+    }
+
+    private function said(): string
+    {
+        return "The benchmark said:\n" . $this->written('output') . $this->written('errors');
+    }
+
+    private function written(string $stream): string
+    {
+        return (string) file_get_contents("{$this->directory}/{$stream}");
     }
 }
