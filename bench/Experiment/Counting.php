@@ -31,6 +31,9 @@ final readonly class Counting
             'system calls' => $this->strace($outcome),
             'user-mode instructions' => $this->perf($outcome),
         ]);
+        if ($counters === [] || $subjects === []) {
+            return;
+        }
         $this->progress->begin('System calls and instructions of one read', count($subjects) * count($counters));
         foreach ($subjects as $subject) {
             foreach ($counters as $what => [$wrapper, $count, $reads]) {
