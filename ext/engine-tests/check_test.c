@@ -79,7 +79,7 @@ TEST(finds_twins, "the check finds a key that is in the index twice")
     site s = make_site();
     const larder_key key = key_number(7);
     larder_place place = larder_place_of(s.pool, key.hash);
-    larder_found now;
+    larder_found now = {.at = NULL};
     EQUAL(put_bytes(s.pool, key, "newer", 5), LARDER_OK);
     REQUIRE(larder_find(s.pool, &place, &key, &now));
     larder_found_drop(s.pool, &now);

@@ -83,7 +83,7 @@ TEST(run_stays, "a large value that is pinned keeps all of its segments while th
 TEST(own_pins_too, "a process's own stores do not overwrite what it has read itself")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
-    seen value;
+    seen value = {.value = NULL};
     EQUAL(put_block(pool, 1, 5000), LARDER_OK);
     REQUIRE(look(pool, 1, &value));
     larder_key key = key_number(1);
