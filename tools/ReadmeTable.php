@@ -5,6 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tools;
 
 use Larder\Bench\Report\Findings;
+use Larder\Bench\Report\Promise;
+use Larder\Bench\Report\Promises;
+use Larder\Bench\Report\PromiseState;
 use Larder\Bench\Report\Quantity;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Verdict;
@@ -16,16 +19,25 @@ final readonly class ReadmeTable
     private const BEGIN = "<!-- result -->\n";
     private const END = '<!-- /result -->';
 
-    /** The values that the table shows: name => heading */
-    private const VALUES = [
-        'string-20' => 'string, 20 bytes',
-        'entity' => 'object, 20 properties',
-        'page' => 'page, 30 KB',
-        'alloptions' => 'array, 600 options, 100 KB',
+    /** The figures that the table shows: heading => value and operation */
+    private const FIGURES = [
+        '`get`: string, 20 bytes' => ['string-20', Operation::Get],
+        '`get`: object, 20 properties' => ['entity', Operation::Get],
+        '`get`: page, 30 KB' => ['page', Operation::Get],
+        '`get`: array, 600 options, 100 KB' => ['alloptions', Operation::Get],
+        '`set`: the same array' => ['alloptions', Operation::Set],
+    ];
+
+    /** The subjects that the table shows: one of each kind. The report has them all. */
+    private const SUBJECTS = [
+        'array', 'array-object', self::OURS, self::LIBRARY, 'apcu-default', 'apcu-php', 'apcu-igbinary',
+        'sqlite', 'file-disk', 'file-tmpfs', 'php-file', 'memcached-tcp', 'memcached-unix', 'redis-tcp', 'redis-unix',
+        'valkey-tcp', 'valkey-unix',
     ];
 
     /** What the others are compared with. */
     private const OURS = 'shared-memory';
+    private const LIBRARY = 'cache-shared-memory';
 
     public function __construct(private Run $run) {}
 
@@ -48,39 +60,101 @@ final readonly class ReadmeTable
     public function markdown(): string
     {
         $findings = new Findings($this->run);
-        $lines = [
-            'Time of one `get` of one hot key, and in brackets how many times that of shared memory (95 % interval of paired',
-            'blocks; "tie" where the difference is within the noise of this run):',
-            '',
-            '| | ' . implode(' | ', self::VALUES) . ' |',
-            '|---|' . str_repeat('---:|', count(self::VALUES)),
-        ];
-        foreach ($this->run->subjects as $name => $subject) {
-            $cells = array_map(fn(string $value): string => $this->cell($findings, $name, $value), array_keys(self::VALUES));
-            if ($name !== 'none' && array_diff($cells, ['–']) !== []) {
-                $lines[] = '| ' . $subject['title'] . ' | ' . implode(' | ', $cells) . ' |';
-            }
-        }
-        array_push($lines, '', ...$this->circumstances());
 
-        return implode("\n", $lines) . "\n";
+        return implode("\n", [...$this->times($findings), '', ...$this->promises($findings), '', ...$this->circumstances()]) . "\n";
     }
 
-    private function cell(Findings $findings, string $subject, string $value): string
+    /** @return list<string> */
+    private function times(Findings $findings): array
     {
-        $case = ['value' => $value, 'operation' => Operation::Get->value, 'keys' => 'one hot key'];
+        $rows = [];
+        /** @var array<string, int> $verdicts */
+        $verdicts = [Verdict::Wins->value => 0, Verdict::Ties->value => 0, Verdict::Loses->value => 0];
+        foreach (array_intersect(self::SUBJECTS, array_keys($this->run->subjects)) as $subject) {
+            $cells = [];
+            foreach (self::FIGURES as [$value, $operation]) {
+                $case = ['value' => $value, 'operation' => $operation->value, 'keys' => 'one hot key'];
+                $verdict = $subject === self::OURS ? null : $findings->verdict('gets', 'time', $case, self::OURS, $subject);
+                // Our library over our store is not somebody to win against.
+                if ($verdict !== null && $subject !== self::LIBRARY) {
+                    $verdicts[$verdict->value]++;
+                }
+                $cells[] = $this->cell($findings, $subject, $case, $verdict);
+            }
+            if (array_diff($cells, ['–']) !== []) {
+                $rows[] = "| {$this->run->title($subject)} | " . implode(' | ', $cells) . ' |';
+            }
+        }
+
+        return [
+            'Median time of one call for one hot key, and how many times that of Larder shared memory it is; in bold where the',
+            'other one is faster, "tie" where the difference is within the noise of this run:',
+            '',
+            '| | ' . implode(' | ', array_keys(self::FIGURES)) . ' |',
+            '|---|' . str_repeat('---:|', count(self::FIGURES)),
+            ...$rows,
+            '',
+            sprintf(
+                'Of these %d comparisons with others shared memory wins %d, ties in %d and loses %d. A PHP array and ArrayObject are yardsticks: what they hold ends with the request.',
+                array_sum($verdicts),
+                ...array_values($verdicts),
+            ),
+        ];
+    }
+
+    /** @param array<string, string> $case */
+    private function cell(Findings $findings, string $subject, array $case, ?Verdict $verdict): string
+    {
         $measurement = $findings->measurement('gets', 'time', $case, $subject);
         if ($measurement === null) {
             return '–';
         }
         $time = Quantity::of($findings->median('gets', $measurement)->estimate, $measurement->unit);
-        $ratio = $subject === self::OURS ? null : $findings->ratio('gets', 'time', $case, $subject, self::OURS);
+        $ratio = $verdict === null ? null : $findings->ratio('gets', 'time', $case, $subject, self::OURS);
         if ($ratio === null) {
             return $time;
         }
-        $verdict = $findings->verdict('gets', 'time', $case, $subject, self::OURS);
+        $times = Quantity::number($ratio->estimate) . ' ×';
 
-        return $time . ($verdict === Verdict::Ties ? ' (tie)' : ' (' . Quantity::interval($ratio) . ')');
+        return "{$time}, " . match ($verdict) {
+            Verdict::Wins => $times,
+            Verdict::Ties => 'tie',
+            Verdict::Loses => "**{$times}**",
+        };
+    }
+
+    /** @return list<string> */
+    private function promises(Findings $findings): array
+    {
+        $promises = Promises::of($findings);
+        $count = static fn(PromiseState $state): int => count(array_filter($promises, static fn(Promise $promise): bool => $promise->state === $state));
+
+        return [
+            '<details>',
+            sprintf(
+                '<summary>Of the %d promises that Larder makes of itself, this run met %d, missed %d and did not measure %d.</summary>',
+                count($promises),
+                $count(PromiseState::Met),
+                $count(PromiseState::Missed),
+                $count(PromiseState::NotMeasured),
+            ),
+            '',
+            '| promise | figure | found, with its 95 % interval | bound | |',
+            '|---|---|---:|---:|---|',
+            ...array_map(
+                static fn(Promise $promise): string => sprintf(
+                    '| %s | %s | %s | %s | %s |',
+                    $promise->title,
+                    $promise->figure,
+                    $promise->found === null ? '–' : Quantity::interval($promise->found),
+                    $promise->bound,
+                    $promise->state === PromiseState::Missed ? "**{$promise->state->value}**" : $promise->state->value,
+                ),
+                $promises,
+            ),
+            '',
+            '</details>',
+        ];
     }
 
     /**
@@ -89,10 +163,16 @@ final readonly class ReadmeTable
     private function circumstances(): array
     {
         $machine = $this->run->environment;
+        $versions = ["PHP {$this->run->versions['PHP']}", "APCu {$this->run->versions['ext-apcu']}"];
+        foreach (['redis' => 'Redis', 'valkey' => 'Valkey', 'memcached-port' => 'Memcached'] as $server => $title) {
+            if (isset($this->run->servers[$server]['version'])) {
+                $versions[] = "{$title} {$this->run->servers[$server]['version']}";
+            }
+        }
 
         return [
             sprintf('Measured on %s by `make bench`, that is `%s`.', substr($this->run->started, 0, 10), $this->run->command),
-            sprintf('%s, %s cores, %s; %s, %s; PHP %s.', $machine['processor'], $machine['cores'], $machine['memory'], $machine['system'], $machine['kernel'], $this->run->versions['PHP']),
+            sprintf('%s, %s cores, %s; %s, %s; %s.', $machine['processor'], $machine['cores'], $machine['memory'], $machine['system'], $machine['kernel'], implode(', ', $versions)),
             'All samples are in [docs/results/first.json](docs/results/first.json).',
         ];
     }

@@ -8,6 +8,9 @@ use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\Subjects;
+use Larder\Bench\Subject\Value;
+use Larder\Bench\Subject\Values;
 use Larder\Tools\ReadmeTable;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
@@ -19,25 +22,67 @@ final class ReadmeTableTest extends TestCase
 
     public function testASlowerSubjectShowsItsTimeAndHowManyTimesOursThatIs(): void
     {
-        $table = new ReadmeTable($this->measured(['shared-memory' => 10.0, 'apcu' => 1500.0]));
+        $page = (new ReadmeTable($this->measured(['shared-memory' => 10.0, 'apcu-php' => 1500.0])))->markdown();
 
-        self::assertStringContainsString("| Title of shared-memory | – | – | 10.0 ns | – |\n", $table->markdown());
-        self::assertStringContainsString("| Title of apcu | – | – | 1.50 µs (150 [150 … 150]) | – |\n", $table->markdown());
+        self::assertStringContainsString("| Title of shared-memory | – | – | 10.0 ns | – | – |\n", $page);
+        self::assertStringContainsString("| Title of apcu-php | – | – | 1.50 µs, 150 × | – | – |\n", $page);
+        self::assertStringContainsString('Of these 1 comparisons with others shared memory wins 1, ties in 0 and loses 0.', $page);
+    }
+
+    public function testAFasterSubjectIsSetInBold(): void
+    {
+        $page = (new ReadmeTable($this->measured(['shared-memory' => 10.0, 'array' => 5.0])))->markdown();
+
+        self::assertStringContainsString("| Title of array | – | – | 5.00 ns, **0.500 ×** | – | – |\n", $page);
+        self::assertStringContainsString('wins 0, ties in 0 and loses 1.', $page);
+    }
+
+    public function testOurLibraryOverOurStoreIsShownButNotCounted(): void
+    {
+        $page = (new ReadmeTable($this->measured(['shared-memory' => 10.0, 'cache-shared-memory' => 20.0])))->markdown();
+
+        self::assertStringContainsString("| Title of cache-shared-memory | – | – | 20.0 ns, 2.00 × | – | – |\n", $page);
+        self::assertStringContainsString('Of these 0 comparisons', $page);
     }
 
     public function testADifferenceWithinTheNoiseIsATie(): void
     {
-        $table = new ReadmeTable($this->measured(['shared-memory' => 10.0, 'apcu' => 10.0]));
+        $page = (new ReadmeTable($this->measured(['shared-memory' => 10.0, 'apcu-php' => 10.0])))->markdown();
 
-        self::assertStringContainsString("| Title of apcu | – | – | 10.0 ns (tie) | – |\n", $table->markdown());
+        self::assertStringContainsString("| Title of apcu-php | – | – | 10.0 ns, tie | – | – |\n", $page);
+        self::assertStringContainsString('wins 0, ties in 1 and loses 0.', $page);
     }
 
     public function testASubjectThatWasNotMeasuredHasNoRow(): void
     {
-        $run = $this->measured(['shared-memory' => 10.0, 'apcu' => 10.0]);
+        $run = $this->measured(['shared-memory' => 10.0, 'apcu-php' => 10.0]);
         $run->outcomes[0]->measurements = [$run->outcomes[0]->measurements[0]];
 
-        self::assertStringNotContainsString('Title of apcu', (new ReadmeTable($run))->markdown());
+        self::assertStringNotContainsString('Title of apcu-php', (new ReadmeTable($run))->markdown());
+    }
+
+    public function testEveryPromiseIsTold(): void
+    {
+        $page = (new ReadmeTable($this->measured(['shared-memory' => 10.0, 'redis-tcp' => 1_000.0, 'file-disk' => 1_000.0])))->markdown();
+
+        self::assertMatchesRegularExpression('/this run met 1, missed 1 and did not measure \d+\./', $page);
+        self::assertStringContainsString("| gets of the page of 30 KB against Redis over TCP | time, theirs over ours | 100 [100 … 100] | at least 150 | **missed** |\n", $page);
+        self::assertStringContainsString("| gets of the page of 30 KB against file_get_contents on disk | time, theirs over ours | 100 [100 … 100] | at least 30 | met |\n", $page);
+    }
+
+    public function testTheSubjectsAndFiguresOfTheTableExist(): void
+    {
+        $table = new \ReflectionClass(ReadmeTable::class);
+        $subjects = $table->getConstant('SUBJECTS');
+        self::assertIsArray($subjects);
+        foreach ($subjects as $subject) {
+            self::assertContains($subject, array_keys(Subjects::all()));
+        }
+        $figures = $table->getConstant('FIGURES');
+        self::assertIsArray($figures);
+        foreach (array_column($figures, 0) as $value) {
+            self::assertContains($value, array_map(static fn(Value $known): string => $known->name, Values::all()));
+        }
     }
 
     public function testOnlyWhatStandsBetweenTheMarksIsReplaced(): void
@@ -86,7 +131,7 @@ final class ReadmeTableTest extends TestCase
         }
         $environment = ['processor' => 'A processor', 'cores' => '2', 'memory' => '1 MiB', 'system' => 'Debian', 'kernel' => 'Linux 6.1'];
 
-        return new Run('bin/larder bench', 'quick', '2026-01-02T03:04:05Z', $environment, 'anywhere', [], $subjects, ['PHP' => '8.2'], [], [
+        return new Run('bin/larder bench', 'quick', '2026-01-02T03:04:05Z', $environment, 'anywhere', [], $subjects, ['PHP' => '8.2', 'ext-apcu' => '5.1'], [], [
             new Outcome('gets', 'Gets', 'nothing', [], $measurements),
         ]);
     }
