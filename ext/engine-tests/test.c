@@ -65,6 +65,11 @@ bool test_failed(const char *file, int line, const char *format, ...)
     return false;
 }
 
+uint32_t test_failures(void)
+{
+    return atomic_load(failures);
+}
+
 void test_give_up(void)
 {
     _exit(1);

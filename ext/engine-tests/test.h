@@ -29,6 +29,9 @@ void test_register(test_case *test);
 /* Counts a failure, in whichever process of the test it is found. Returns false. */
 bool test_failed(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* How many this test has counted so far. */
+uint32_t test_failures(void);
+
 /* Ends the test's process with what has been counted. */
 _Noreturn void test_give_up(void);
 
