@@ -103,11 +103,13 @@ TEST(one_winner, "of many processes that add a key exactly one wins")
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
+enum { COUNTERS = 200 };
+
 static void count_and_churn(uint64_t number, rng *r)
 {
     static char filler[2000];
     for (uint64_t i = 0; i < world->rounds; i++) {
-        uint64_t which = rng_below(r, 40);
+        uint64_t which = rng_below(r, COUNTERS);
         const larder_key counter = key_number(which), other = key_number(1000 + number * 1000 + rng_below(r, 200));
         int64_t by = 1 + (int64_t)rng_below(r, 5), now;
         REQUIRE(larder_increment(world->pool, &counter, by, 0, LARDER_NO_EXPIRY, &now) == LARDER_COUNTED);
@@ -129,7 +131,7 @@ TEST(nothing_uncounted, "increments by many processes lose nothing while their c
     larder_stats stats;
     larder_stats_read(world->pool, &stats);
     COMPARE(stats.counters[LARDER_MOVES], >, 100);
-    for (uint64_t i = 0; i < 40; i++) {
+    for (uint64_t i = 0; i < COUNTERS; i++) {
         const larder_key key = key_number(i);
         int64_t now;
         EQUAL(larder_increment(world->pool, &key, 0, 0, LARDER_NO_EXPIRY, &now), LARDER_COUNTED);
