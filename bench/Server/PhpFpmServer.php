@@ -52,8 +52,9 @@ final class PhpFpmServer implements Server
         return new self(
             $process,
             Program::version([$program, '-v']),
-            basename($program) . " pm=static pm.max_children={$workers} "
-                . implode(' ', array_map(static fn(string $name, string|int $value): string => "-d {$name}={$value}", array_keys($ini), $ini)),
+            // The command is published with the run: it says where in the checkout a file is, not where the checkout is.
+            str_replace(dirname(__DIR__, 2) . '/', '', basename($program) . " pm=static pm.max_children={$workers} "
+                . implode(' ', array_map(static fn(string $name, string|int $value): string => "-d {$name}={$value}", array_keys($ini), $ini))),
             $socket,
         );
     }

@@ -55,6 +55,18 @@ final class ServerTest extends TestCase
         self::assertNotEquals($directories, self::directories());
     }
 
+    public function testThePublishedCommandDoesNotSayWhereTheCheckoutLies(): void
+    {
+        self::need('php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, 'php-fpm');
+        $root = dirname(__DIR__, 3);
+        $server = PhpFpmServer::start(['include_path' => "{$root}/src"], 1);
+        try {
+            self::assertStringEndsWith(' -d include_path=src', $server->description()['command']);
+        } finally {
+            $server->stop();
+        }
+    }
+
     public function testAServerEndsWithTheProcessThatStartedItEvenWhenThatIsKilled(): void
     {
         self::need(...self::FLAVOURS);
