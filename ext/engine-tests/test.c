@@ -245,10 +245,20 @@ static bool is_topic(const test_case *test, const char *topic)
     return strncmp(name, topic, length) == 0 && strcmp(name + length, "_test.c") == 0;
 }
 
+static bool names_topic(const char *wish)
+{
+    for (const test_case *test = first_test; test != NULL; test = test->next) {
+        if (is_topic(test, wish)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_wanted(const test_case *test, int count, char **wishes)
 {
     for (int i = 0; i < count; i++) {
-        if (is_topic(test, wishes[i]) || strstr(test->promise, wishes[i]) != NULL) {
+        if (names_topic(wishes[i]) ? is_topic(test, wishes[i]) : strstr(test->promise, wishes[i]) != NULL) {
             return true;
         }
     }
