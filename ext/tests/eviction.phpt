@@ -24,9 +24,10 @@ $pool = fresh_pool($size);
 $stored = 0;
 $most = $least = 0;
 $refused = 0;
+// Short strings, which are copied: arrays would be pinned by being read, and stay for that.
 $hot = array_map(fn (int $i): string => "hot $i", range(0, 19));
 foreach ($hot as $key) {
-    check($pool->set($key, described($key, 0, 500)), 'set');
+    check($pool->set($key, str_repeat("$key ", 40)), 'set');
 }
 $hits = $asked = 0;
 mt_srand(7);
@@ -43,7 +44,7 @@ for ($i = 0; $stored < 10 * $size; $i++) {
         $read = $pool->get($key);
         $asked++;
         $hits += $read !== null;
-        $read === null ? $pool->set($key, described($key, $i, 500)) : check(is_sound($read, $key), 'a sound value');
+        $read === null ? $pool->set($key, str_repeat("$key ", 40)) : same($read, str_repeat("$key ", 40), 'a sound value');
     }
     unset($read);
     if ($i % 50 === 0) {
@@ -61,7 +62,7 @@ same([filesize(pool_path()), stat(pool_path())['blocks'] * 512], [$size, $size],
 check($s['evictions'] > 1000, 'it evicts');
 check($least > $s['capacity'] / 2, "it never wipes: at the least $least of {$s['capacity']} bytes were in use");
 same([$refused, array_sum($s['refused'])], [0, 0], 'nothing was refused, though this process pins what it reads');
-check($hits / $asked > 0.9, "what is used again and again stays: $hits of $asked");
+check($asked - $hits <= 5, "what is used again and again stays: $hits of $asked");
 $alive = 0;
 for ($j = 0; $j < $i; $j++) {
     $value = $pool->get("key $j");

@@ -83,6 +83,9 @@ final class Wrapper
 $in_pool = $pool->get('values')['names'];
 stream_wrapper_register($in_pool['wrapper'], Wrapper::class);
 stream_filter_register($in_pool['filter'], Filter::class);
+// Only a table with other names among its keys is taken down key by key.
+stream_wrapper_register('dynamic' . getmypid(), Wrapper::class);
+stream_filter_register('dynamic.' . getmypid(), Filter::class);
 echo file_get_contents('larderwrapper://x'), "\n";
 $stream = fopen('php://memory', 'w+');
 stream_filter_append($stream, $in_pool['filter'], STREAM_FILTER_WRITE);
