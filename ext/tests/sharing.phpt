@@ -31,7 +31,7 @@ foreach (['auto', 'off'] as $mode) {
 
 echo "-- preloading\n";
 $preload = __DIR__ . '/sharing-preload.child.php';
-file_put_contents($preload, '<?php try { Larder\SharedMemory::open("preloaded"); echo "opened"; } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(), "\n"; } class Preloaded { public $list = [1]; }');
+file_put_contents($preload, '<?php try { Larder\SharedMemory::open("' . pool_name('-preloaded') . '"); echo "opened"; } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(), "\n"; } class Preloaded { public $list = [1]; }');
 echo run_php('$pool = Larder\SharedMemory::open(pool_name());
     $pool->set("preloaded", [new Preloaded]);
     echo $pool->get("preloaded")[0]->list === [1] ? "works" : "broken";', [
@@ -39,12 +39,12 @@ echo run_php('$pool = Larder\SharedMemory::open(pool_name());
     'opcache.preload_user' => posix_getpwuid(posix_geteuid())['name'],
 ]), "\n";
 unlink($preload);
-same(is_file(pool_directory() . '/preloaded'), false, 'nothing was made');
+same(is_file(pool_path('-preloaded')), false, 'nothing was made');
 ?>
 --CLEAN--
 <?php
 require __DIR__ . '/pool.inc';
-remove_pools();
+remove_pools('-preloaded');
 ?>
 --EXPECT--
 stored and gone
