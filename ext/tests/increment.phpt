@@ -79,14 +79,17 @@ echo "-- many processes\n";
 $children = [];
 for ($i = 0; $i < 4; $i++) {
     $children[] = fork(function () use ($pool) {
-        for ($n = 0; $n < 5000; $n++) {
+        while (!$pool->has('go')) {
+        }
+        for ($n = 0; $n < 100_000; $n++) {
             $pool->increment('together');
             $pool->increment('there and back', $n % 2 ? 1 : -1);
         }
     });
 }
+$pool->set('go', true);
 same(await(...$children), ['0', '0', '0', '0'], 'children');
-same($pool->get('together'), 20_000, 'no count is lost');
+same($pool->get('together'), 400_000, 'no count is lost');
 same($pool->get('there and back'), 0, 'no count is lost');
 
 echo "-- errors\n";
