@@ -228,34 +228,48 @@ TEST(store_in_between, "of two stores of a key, at whatever moment one comes in 
     larder_pool_close(pool);
 }
 
-static larder_key neighbour; /* of the same first bucket */
+static larder_key neighbour; /* of the same first bucket, or of the same group of deletions */
 
 static void store_neighbour(void)
 {
     put_bytes(beside, neighbour, "neighbour", 9);
 }
 
-TEST(neighbours, "a store that a neighbour's write makes give up does not leave the older value behind")
+static void delete_neighbour(void)
 {
-    static const unsigned points[] = {LARDER_AT_GUARD, LARDER_AT_START_BIT, LARDER_AT_PENDING};
+    larder_delete(beside, &neighbour);
+}
+
+static void find_neighbour(const larder_pool *pool, bool same_bucket)
+{
+    static char name[32];
+    larder_place own = larder_place_of(pool, meddled.hash), its;
+    uint64_t i = 0;
+    do {
+        snprintf(name, sizeof name, "neighbour-%llu", (unsigned long long)i++);
+        neighbour = key_of(name);
+        its = larder_place_of(pool, neighbour.hash);
+    } while (same_bucket ? its.first != own.first : its.deletion != own.deletion);
+}
+
+TEST(neighbours, "a store that a neighbour's write or delete makes give up does not leave the older value behind")
+{
+    static const unsigned points[] = {LARDER_AT_GUARD, LARDER_AT_START_BIT, LARDER_AT_REPLACE};
     larder_pool *pool = pool_open("p", 4 * MIB);
     beside = pool_open("p", 4 * MIB);
-    static char name[32];
     meddled = key_of("meddled");
-    for (uint64_t i = 0; neighbour.bytes == NULL; i++) {
-        snprintf(name, sizeof name, "neighbour-%llu", (unsigned long long)i);
-        if (larder_place_of(pool, key_of(name).hash).first == larder_place_of(pool, meddled.hash).first) {
-            neighbour = key_of(name);
-        }
-    }
-    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+    unsigned gave_up = 0;
+    for (size_t i = 0; i < 2 * sizeof points / sizeof points[0]; i++) {
+        find_neighbour(pool, i % 2 == 0);
         put_bytes(pool, meddled, "old", 3);
-        fault_arm(points[i], 0, store_neighbour);
+        fault_arm(points[i / 2], 0, i % 2 == 0 ? store_neighbour : delete_neighbour);
         enum larder_result result = put_bytes(pool, meddled, "new", 3);
         fault_disarm();
+        gave_up += result == LARDER_OVERTAKEN;
         CHECK(!holds_text(pool, "meddled", "old"));
         EQUAL(holds_text(pool, "meddled", "new"), result == LARDER_OK);
     }
+    COMPARE(gave_up, >, 0);
     CHECK_POOL(pool);
     larder_pool_close(beside);
     larder_pool_close(pool);

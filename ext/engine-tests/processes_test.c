@@ -18,7 +18,7 @@ enum { PROCESSES = 6, KEYS = 4000 };
 typedef struct common {
     gate go;
     _Atomic uint32_t ready;
-    _Atomic uint64_t won[20000];
+    _Atomic uint64_t won[200000];
     _Atomic int64_t counted[KEYS];
     _Atomic uint64_t next_version[KEYS];
     _Atomic uint64_t floor[KEYS]; /* no version below may be read any more */
@@ -88,8 +88,8 @@ static void add_each(uint64_t number, rng *r)
 
 TEST(one_winner, "of many processes that add a key exactly one wins")
 {
-    new_world(16 * MIB, true);
-    world->rounds = 20000;
+    new_world(64 * MIB, true);
+    world->rounds = 200000;
     run_all(add_each);
     for (uint64_t i = 0; i < world->rounds; i++) {
         larder_hit hit;
@@ -156,7 +156,7 @@ TEST(nothing_lost_at_the_border,
      "increments by many processes lose nothing where a counter becomes a plain int and back")
 {
     new_world(4 * MIB, true);
-    world->rounds = 3000 * test_scale();
+    world->rounds = 15000 * test_scale() + 5000;
     const larder_key key = key_of("border");
     int64_t now;
     EQUAL(larder_increment(world->pool, &key, LARDER_COUNTER_MAX, 0, LARDER_NO_EXPIRY, &now), LARDER_COUNTED);

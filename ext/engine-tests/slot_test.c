@@ -126,6 +126,9 @@ TEST(programs, "a program that a process started does not keep its place when it
     kill(pid, SIGKILL);
     child_wait(pid);
     CHECK(larder_slot_bury(pool, h->slot));
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.processes, 1); /* nor the place that it had itself before it became a program */
     larder_pool_close(pool);
 }
 
