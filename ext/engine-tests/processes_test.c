@@ -18,7 +18,7 @@ enum { PROCESSES = 6, KEYS = 4000 };
 typedef struct common {
     gate go;
     _Atomic uint32_t ready;
-    _Atomic uint64_t won[200000];
+    _Atomic uint64_t turn, won[200000];
     _Atomic int64_t counted[KEYS];
     _Atomic uint64_t next_version[KEYS];
     _Atomic uint64_t floor[KEYS]; /* no version below may be read any more */
@@ -75,14 +75,16 @@ static void run_all(work what)
 
 /* ---- adding ---------------------------------------------------------------------------------------------- */
 
+/* All at the same key at any time. */
 static void add_each(uint64_t number, rng *r)
 {
     (void)r;
-    for (uint64_t i = 0; i < world->rounds; i++) {
+    for (uint64_t i; (i = atomic_load(&world->turn)) < world->rounds;) {
         described what = {.key = i, .version = number};
         if (put_described(world->pool, key_number(i), &what, 100, LARDER_ADD, LARDER_NO_EXPIRY) == LARDER_OK) {
             atomic_fetch_add(&world->won[i], 1);
         }
+        atomic_compare_exchange_strong(&world->turn, &i, i + 1);
     }
 }
 
