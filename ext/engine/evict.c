@@ -363,7 +363,9 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum purpose *purpose)
         }
         best = index;
         least = live;
-        /* A writer that was slow may have published something alive among the dead. */
+        /* A writer that was slow may have published something alive among the dead; now that nobody pins it, nobody
+         * will any more. */
+        dead = dead && is_all_dead(pool, segment, now);
         *purpose = dead && evicts ? DISCARD : COMPACT;
         if (dead) {
             break;

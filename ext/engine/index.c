@@ -328,8 +328,13 @@ bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key
                 if ((word & LARDER_PENDING) != 0) {
                     cleared = exchange(at, word, 0);
                 } else if (larder_matches(pool, word, key, &found)) {
-                    existed |= larder_is_alive(pool, found.item);
-                    cleared = larder_clear_found(pool, &found);
+                    /* What was stored after the deletion is not its business: who waited for it to take the key's place
+                     * may be here already. */
+                    bool later = found.item->stamp > tick;
+                    if (!later) {
+                        existed |= larder_is_alive(pool, found.item);
+                    }
+                    cleared = later || larder_clear_found(pool, &found);
                     larder_found_drop(pool, &found);
                 }
                 uint64_t again = atomic_load_explicit(at, memory_order_seq_cst);

@@ -285,8 +285,11 @@ static void reuse_recent(larder_pool *pool, enum larder_list queue)
     uint32_t index = pool->header->lists[queue].last;
     for (int looks = 0; looks < 2 && index < pool->geometry.segment_count; looks++) {
         uint32_t before = pool->segments[index].prev;
-        if (larder_segment_live_items(&pool->segments[index]) == 0 && pool->header->victim != index + 1 &&
-            !larder_pinned_by_any(pool, index)) {
+        const larder_segment *segment = &pool->segments[index];
+        /* Looked at again behind the pins: a writer that pinned it may have published something since the first look.
+         * Who pins it from now on finds it sealed. */
+        if (larder_segment_live_items(segment) == 0 && pool->header->victim != index + 1 &&
+            !larder_pinned_by_any(pool, index) && larder_segment_live_items(segment) == 0) {
             larder_empty_segment(pool, index);
         }
         index = before;
