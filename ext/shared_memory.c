@@ -202,7 +202,7 @@ static ZEND_COLD void throw_unreachable(const larder_pool *pool)
 
 static bool reach(larder_pool *pool)
 {
-    if (EXPECTED(larder_pool_enter(pool))) {
+    if (EXPECTED(larder_pool_enter_to_write(pool))) {
         return true;
     }
     throw_unreachable(pool);
@@ -219,6 +219,21 @@ static bool store_dead(larder_pool *pool, const larder_key *key, enum larder_mod
     return mode == LARDER_SET ? !EG(exception) : existed;
 }
 
+/* That a serialiser cannot do it is our own exception's reason. What the user's code throws while it is asked for its
+ * state is the user's, and goes through, as exit() does. */
+static ZEND_COLD void refuse_value(const larder_image_refusal *refusal)
+{
+    if (EG(exception) == NULL) {
+        zend_throw_exception(unstorable_class, refusal->message, 0);
+    } else if (EG(exception)->ce == zend_ce_exception) {
+        zval rv, *reason = zend_read_property(zend_ce_exception, EG(exception), ZEND_STRL("message"), true, &rv);
+        zend_string *text = zval_get_string(reason);
+        zend_throw_exception_ex(unstorable_class, 0, "The value cannot be serialised, so it cannot be stored: %s",
+                                ZSTR_VAL(text));
+        zend_string_release(text);
+    }
+}
+
 static bool store(larder_pool *pool, const larder_key *key, zval *value, lifetime life, enum larder_mode mode)
 {
     larder_image_plan plan;
@@ -226,9 +241,7 @@ static bool store(larder_pool *pool, const larder_key *key, zval *value, lifetim
     ZVAL_DEREF(value);
     refusal.message[0] = '\0';
     if (!larder_image_measure(&plan, value, &refusal)) {
-        if (!EG(exception)) {
-            zend_throw_exception(unstorable_class, refusal.message, 0);
-        }
+        refuse_value(&refusal);
         return false;
     }
     bool stored;
@@ -693,6 +706,16 @@ ZEND_METHOD(Larder_SharedMemory, increment)
         RETURN_THROWS();
     }
     lifetime life = lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+    if (life.dead && !larder_exists(pool, &key)) {
+        /* As if it had been stored and had expired at once. */
+        if (!__builtin_add_overflow((int64_t)initial, (int64_t)by, &result)) {
+            RETURN_LONG(result);
+        }
+        zend_throw_exception_ex(not_a_counter_class, 0,
+                                "The value of \"%.80s\" would leave the range of int; nothing was changed.",
+                                ZSTR_VAL(name));
+        RETURN_THROWS();
+    }
     switch (larder_increment(pool, &key, by, initial, life.expiry, &result)) {
     case LARDER_COUNTED:
         RETURN_LONG(result);

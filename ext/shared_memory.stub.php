@@ -34,7 +34,10 @@ namespace Larder {
      *
      * A full pool evicts what is worth least (S3-FIFO, SOSP 2023). Whatever goes wrong while the pool is in use (it is
      * full of pinned values, another process is stopped) is a miss or a store that returns false, and is counted in
-     * statistics(); deletes and clears are never refused, they throw if the pool cannot be reached.
+     * statistics(); deletes and clears are never refused. What must not be lost silently throws
+     * Larder\Exception\PoolUnusable if the pool cannot be reached: delete, deleteMany, clear, increment, token, statistics.
+     * A key that is empty or longer than 65,535 bytes is a ValueError everywhere, a key in an array that is neither string
+     * nor int a TypeError; whatever stores a value throws Larder\Exception\Unstorable if it cannot be stored.
      *
      * @strict-properties
      * @not-serializable
@@ -114,6 +117,7 @@ namespace Larder {
          */
         public function deleteMany(array $keys): int {}
 
+        /** Is there an item? Counts neither a hit nor a miss. */
         public function has(string $key): bool {}
 
         /**

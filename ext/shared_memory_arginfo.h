@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8a75df98be5bdbd1b9b8b0940821480b435adb59 */
+ * Stub hash: b23dfaf7a8cacd549d8b8d77deedd9b039d19863 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

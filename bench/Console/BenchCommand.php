@@ -62,7 +62,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('subjects', null, InputOption::VALUE_REQUIRED, 'Which subjects, names or patterns such as redis-*, with commas between them (default: all)')
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
-            ->addOption('quick', null, InputOption::VALUE_NONE, 'A few minutes (default)')
+            ->addOption('quick', null, InputOption::VALUE_NONE, 'Under ten minutes (default)')
             ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in up to an hour')
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');

@@ -67,12 +67,6 @@ final class Measurement
         return $index === false ? [] : array_map(floatval(...), array_column($this->samples, $index + 3));
     }
 
-    /** @param array<string, string> $case */
-    public function isOf(array $case, string $metric): bool
-    {
-        return $this->metric === $metric && array_intersect_assoc($case, $this->case) === $case;
-    }
-
     /** @return array<string, mixed> */
     public function toArray(): array
     {

@@ -13,10 +13,4 @@ final readonly class Interval
     {
         return $this->low <= $truth && $truth <= $this->high;
     }
-
-    /** The same comparison told the other way round: a/b from b/a. */
-    public function inverted(): self
-    {
-        return new self(1 / $this->estimate, 1 / $this->high, 1 / $this->low);
-    }
 }

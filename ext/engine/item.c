@@ -169,12 +169,12 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms)
 {
-    return larder_pool_enter(pool) ? store_entered(pool, key, value, terms) : LARDER_BUSY;
+    return larder_pool_enter_to_write(pool) ? store_entered(pool, key, value, terms) : LARDER_BUSY;
 }
 
 bool larder_delete(larder_pool *pool, const larder_key *key)
 {
-    if (!larder_pool_enter(pool)) {
+    if (!larder_pool_enter_to_write(pool)) {
         return false;
     }
     larder_place place = larder_place_of(pool, key->hash);
@@ -330,7 +330,7 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
                                      uint64_t expiry, int64_t *result)
 {
     const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
-    if (!larder_pool_enter(pool)) {
+    if (!larder_pool_enter_to_write(pool)) {
         return LARDER_NOT_COUNTED;
     }
     larder_place place = larder_place_of(pool, key->hash);
@@ -358,7 +358,7 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
 
 bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
 {
-    if (!larder_pool_enter(pool)) {
+    if (!larder_pool_enter_to_write(pool)) {
         return false;
     }
     for (int tries = 0; tries < 64; tries++) {
@@ -386,7 +386,7 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
 
 void larder_clear(larder_pool *pool)
 {
-    if (!larder_pool_enter(pool)) {
+    if (!larder_pool_enter_to_write(pool)) {
         return;
     }
     uint64_t tick = larder_tick(pool->header);

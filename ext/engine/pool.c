@@ -35,7 +35,7 @@
 #define LOCK_PATIENCE_MS  5000u /* how long opening waits for another process that makes a pool */
 #define BRIEF_PATIENCE_MS 20u   /* ... and a request that is already running */
 #define CHECK_EVERY_MS    100u  /* how long a pool may be gone before a long-running process looks */
-#define CHECK_EVERY_CALLS 64    /* ... and operations, when they come quickly */
+#define CHECK_EVERY_CALLS 16    /* ... and operations, when they come quickly */
 
 static bool fail(larder_error *error, const char *format, ...)
 {
@@ -812,6 +812,11 @@ static bool settle(larder_pool *pool)
     return pool->slot != NULL || larder_slot_take(pool, trouble);
 }
 
+bool larder_pool_is_due(const larder_pool *pool)
+{
+    return larder_pool_now(pool) - pool->checked_at >= CHECK_EVERY_MS;
+}
+
 bool larder_pool_enter_slowly(larder_pool *pool)
 {
     uint64_t now = larder_pool_now(pool);
@@ -831,7 +836,7 @@ bool larder_pool_enter_slowly(larder_pool *pool)
             return false;
         }
     }
-    /* As long as calls come quickly, the clock is read at every 64th. */
+    /* As long as calls come quickly, the clock is read at every 16th. */
     pool->entered->countdown = now - pool->counted_at <= 1 ? CHECK_EVERY_CALLS : 1;
     pool->counted_at = now;
     return true;

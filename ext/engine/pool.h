@@ -140,6 +140,18 @@ static inline bool larder_pool_enter(larder_pool *pool)
            larder_pool_enter_slowly(pool);
 }
 
+/* Does this process know for sure that the pool still has its name? Called before operations that would otherwise be
+ * lost with a pool that nobody else uses any more: unlike reads, writes look at the clock each time. */
+bool larder_pool_is_due(const larder_pool *pool);
+
+static inline bool larder_pool_enter_to_write(larder_pool *pool)
+{
+    if (larder_pool_is_due(pool)) {
+        return larder_pool_enter_slowly(pool);
+    }
+    return larder_pool_enter(pool);
+}
+
 /* The next operation looks whether this is still the pool of its name. */
 static inline void larder_pool_doubt(larder_pool *pool)
 {

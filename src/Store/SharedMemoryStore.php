@@ -55,7 +55,11 @@ final class SharedMemoryStore implements Store, DirectReads
             throw InvalidDsn::part("shm:{$name}", 'has a path where a pool\'s name should be', 'write it as "shm:name"');
         }
 
-        return self::open($name, $dsn->bytes('size'), $dsn->switch('evict', true));
+        try {
+            return self::open($name, $dsn->bytes('size'), $dsn->switch('evict', true));
+        } catch (\ValueError $error) {
+            throw InvalidDsn::part("shm:{$name}", 'asks for a pool that cannot be made', lcfirst($error->getMessage()));
+        }
     }
 
     public function read(string $key, mixed $default = null): mixed
