@@ -677,11 +677,14 @@ ZEND_METHOD(Larder_SharedMemory, deleteMany)
     {
         larder_key key;
         zend_string *name = listed_key(entry, &key, 1);
-        if (name == NULL || !reach(pool)) {
+        if (name == NULL) {
             RETURN_THROWS();
         }
-        existed += larder_delete(pool, &key);
+        existed += reach(pool) && larder_delete(pool, &key);
         zend_string_release(name);
+        if (EG(exception)) {
+            RETURN_THROWS();
+        }
     }
     ZEND_HASH_FOREACH_END();
     RETURN_LONG(existed);
