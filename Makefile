@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test ext lint fix clean packages vendor
+.PHONY: record help bench test model ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -12,8 +12,14 @@ help: ## this list
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)
 
+record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes over an hour on a machine with nothing else to do
+	@PHP=$(PHP) tools/record $(ARGS)
+
 test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"
 	@PHP=$(PHP) tools/test $(SUITES)
+
+model: packages ## verify the models of the engine's protocols with Spin, within wider bounds than `make test` does
+	@$(MAKE) --no-print-directory -C ext/engine-tests model
 
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
@@ -33,7 +39,9 @@ PURPOSES   = build
 bench: PURPOSES += bench $(if $(SERVERS),servers)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
-test: PURPOSES  += bench charts servers
+record: PURPOSES += bench servers charts
+test: PURPOSES  += bench charts servers proof browser
+model: PURPOSES += proof
 lint: PURPOSES  += lint
 packages:
 	@tools/packages $(PURPOSES)

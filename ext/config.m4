@@ -10,11 +10,12 @@ if test "$PHP_LARDER" != "no"; then
   esac
 
   PHP_NEW_EXTENSION([larder],
-    [larder.c shared_memory.c \
-     engine/check.c engine/clock.c engine/evict.c engine/geometry.c engine/get.c engine/ghost.c engine/index.c engine/item.c \
-     engine/pin.c engine/pool.c engine/segment.c engine/slot.c engine/stats.c \
-     image/class.c image/cycle.c image/layout.c image/measure.c image/move.c image/read.c image/rebuild.c image/refusal.c \
-     image/seen.c image/serialize.c image/survey.c image/write.c],
+    [larder.c shared_memory.c reading.c storing.c remember.c \
+     engine/attach.c engine/check.c engine/clock.c engine/directory.c engine/error.c engine/evict.c engine/file.c \
+     engine/geometry.c engine/get.c engine/ghost.c engine/index.c engine/item.c engine/lease.c engine/map.c engine/pin.c engine/pool.c \
+     engine/request.c engine/segment.c engine/slot.c engine/stats.c engine/tag.c engine/token.c \
+     image/ask.c image/class.c image/cycle.c image/layout.c image/measure.c image/move.c image/read.c image/rebuild.c \
+     image/refusal.c image/seen.c image/settle.c image/survey.c image/wake.c image/write.c],
     [$ext_shared],,
     [-std=gnu11 -fvisibility=hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
   PHP_ADD_BUILD_DIR([$ext_builddir/engine $ext_builddir/image], [1])

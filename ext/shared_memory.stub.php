@@ -29,13 +29,28 @@ namespace Larder {
      *
      * Reading takes no lock, and hands out arrays and long strings in place, without copying them; they are ordinary
      * values all the same: who changes one gets a copy of its own. Keys are 1 to 65,535 bytes, of any kind; keys given
-     * as ints in arrays mean their decimal string. Values are anything but closures, resources and other things that
-     * cannot be serialised. A TTL is in seconds; null means that the item does not expire, zero or less deletes it.
+     * as ints in arrays mean their decimal string. A TTL is in seconds; null means that the item does not expire, zero or
+     * less deletes it.
+     *
+     * Values are anything that PHP can serialise and make the same again: no closures, resources, generators, anonymous
+     * classes, and no objects of PHP's own that keep more than serialize() shows. Objects that say themselves what of them is
+     * stored (__serialize, __sleep, Serializable) are asked once a store. A value that cannot be made again is a miss: its class
+     * is gone or declares other properties, or something is thrown meanwhile (by an autoloader, __unserialize, __wakeup).
      *
      * A full pool evicts what is worth least (S3-FIFO, SOSP 2023). Whatever goes wrong while the pool is in use (it is
      * full of pinned values, another process is stopped) is a miss or a store that returns false, and is counted in
      * statistics(); deletes and clears are never refused. What must not be lost silently throws
-     * Larder\Exception\PoolUnusable if the pool cannot be reached: delete, deleteMany, clear, increment, token, statistics.
+     * Larder\Exception\PoolUnusable if the pool cannot be reached: delete, deleteMany, invalidateTags, clear, increment,
+     * token, statistics.
+     *
+     * A value is as old as the moment its computation began; whatever was invalidated since then is dead. A *write* brings
+     * new truth: increment, replace, and a set of a key that this request has not missed. A *fill* only keeps what was
+     * computed because of a miss: fill, add, remember, and the first set of a key after this request missed it (get,
+     * getMany, fetch or has found nothing). A fill that began before a write, a delete, an invalidation of one of its tags
+     * or a clear by somebody else is refused; fills that overlap do not refuse each other.
+     *
+     * A tag is a name, 1 to 65,535 bytes, that many items carry, up to 4,096 each; invalidating it kills all of them in constant
+     * time.
      * A key that is empty or longer than 65,535 bytes is a ValueError everywhere, a key in an array that is neither string
      * nor int a TypeError; whatever stores a value throws Larder\Exception\Unstorable if it cannot be stored.
      *
@@ -87,23 +102,93 @@ namespace Larder {
         public function fetch(array $keys): array {}
 
         /**
+         * @phpstan-param array<array-key,string|int> $tags
+         * @param \Larder\Token|null $token taken before reading what the value was made from: the value is refused, and what
+         *     the key holds deleted, if others wrote or deleted the key since, or invalidated one of the tags
          * @return bool false: it was refused (see statistics()), and the key's old value is gone
-         * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like; nothing was changed
+         * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like, or threw something when it
+         *     was asked for its state; nothing was changed
          */
-        public function set(string $key, mixed $value, ?int $ttl = null): bool {}
+        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null): bool {}
 
         /**
          * @phpstan-param array<array-key,mixed> $values key => value
+         * @phpstan-param array<array-key,string|int> $tags of each
+         * @param \Larder\Token|null $token as of set(), for each
          * @phpstan-return list<string> keys that could not be stored
-         * @throws \Larder\Exception\Unstorable nothing from that value on was stored
+         * @throws \Larder\Exception\Unstorable nothing was stored
          */
-        public function setMany(array $values, ?int $ttl = null): array {}
+        public function setMany(array $values, ?int $ttl = null, array $tags = [], ?Token $token = null): array {}
 
-        /** Stores the value if there is none. @return bool was it stored */
-        public function add(string $key, mixed $value, ?int $ttl = null): bool {}
+        /**
+         * Stores the value if there is none.
+         *
+         * @phpstan-param array<array-key,string|int> $tags
+         * @param \Larder\Token|null $token it is a fill, judged by this; null: by this request's miss of the key, if any
+         * @return bool was it stored
+         */
+        public function add(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null): bool {}
 
-        /** Stores the value if there is one. @return bool was it stored */
-        public function replace(string $key, mixed $value, ?int $ttl = null): bool {}
+        /**
+         * Stores the value if there is one.
+         *
+         * @phpstan-param array<array-key,string|int> $tags
+         * @param \Larder\Token|null $token as of set()
+         * @return bool was it stored
+         */
+        public function replace(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null): bool {}
+
+        /**
+         * Keeps what was computed since the token, unless others have written or deleted the key since then, or invalidated
+         * one of the tags, or cleared. A refused one changes nothing.
+         *
+         * @phpstan-param array<array-key,string|int> $tags
+         * @param float $cost seconds that the computation took, by which remember() decides how early to compute anew; 0:
+         *     not known
+         * @return bool was it stored
+         * @throws \Larder\Exception\Unstorable
+         */
+        public function fill(string $key, mixed $value, Token $token, ?int $ttl = null, array $tags = [], float $cost = 0.0): bool {}
+
+        /**
+         * The value; if there is none, what $compute returns, which is kept for $ttl seconds.
+         *
+         * Of all processes that miss the key at once, one computes; the others wait for it, at most ten seconds, or serve what
+         * expired less than $grace seconds ago. Shortly before the item expires, one process computes it anew early while the
+         * others go on with it: the sooner, the longer the computation took (XFetch: Vattani, Chierichetti, Lowenstein:
+         * "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015). If it throws an \Exception then, or with $grace,
+         * what is still there is returned.
+         *
+         * @phpstan-template T
+         * @phpstan-param callable(): T $compute called without a lock; may use the cache
+         * @phpstan-param array<array-key,string|int> $tags
+         * @param float $beta above 1 computes earlier, 0 never early
+         * @param int|null $grace seconds for which something expired may be served where nothing fresh can be had; null: 0
+         * @phpstan-return T
+         * @throws \Throwable what $compute throws
+         * @throws \Larder\Exception\Unstorable
+         */
+        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, ?int $grace = null): mixed {}
+
+        /**
+         * Takes the right to compute the key's value while others wait. It ends with release(), this request, this process or the
+         * time.
+         *
+         * @param float $seconds up to 3,600
+         * @return bool false: another process has it
+         */
+        public function lease(string $key, float $seconds = 10.0): bool {}
+
+        /** Gives the lease back, and wakes those who wait for it. */
+        public function release(string $key): void {}
+
+        /**
+         * Waits until nobody has the key's lease, but not for long.
+         *
+         * @param float $seconds at most
+         * @return bool is it free
+         */
+        public function awaitLease(string $key, float $seconds = 10.0): bool {}
 
         /**
          * @return bool did it exist
@@ -130,6 +215,14 @@ namespace Larder {
 
         /** Gives the item another TTL, from now. @return bool did it exist */
         public function touch(string $key, ?int $ttl): bool {}
+
+        /**
+         * Kills every item that carries one of these tags, in constant time.
+         *
+         * @phpstan-param array<array-key,string|int> $tags
+         * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was invalidated
+         */
+        public function invalidateTags(array $tags): void {}
 
         /** Deletes everything in this pool, in constant time. */
         public function clear(): void {}
@@ -162,7 +255,10 @@ namespace Larder\Exception {
     /** A pool cannot be opened, reached or removed; the message says what to do. */
     final class PoolUnusable extends \RuntimeException implements \Larder\Exception {}
 
-    /** A value cannot be stored; the message names the place inside it. */
+    /**
+     * A value cannot be stored; the message names the key and the place inside the value. What the value itself throws when
+     * it is asked for its state is the previous exception.
+     */
     final class Unstorable extends \RuntimeException implements \Larder\Exception {}
 
     /** A key cannot be counted up: its value is not an int, or would leave the range of int. */

@@ -4,11 +4,34 @@ declare(strict_types=1);
 
 namespace Larder;
 
+use Larder\Cache\Delivery;
+use Larder\Cache\Journal;
+use Larder\Cache\Lifetimes;
+use Larder\Cache\Misses;
+use Larder\Event\Cleared;
+use Larder\Event\Deleted;
+use Larder\Event\Hit;
+use Larder\Event\Missed;
+use Larder\Event\TagsInvalidated;
+use Larder\Event\Written;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\InvalidTag;
 use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Lease\AddedLeases;
+use Larder\Remember\AtTheEnd;
+use Larder\Remember\Envelope;
+use Larder\Remember\Patience;
+use Larder\Remember\PoolRemembering;
+use Larder\Remember\Recipe;
+use Larder\Remember\Remembering;
+use Larder\Serializer\Contents;
+use Larder\Store\NamespacedStore;
+use Larder\Store\SharedMemoryStore;
+use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -18,8 +41,8 @@ use Psr\Log\LoggerInterface;
  *     $page = $cache->remember('page:42', fn (Draft $draft) => render(42), 300);
  *
  * A cache never takes its site down. A store that fails at run time is a miss, or false; it is counted,
- * logged once, and used again as soon as it answers. A delete, overwrite or clear that the store did not
- * learn of raises the health flag, is delivered before anything else is asked of the store, and only then
+ * logged once, and used again as soon as it answers. A delete, overwrite, tag invalidation or clear that the store
+ * did not learn of raises the health flag, is delivered before anything else is asked of the store, and only then
  * is the flag lowered; until then nothing is read, so this process never sees what it deleted.
  * A strict cache does the same, and throws StoreUnavailable besides.
  *
@@ -27,61 +50,95 @@ use Psr\Log\LoggerInterface;
  * now; zero or less deletes.
  *
  * Keys are 1 to 65,535 bytes, any bytes. Where keys are the keys of a PHP array, PHP turns a decimal one
- * ("7", not "007") into an int; it is taken for its decimal string here.
+ * ("7", not "007") into an int; it is taken for its decimal string here. Tags are 1 to 255 bytes.
+ *
+ * A value is as old as the moment its computation began. Where the store judges tokens, a set() of a key that was
+ * missing earlier in this request is taken for what it usually is, the end of a computation: it is refused, and
+ * false, if the key was deleted, overwritten or invalidated by another process since. A process that serves many
+ * requests says refresh() when one begins.
  */
 final class Cache
 {
-    /** What is dead but untouched shall not fill a store that never evicts: 30 days, in seconds. */
+    /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
     public const DEFAULT_TTL = 2_592_000;
 
-    /** Undelivered keys remembered one by one; beyond, everything is cleared when the store is back. */
-    private const MOST_UNDELIVERED = 10_000;
+    /** The two fastest ways to read one key; both null while the store has failed, or when events are wanted. */
+    private ?SharedMemory $pool = null;
 
-    /** Null also while the store has failed: reads then go the long way, where its recovery is noticed. */
-    private ?DirectReads $direct;
+    private ?DirectReads $direct = null;
 
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
 
-    private bool $available = true;
+    private readonly Lifetimes $lifetimes;
 
-    private int $failures = 0;
+    private readonly Delivery $delivery;
+
+    private readonly Remembering|PoolRemembering $remembering;
+
+    private readonly AtTheEnd $atTheEnd;
+
+    /** Whether values are sealed with what remember() needs to know of them; a pool knows it itself. */
+    private readonly bool $seals;
+
+    /** Null where the store judges no tokens, or keeps those of misses itself. */
+    private readonly ?Misses $misses;
+
+    /** @var \Closure(): float */
+    private readonly \Closure $clock;
 
     private bool $refusing = false;
 
-    private bool $clearPending = false;
-
-    /** @var array<array-key, true> */
-    private array $undelivered = [];
-
-    /** @throws InvalidOption */
+    /**
+     * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
+     * @param float                      $jitter up to this share of every TTL is taken off at random, so that what was
+     *                                           stored together does not expire together; 0.0 to 0.5
+     * @param ?string                    $journal path of a file that remembers, beyond the process, what the store has
+     *                                           missed; one for each store and host
+     * @param ?EventDispatcherInterface  $events is told of Larder\Event's; costs every read the fast way
+     * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
+     *
+     * @throws InvalidOption
+     */
     public function __construct(
         public readonly Store $store,
-        private readonly int|\DateInterval|Ttl $defaultTtl = self::DEFAULT_TTL,
+        public readonly int|\DateInterval|Ttl|null $defaultTtl = null,
         private readonly ?LoggerInterface $logger = null,
         private readonly bool $strict = false,
+        private readonly float $jitter = 0.0,
+        private readonly ?EventDispatcherInterface $events = null,
+        private readonly ?string $journal = null,
+        ?\Closure $clock = null,
     ) {
-        $seconds = Ttl::seconds($defaultTtl);
-        if ($seconds !== null && $seconds <= 0) {
-            throw InvalidOption::range('defaultTtl', $seconds, 'more than 0 seconds, or Ttl::Forever');
-        }
-        $this->direct = $store instanceof DirectReads ? $store : null;
+        $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
         $this->absent = new \stdClass();
+        $this->clock = $clock ?? static fn(): float => microtime(true);
+        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal));
+        $this->atTheEnd = new AtTheEnd();
+        $this->seals = !$store instanceof SharedMemoryStore;
+        $this->remembering = $store instanceof SharedMemoryStore
+            ? new PoolRemembering($store->pool, $this->lifetimes, $this->atTheEnd, $logger, $events)
+            : new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
+        $this->misses = !$store instanceof SharedMemoryStore && \in_array(Capability::Tokens, $store->capabilities(), true) ? new Misses() : null;
+        $this->chooseTheWay();
     }
 
     /**
-     * Opens the store that a DSN names (see Dsn for the grammar).
+     * Opens the store that a DSN names (see Dsn for the grammar). The other arguments are those of the constructor.
      *
      * @throws Exception a wrong configuration fails here; a server that is down does not
      */
     public static function open(
         #[\SensitiveParameter]
         string $dsn,
-        int|\DateInterval|Ttl $defaultTtl = self::DEFAULT_TTL,
+        int|\DateInterval|Ttl|null $defaultTtl = null,
         ?LoggerInterface $logger = null,
         bool $strict = false,
+        float $jitter = 0.0,
+        ?EventDispatcherInterface $events = null,
+        ?string $journal = null,
     ): self {
-        return new self(Dsn::parse($dsn)->open(), $defaultTtl, $logger, $strict);
+        return new self(Dsn::parse($dsn)->open(), $defaultTtl, $logger, $strict, $jitter, $events, $journal);
     }
 
     /**
@@ -91,19 +148,23 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        if ($key === '' || \strlen($key) > Key::LONGEST) {
+        $pool = $this->pool;
+        if ($pool !== null) {
+            try {
+                return $pool->get($key, $default);
+            } catch (\ValueError) {
+                Key::check($key);
+            }
+        }
+        if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
         if ($this->direct === null) {
             return $this->look($key, $default);
         }
-        try {
-            return $this->direct->read($key, $default);
-        } catch (StoreUnavailable $failure) {
-            $this->fail($failure);
+        $value = $this->readDirectly($key, $default);
 
-            return $default;
-        }
+        return \is_array($value) && isset($value[0]) && $value[0] === Envelope::MARK ? $this->opened($key, $value, $default) : $value;
     }
 
     /**
@@ -118,10 +179,21 @@ final class Cache
     public function getMany(iterable $keys): array
     {
         $keys = $this->checked($keys);
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
+        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
+        foreach ($fetched->tokens as $key => $token) {
+            $this->misses?->note((string) $key, $token);
+        }
         $values = [];
-        foreach ($fetched->items ?? [] as $key => $item) {
-            $values[$key] = $item->value;
+        foreach ($fetched->items as $key => $item) {
+            $found = $this->found($item);
+            if ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)()) {
+                $values[$key] = $found->value;
+            }
+        }
+        if ($this->events !== null) {
+            foreach ($keys as $key) {
+                $this->events->dispatch(\array_key_exists($key, $values) ? new Hit($key) : new Missed($key));
+            }
         }
 
         return $values;
@@ -134,63 +206,91 @@ final class Cache
     }
 
     /**
+     * @param list<string> $tags
+     *
      * @return bool whether it was stored; if not, nothing older is left under the key either
      *
      * @throws InvalidKey
+     * @throws InvalidTag
      * @throws Unstorable
+     * @throws UnsupportedOperation if the store keeps no tags
      */
-    public function set(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null): bool
+    public function set(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
-        Key::check($key);
-
-        return $this->write([new Item($key, $value, $this->seconds($ttl))]);
+        return $this->setMany([$key => $value], $ttl, $tags);
     }
 
     /**
      * @param iterable<mixed, mixed> $values by key
+     * @param list<string>           $tags   of each
      *
      * @return bool whether all were stored
      *
      * @throws InvalidKey
-     * @throws Unstorable before anything is stored
+     * @throws InvalidTag
+     * @throws Unstorable           before anything is stored
+     * @throws UnsupportedOperation if the store keeps no tags
      */
-    public function setMany(iterable $values, int|\DateInterval|Ttl|null $ttl = null): bool
+    public function setMany(iterable $values, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
-        $seconds = $this->seconds($ttl);
-        $items = [];
+        $tags = self::checkedTags($tags);
+        $checked = [];
         foreach ($values as $key => $value) {
-            $items[] = new Item($this->checkedKey($key), $value, $seconds);
+            // As a pair: as the key of an array, a decimal one would not stay a string.
+            $checked[] = [$this->checkedKey($key), $value];
+        }
+        $items = $keys = [];
+        foreach ($checked as [$key, $value]) {
+            $token = $this->misses?->take($key);
+            $items[] = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, $token !== null);
+            $keys[] = $key;
+        }
+        $unsaved = $this->attempt(fn(Store $store): array => $this->saved($store, $items), $keys);
+        if ($unsaved !== null && $this->events !== null) {
+            $this->events->dispatch(new Written(array_values(array_diff($keys, $unsaved))));
+        }
+        if ($unsaved !== null && $unsaved !== []) {
+            $this->logRefusal($unsaved);
         }
 
-        return $this->write($items);
+        return $unsaved === [];
     }
 
     /**
      * Stores only if there is nothing: of many processes that try at once, one succeeds.
      *
+     * @param list<string> $tags
+     *
      * @throws InvalidKey
+     * @throws InvalidTag
      * @throws Unstorable
+     * @throws UnsupportedOperation if the store keeps no tags
      */
-    public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null): bool
+    public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
         Key::check($key);
-        $item = new Item($key, $value, $this->seconds($ttl));
+        $item = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), self::checkedTags($tags), $this->misses?->take($key), true);
 
-        return $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)) === [];
+        return $this->written($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
 
     /**
      * Stores only if there is something.
      *
+     * @param list<string> $tags
+     *
      * @throws InvalidKey
+     * @throws InvalidTag
      * @throws Unstorable
+     * @throws UnsupportedOperation if the store keeps no tags
      */
-    public function replace(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null): bool
+    public function replace(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
         Key::check($key);
-        $item = new Item($key, $value, $this->seconds($ttl));
+        $this->misses?->drop($key);
+        $item = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), self::checkedTags($tags));
 
-        return $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]) === [];
+        return $this->written($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]));
     }
 
     /**
@@ -200,9 +300,7 @@ final class Cache
      */
     public function delete(string $key): bool
     {
-        Key::check($key);
-
-        return $this->attempt(static fn(Store $store): array => $store->delete([$key]), [$key]) !== null;
+        return $this->deleteMany([$key]);
     }
 
     /**
@@ -214,9 +312,39 @@ final class Cache
      */
     public function deleteMany(iterable $keys): bool
     {
-        $keys = $this->checked($keys);
+        return $this->deleted($this->checked($keys)) !== null;
+    }
 
-        return $this->attempt(static fn(Store $store): array => $store->delete($keys), $keys) !== null;
+    /**
+     * The value, which is deleted; $default if there is none. Of several processes that pull at once one gets it.
+     *
+     * @throws InvalidKey
+     */
+    public function pull(string $key, mixed $default = null): mixed
+    {
+        $value = $this->get($key, $this->absent);
+        $isOurs = $value !== $this->absent && $this->deleted($this->checked([$key])) === [$key];
+
+        return $isOurs ? $value : $default;
+    }
+
+    /**
+     * Gives an item another time to live.
+     *
+     * An item that may be served past its time (see remember()) and is touched so that it would die in that very
+     * span is missing when its first time is over, not later.
+     *
+     * @return bool whether there is one, and the store knows
+     *
+     * @throws InvalidKey
+     */
+    public function touch(string $key, int|\DateInterval|Ttl|null $ttl = null): bool
+    {
+        Key::check($key);
+        $seconds = $this->lifetimes->seconds($ttl);
+        $lost = $seconds !== null && $seconds <= 0 ? [$key] : [];
+
+        return $this->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
     }
 
     /**
@@ -231,7 +359,8 @@ final class Cache
     public function increment(string $key, int $by = 1, int $initial = 0, int|\DateInterval|Ttl|null $ttl = null): int|false
     {
         Key::check($key);
-        $seconds = $this->seconds($ttl);
+        $this->misses?->drop($key);
+        $seconds = $this->lifetimes->seconds($ttl);
 
         return $this->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
     }
@@ -252,92 +381,351 @@ final class Cache
     }
 
     /**
-     * The value; computed, stored and returned if there is none. What the computation throws is thrown here,
-     * and nothing is stored.
+     * The value; computed, stored and returned if there is none. Of many processes that ask at once, one computes.
+     * The others wait for it, or serve what is stale.
+     *
+     * What the computation throws is thrown here, and nothing is stored; unless there is an older value that may
+     * be served, which is returned then, and the exception logged.
      *
      * What is stored is as old as the moment the computation began: where the store judges tokens, it does
-     * not survive a delete of the key that came in between.
+     * not survive a delete of the key, or an invalidation of its tags, that came in between.
+     *
+     * An int is stored as a counter, which knows neither grace nor earliness.
      *
      * @template T
      *
-     * @param callable(Draft): T $compute may shape the item through the draft
+     * @param callable(Draft): T $compute   may shape the item through the draft
+     * @param list<string>       $tags
+     * @param int                $grace     seconds past its time in which the value may be served while another is
+     *                                      computed, or when that fails
+     * @param float              $earliness how readily a value is computed anew before its time is over: 1.0 is
+     *                                      best for most, 0.0 is never (XFetch's beta)
      *
      * @return T what $compute returned, now or earlier; that earlier code stored the same type is the caller's promise
      *
      * @throws InvalidKey
+     * @throws InvalidOption
+     * @throws InvalidTag
      * @throws Unstorable
+     * @throws UnsupportedOperation if the store keeps no tags
+     * @throws \Throwable           what $compute throws
      */
-    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl = null): mixed
-    {
-        if ($this->direct !== null) {
-            $value = $this->get($key, $this->absent);
-            if ($value !== $this->absent) {
+    public function remember(
+        string $key,
+        callable $compute,
+        int|\DateInterval|Ttl|null $ttl = null,
+        array $tags = [],
+        int $grace = 0,
+        float $earliness = 1.0,
+        Patience $patience = new Patience(),
+    ): mixed {
+        if ($key === '' || isset($key[Key::LONGEST])) {
+            Key::check($key);
+        }
+        $found = null;
+        if ($this->direct !== null && $this->remembering instanceof Remembering) {
+            $stored = $this->readDirectly($key, $this->absent);
+            $found = $stored === $this->absent ? null : Envelope::open($stored);
+            if ($found !== null && ($found->freshUntil === \INF || $this->remembering->isFresh($found, $earliness))) {
                 /** @var T $value */
+                $value = $found->value;
+
                 return $value;
             }
         }
         Key::check($key);
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
-        if (isset($fetched->items[$key])) {
+        if ($grace < 0) {
+            throw InvalidOption::range('grace', $grace, '0 seconds or more');
+        }
+        if (!($earliness >= 0.0 && $earliness <= 1_000.0)) {
+            throw InvalidOption::range('earliness', $earliness, '0.0 to 1,000.0');
+        }
+        $recipe = new Recipe($key, $compute(...), $ttl, self::checkedTags($tags), $grace, $earliness, $patience);
+        $this->misses?->drop($key);
+        try {
             /** @var T $value */
-            $value = $fetched->items[$key]->value;
+            $value = $this->remembering instanceof PoolRemembering ? $this->remembering->value($recipe) : $this->remembering->value($recipe, $found);
 
             return $value;
+        } finally {
+            $this->chooseTheWay();
         }
-        $draft = new Draft($key, $ttl);
-        $began = hrtime(true);
-        $value = $compute($draft);
-        $seconds = $this->seconds($draft->ttl());
-        if ($draft->isStored() && ($seconds === null || $seconds > 0)) {
-            $cost = (hrtime(true) - $began) / 1e9;
-            $item = new Item($key, $value, $seconds, token: $fetched->tokens[$key] ?? null, fill: true, cost: $cost);
-            $this->attempt(static fn(Store $store): array => $store->save([$item]));
+    }
+
+    /**
+     * remember() for good: until it is deleted, invalidated or evicted.
+     *
+     * @template T
+     *
+     * @param callable(Draft): T $compute
+     * @param list<string>       $tags
+     *
+     * @return T
+     *
+     * @throws InvalidKey
+     * @throws InvalidTag
+     * @throws Unstorable
+     * @throws UnsupportedOperation if the store keeps no tags
+     */
+    public function rememberForever(string $key, callable $compute, array $tags = [], Patience $patience = new Patience()): mixed
+    {
+        return $this->remember($key, $compute, Ttl::Forever, $tags, patience: $patience);
+    }
+
+    /**
+     * Kills every item that carries one of these tags, in a time that does not depend on how many there are.
+     *
+     * @param list<string> $tags
+     * @param int          $serveStale seconds in which remember() may still serve what this kills while one process
+     *                                 computes it anew; where the store cannot do that, it is dead at once
+     *
+     * @return bool whether the store knows
+     *
+     * @throws InvalidTag
+     * @throws InvalidOption
+     * @throws UnsupportedOperation if the store keeps no tags
+     */
+    public function invalidateTags(array $tags, int $serveStale = 0): bool
+    {
+        $tags = self::checkedTags($tags);
+        if ($serveStale < 0) {
+            throw InvalidOption::range('serveStale', $serveStale, '0 seconds or more');
+        }
+        // What is set from now on is this request's own word, not the end of an older computation.
+        $this->misses?->clear();
+        $delivered = $tags === [] || $this->attempt(static function (Store $store) use ($tags, $serveStale): bool {
+            $store->invalidateTags($tags, $serveStale);
+
+            return true;
+        }, tags: $tags) === true;
+        if ($delivered && $tags !== []) {
+            $this->events?->dispatch(new TagsInvalidated($tags));
         }
 
-        return $value;
+        return $delivered;
     }
 
     /** @return bool whether the store knows */
     public function clear(): bool
     {
+        $this->misses?->clear();
         $delivered = $this->attempt(static function (Store $store): bool {
             $store->clear();
 
             return true;
-        }, clears: true);
+        }, clears: true) === true;
+        if ($delivered) {
+            $this->events?->dispatch(new Cleared());
+        }
 
-        return $delivered === true;
+        return $delivered;
+    }
+
+    /**
+     * A cache of its own in the same store, whose keys meet nobody else's and whose clear() kills only what is in
+     * it, in a time that does not depend on how much that is. A clear() of this cache kills it, too.
+     *
+     * @param string $name 1 to 64 letters, digits, dots, dashes and underscores
+     *
+     * @throws InvalidOption
+     * @throws UnsupportedOperation if the store keeps no tags
+     */
+    public function namespace(string $name): self
+    {
+        return new self(
+            new NamespacedStore($this->store, $name),
+            $this->defaultTtl,
+            $this->logger,
+            $this->strict,
+            $this->jitter,
+            $this->events,
+            $this->journal === null ? null : "{$this->journal}.{$name}",
+            $this->clock,
+        );
+    }
+
+    /**
+     * A lock of that name, not taken yet. Only one process at a time has it.
+     *
+     * @param float   $seconds after which it is free again even if its owner never says so; more than 0
+     * @param ?string $owner   what an earlier Lock::$owner said: takes over that lock, perhaps in another process
+     *
+     * @throws InvalidKey
+     * @throws InvalidOption
+     * @throws UnsupportedOperation if the store may lose a lock before its time is over
+     */
+    public function lock(string $name, float $seconds = 30.0, ?string $owner = null): Lock
+    {
+        Key::check($name);
+        if (!\in_array(Capability::Retention, $this->store->capabilities(), true)) {
+            throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Retention);
+        }
+
+        return new Lock(
+            $this->store instanceof Leases ? $this->store : new AddedLeases($this->store),
+            $this->delivery,
+            $name,
+            $seconds,
+            $owner,
+        );
+    }
+
+    /**
+     * In a process that serves many requests: a new one begins.
+     */
+    public function refresh(): void
+    {
+        $this->misses?->clear();
+        $this->delivery->readJournal();
+        $this->chooseTheWay();
+    }
+
+    /** Computes now what remember() has put off until the response was out. Done by itself when the process ends. */
+    public function finish(): void
+    {
+        $this->atTheEnd->finish();
+    }
+
+    /** @return ?StoreStatistics null if the store is unavailable */
+    public function statistics(): ?StoreStatistics
+    {
+        return $this->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
     }
 
     public function health(): Health
     {
-        return new Health($this->available, $this->failures, \count($this->undelivered), $this->clearPending);
+        return $this->delivery->health();
+    }
+
+    private function readDirectly(string $key, mixed $default): mixed
+    {
+        try {
+            $value = $this->direct?->read($key, $this->absent);
+        } catch (StoreUnavailable $failure) {
+            try {
+                $this->delivery->fail($failure);
+            } finally {
+                $this->chooseTheWay();
+            }
+
+            return $default;
+        }
+        if ($value !== $this->absent) {
+            return $value;
+        }
+        if ($this->misses !== null) {
+            // Only a miss costs this second look, for the token by which what is computed now will be judged.
+            return $this->look($key, $default);
+        }
+
+        return $default;
+    }
+
+    /**
+     * In a pool, a set is a write or a fill as the pool itself sees it, which has noted what this request has missed.
+     *
+     * @param list<Item> $items
+     *
+     * @return list<string> the keys that were not saved
+     */
+    private function saved(Store $store, array $items): array
+    {
+        $pool = $this->pool;
+        if ($pool === null || $items === [] || ($items[0]->ttl !== null && $items[0]->ttl <= 0)) {
+            return $store->save($items);
+        }
+        foreach (\count($items) > 1 ? $items : [] as $item) {
+            // Before anything is stored.
+            Contents::refuse($item->key, $item->value);
+        }
+        $unsaved = [];
+        foreach ($items as $item) {
+            if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
+                $unsaved[] = $item->key;
+            }
+        }
+
+        return $unsaved;
+    }
+
+    private function storable(mixed $value): mixed
+    {
+        return $this->seals ? Envelope::plain($value) : $value;
+    }
+
+    private function found(Item $item): Envelope
+    {
+        return $this->seals ? Envelope::of($item) : new Envelope($item->value);
+    }
+
+    /**
+     * What a sealed value holds, if its time is not over.
+     *
+     * @param array<mixed> $sealed
+     */
+    private function opened(string $key, array $sealed, mixed $default): mixed
+    {
+        $found = Envelope::open($sealed);
+
+        // Past its time it may still have been touched, which its expiry in the store tells.
+        return $found->freshUntil > ($this->clock)() ? $found->value : $this->look($key, $default);
     }
 
     private function look(string $key, mixed $default): mixed
     {
         $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
+        $found = isset($fetched->items[$key]) ? $this->found($fetched->items[$key]) : null;
+        if ($found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
+            $this->events?->dispatch(new Hit($key));
 
-        return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+            return $found->value;
+        }
+        if ($this->misses !== null && isset($fetched->tokens[$key])) {
+            $this->misses->note($key, $fetched->tokens[$key]);
+        }
+        $this->events?->dispatch(new Missed($key));
+
+        return $default;
     }
 
-    /** @param list<Item> $items */
-    private function write(array $items): bool
+    /**
+     * @param list<string> $keys
+     *
+     * @return ?list<string> those that held something; null if the store does not know
+     */
+    private function deleted(array $keys): ?array
     {
-        $keys = array_map(static fn(Item $item): string => $item->key, $items);
-        $unsaved = $this->attempt(static fn(Store $store): array => $store->save($items), $keys);
-        if ($unsaved === null || $unsaved === []) {
-            return $unsaved === [];
+        foreach ($keys as $key) {
+            $this->misses?->drop($key);
         }
-        if (!$this->refusing) {
-            $this->refusing = true;
-            $this->logger?->warning('The cache\'s store refuses to save; it is full or the value too large.', [
-                'store' => $this->store::class,
-                'keys' => $unsaved,
-            ]);
+        $existed = $this->attempt(static fn(Store $store): array => $store->delete($keys), $keys);
+        if ($existed !== null) {
+            $this->events?->dispatch(new Deleted($keys));
         }
 
-        return false;
+        return $existed;
+    }
+
+    /** @param ?list<string> $unsaved */
+    private function written(string $key, ?array $unsaved): bool
+    {
+        if ($unsaved === []) {
+            $this->events?->dispatch(new Written([$key]));
+        }
+
+        return $unsaved === [];
+    }
+
+    /** @param list<string> $keys */
+    private function logRefusal(array $keys): void
+    {
+        if (!$this->refusing) {
+            $this->refusing = true;
+            $this->logger?->warning('The cache\'s store refuses to save; it is full, the value too large, or outdated.', [
+                'store' => $this->store::class,
+                'keys' => $keys,
+            ]);
+        }
     }
 
     /**
@@ -346,94 +734,29 @@ final class Cache
      * @template T
      *
      * @param \Closure(Store): T $ask
-     * @param list<string>       $invalidated the keys whose present values the store must lose
-     * @param bool               $clears      whether the store must lose everything
+     * @param list<string>       $keys   whose present values the store must lose
+     * @param list<string>       $tags   whose items the store must lose
+     * @param bool               $clears whether the store must lose everything
      *
      * @return ?T null if it is unavailable
      *
      * @throws StoreUnavailable if this cache is strict
      */
-    private function attempt(\Closure $ask, array $invalidated = [], bool $clears = false): mixed
+    private function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
     {
         try {
-            $answer = $this->ask($ask, !$clears);
-        } catch (StoreUnavailable $failure) {
-            $flagged = $this->health()->isFlagged();
-            foreach ($invalidated as $key) {
-                $this->undelivered[$key] = true;
-            }
-            if ($clears || \count($this->undelivered) > self::MOST_UNDELIVERED) {
-                $this->undelivered = [];
-                $this->clearPending = true;
-            }
-            if (!$flagged && $this->health()->isFlagged()) {
-                $this->logger?->error('The cache\'s store has missed a delete, overwrite or clear; it is delivered when the store is back.', [
-                    'store' => $this->store::class,
-                    'keys' => $invalidated,
-                ]);
-            }
-            $this->fail($failure);
-
-            return null;
+            return $this->delivery->attempt($ask, $keys, $tags, $clears);
+        } finally {
+            $this->chooseTheWay();
         }
-        if (!$this->available) {
-            // Also true after a clear, which delivers whatever was not.
-            $this->clearPending = false;
-            $this->undelivered = [];
-            $this->available = true;
-            $this->direct = $this->store instanceof DirectReads ? $this->store : null;
-            $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
-        }
-
-        return $answer;
     }
 
-    /**
-     * @template T
-     *
-     * @param \Closure(Store): T $ask
-     * @param bool               $first whether what is undelivered has to be delivered first
-     *
-     * @return T
-     *
-     * @throws StoreUnavailable
-     */
-    private function ask(\Closure $ask, bool $first): mixed
+    /** While the store has failed, reads go the long way, where its recovery is noticed. */
+    private function chooseTheWay(): void
     {
-        if ($first && !$this->available) {
-            $this->repair();
-        }
-
-        return $ask($this->store);
-    }
-
-    /** @throws StoreUnavailable */
-    private function repair(): void
-    {
-        if ($this->clearPending) {
-            $this->store->clear();
-        } elseif ($this->undelivered !== []) {
-            $this->store->delete(array_map(strval(...), array_keys($this->undelivered)));
-        }
-        $this->clearPending = false;
-        $this->undelivered = [];
-    }
-
-    /** @throws StoreUnavailable if this cache is strict */
-    private function fail(StoreUnavailable $failure): void
-    {
-        $this->failures++;
-        if ($this->available) {
-            $this->available = false;
-            $this->direct = null;
-            $this->logger?->error('The cache\'s store is unavailable: reads are misses, writes are refused.', [
-                'store' => $this->store::class,
-                'exception' => $failure,
-            ]);
-        }
-        if ($this->strict) {
-            throw $failure;
-        }
+        $isOpen = $this->events === null && $this->delivery->isAvailable();
+        $this->pool = $isOpen && $this->store instanceof SharedMemoryStore ? $this->store->pool : null;
+        $this->direct = $isOpen && $this->store instanceof DirectReads ? $this->store : null;
     }
 
     /**
@@ -467,8 +790,24 @@ final class Cache
         return $key;
     }
 
-    private function seconds(int|\DateInterval|Ttl|null $ttl): ?int
+    /**
+     * @param array<mixed> $tags
+     *
+     * @return list<string>
+     *
+     * @throws InvalidTag
+     */
+    private static function checkedTags(array $tags): array
     {
-        return Ttl::seconds($ttl ?? $this->defaultTtl);
+        $checked = [];
+        foreach ($tags as $tag) {
+            if (!\is_string($tag)) {
+                throw InvalidTag::ofType($tag);
+            }
+            Tag::check($tag);
+            $checked[$tag] = $tag;
+        }
+
+        return array_values($checked);
     }
 }

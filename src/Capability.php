@@ -21,4 +21,10 @@ enum Capability
 
     /** The items outlive every process that uses the store. */
     case Durability;
+
+    /**
+     * Nothing is removed before its time is over: a full store refuses instead. What sessions and locks need.
+     * A server may be configured otherwise; its store cannot see that.
+     */
+    case Retention;
 }

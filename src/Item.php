@@ -9,13 +9,17 @@ namespace Larder;
  *
  * An item on its way into a store says how long it is to live ($ttl); one that came out of a store says
  * until when it does ($expiry) and how old its value is ($stamp).
+ *
+ * A store judges it by its token. A *write* ($fill is false) brings new truth; with a token it says what the new
+ * truth was made from, and is refused if that has changed. A *fill* only keeps what was computed because of a miss:
+ * it is refused if the key was written or deleted since, and dead if one of its tags was invalidated since.
  */
 final class Item
 {
     /**
      * @param string       $key    1 to 65,535 bytes
      * @param ?int         $ttl    seconds to live from now on; null: no end; 0 or less: already dead
-     * @param list<string> $tags   names whose invalidation kills this item
+     * @param list<string> $tags   names whose invalidation kills this item. Not every store tells them when it is fetched
      * @param ?Token       $token  the logical time at which the computation of the value began; null: now
      * @param bool         $fill   true if the value was computed because of a miss, false if it is new truth
      * @param float        $cost   seconds the computation took; 0.0 if unknown
@@ -38,10 +42,11 @@ final class Item
     /**
      * An item as a store found it.
      *
-     * @param ?int $expiry in Unix seconds; null: never
+     * @param ?int         $expiry in Unix seconds; null: never
+     * @param list<string> $tags
      */
-    public static function found(string $key, mixed $value, ?int $expiry, int $stamp = 0): self
+    public static function found(string $key, mixed $value, ?int $expiry, int $stamp = 0, array $tags = []): self
     {
-        return new self($key, $value, expiry: $expiry, stamp: $stamp);
+        return new self($key, $value, tags: $tags, expiry: $expiry, stamp: $stamp);
     }
 }

@@ -6,10 +6,15 @@ namespace Larder;
 
 use Larder\Exception\InvalidKey;
 
-/** What a key is: 1 to 65,535 bytes, any bytes, compared byte by byte ("7" and "007" are two keys). */
+/**
+ * What a key is: 1 to 65,535 bytes, any bytes, compared byte by byte ("7" and "007" are two keys). Those that
+ * begin with "\0larder:" are for what a cache itself keeps in its store; a cache does not take them from outside.
+ */
 final class Key
 {
     public const LONGEST = 65_535;
+
+    private const INTERNAL = "\0larder:";
 
     private function __construct() {}
 
@@ -22,5 +27,24 @@ final class Key
         if (\strlen($key) > self::LONGEST) {
             throw InvalidKey::tooLong($key);
         }
+        if ($key[0] === "\0" && self::isInternal($key)) {
+            throw InvalidKey::internal($key);
+        }
+    }
+
+    public static function isInternal(string $key): bool
+    {
+        return str_starts_with($key, self::INTERNAL);
+    }
+
+    /**
+     * The key of what a cache keeps for itself.
+     *
+     * @param string $kind a word
+     * @param string $name any legal key, also one of these; a long one is hashed
+     */
+    public static function internal(string $kind, string $name): string
+    {
+        return self::INTERNAL . "{$kind}:" . (\strlen($name) > 1_024 ? hash('sha256', $name) : $name);
     }
 }

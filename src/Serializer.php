@@ -8,7 +8,7 @@ namespace Larder;
 interface Serializer
 {
     /**
-     * One capital letter, S excepted, that begins every payload this serializer wrote. What begins with
+     * One capital letter, none of G, H, L, M, S and Z, that begins every payload this serializer wrote. What begins with
      * another is a miss.
      */
     public function mark(): string;

@@ -19,12 +19,20 @@ use Larder\Exception\UnsupportedOperation;
  * Everything may throw StoreUnavailable when the store has failed. What happened to the batch is then
  * unknown. Nothing else than the exceptions named here is thrown.
  *
+ * A value is as old as the moment its computation began; whatever was invalidated since then is dead. A store that
+ * can judge (Capability::Tokens) keeps this rule for every fill: one that began before a write or a delete of its
+ * key, before an invalidation of one of its tags or before a clear is refused, or dead at once, whenever it
+ * arrives. Fills do not move what others are judged by, so those that overlap do not refuse each other: the last
+ * one stays. What a store keeps in order to judge may be lost (evicted, deleted); that is misses and refusals,
+ * never something stale.
+ *
  * tests/Contract/StoreContract is this text as a test; run it on a store of your own.
  */
 interface Store
 {
     /**
-     * The live items among these keys, in their order, and a token for every other key.
+     * The live items among these keys, in their order, and a token for every other key; with the token a dead
+     * item that may still be served (see invalidateTags()), where there is one.
      *
      * The values are the caller's own: changing one changes nothing in the store. What cannot be read back
      * (foreign bytes, a class that is gone) is missing.
@@ -36,7 +44,18 @@ interface Store
     public function fetch(array $keys): Fetched;
 
     /**
-     * Stores items. An item that is not saved leaves nothing older behind in mode Set: its key is then a miss.
+     * The logical time now, by which a later fill of $key is judged: for what is computed anew before it is missing.
+     *
+     * @throws StoreUnavailable
+     */
+    public function token(string $key): Token;
+
+    /**
+     * Stores items. An item that is not saved leaves nothing behind in mode Set: its key is then a miss; only of what has
+     * refused a fill may a store leave what others have written.
+     *
+     * Items are judged by their tokens (see Item) where the store can; a refused one counts as not saved. A fill
+     * without a token was computed just now.
      *
      * An item with a TTL of 0 or less is dead at once: Set and Replace delete the key, Add stores nothing;
      * it counts as saved where the mode's condition held.
@@ -53,7 +72,7 @@ interface Store
 
     /**
      * @param list<string> $keys
-     * @param ?Token       $token delete only what is not newer than this, where tokens are judged
+     * @param ?Token       $token delete a key only if it was not written or deleted since, where tokens are judged
      *
      * @return list<string> those that held something live
      *
@@ -62,8 +81,8 @@ interface Store
     public function delete(array $keys, ?Token $token = null): array;
 
     /**
-     * Adds to a counter, atomically. A counter is an item whose value is an int. One that exists keeps its
-     * expiry; one that does not is made as $initial + $by with $ttl.
+     * Adds to a counter, atomically; a write. A counter is an item whose value is an int. One that exists keeps its
+     * expiry and its tags; one that does not is made as $initial + $by with $ttl.
      *
      * @param ?int $ttl seconds, as Item::$ttl
      *
@@ -75,7 +94,7 @@ interface Store
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int;
 
     /**
-     * Gives items another time to live; 0 or less deletes them.
+     * Gives items another time to live; 0 or less deletes them. No write: nothing else about them changes.
      *
      * @param list<string> $keys
      * @param ?int         $ttl  seconds from now on, as Item::$ttl
@@ -89,12 +108,15 @@ interface Store
     /**
      * Kills every item that carries one of these tags.
      *
-     * @param list<string> $tags
+     * @param list<string> $tags       legal ones (see Tag)
+     * @param int          $serveStale seconds from now on in which fetch() may still bring what this kills, as
+     *                                 stale, so that it can be served while one process computes it anew; a store
+     *                                 that cannot do that kills at once
      *
      * @throws StoreUnavailable
      * @throws UnsupportedOperation
      */
-    public function invalidateTags(array $tags): void;
+    public function invalidateTags(array $tags, int $serveStale = 0): void;
 
     /**
      * Kills every item of this store, and nothing of anyone else in the same place.

@@ -24,13 +24,17 @@ final readonly class Arrows
         'bench' => ['Larder\Tests', 'Larder\Tools'],
         'integrations' => self::NOT_SHIPPED,
         'tests' => ['Larder\Tools'],
+        'tests/Contract/StoreCase.php' => self::NOT_SHIPPED,
+        'tests/Contract/TagContract.php' => self::NOT_SHIPPED,
+        'tests/Contract/TokenContract.php' => self::NOT_SHIPPED,
         'tests/Contract/StoreContract.php' => self::NOT_SHIPPED,
+        'tests/Contract/History.php' => self::NOT_SHIPPED,
         'tests/Contract/SharedStoreContract.php' => self::NOT_SHIPPED,
         'tests/Contract/Value' => self::NOT_SHIPPED,
     ];
 
     /** The files that pass values between the engine and the images. */
-    private const DOORS = ['ext/larder.c', 'ext/shared_memory.c'];
+    private const DOORS = ['ext/larder.c', 'ext/shared_memory.c', 'ext/shared_memory.h', 'ext/reading.c', 'ext/storing.c', 'ext/remember.c'];
 
     /** How the names of PHP's own headers begin. */
     private const PHP_HEADER = '~^(php|zend|tsrm|sapi|main/|ext/)~i';

@@ -16,9 +16,6 @@ use Larder\Bench\Subject\Operation;
 /** The table of results in the README, drawn from what `larder bench --json` wrote. */
 final readonly class ReadmeTable
 {
-    private const BEGIN = "<!-- result -->\n";
-    private const END = '<!-- /result -->';
-
     /** The figures that the table shows: heading => value and operation */
     private const FIGURES = [
         '`get`: string, 20 bytes' => ['string-20', Operation::Get],
@@ -48,13 +45,7 @@ final readonly class ReadmeTable
      */
     public function in(string $page): string
     {
-        $begin = strpos($page, self::BEGIN);
-        $end = strpos($page, self::END);
-        if ($begin === false || $end === false || $end < $begin) {
-            throw new \UnexpectedValueException('The page has no place for the table: put ' . trim(self::BEGIN) . ' and ' . self::END . ' on lines of their own.');
-        }
-
-        return substr($page, 0, $begin + strlen(self::BEGIN)) . $this->markdown() . substr($page, $end);
+        return Block::in($page, $this->markdown());
     }
 
     public function markdown(): string
@@ -132,10 +123,11 @@ final readonly class ReadmeTable
         return [
             '<details>',
             sprintf(
-                '<summary>Of the %d promises that Larder makes of itself, this run met %d, missed %d and did not measure %d.</summary>',
+                '<summary>Of the %d promises that Larder makes of itself, this run met %d, missed %d, could not show %d and did not measure %d.</summary>',
                 count($promises),
                 $count(PromiseState::Met),
                 $count(PromiseState::Missed),
+                $count(PromiseState::NotShown),
                 $count(PromiseState::NotMeasured),
             ),
             '',
@@ -148,7 +140,7 @@ final readonly class ReadmeTable
                     $promise->figure,
                     $promise->found === null ? '–' : Quantity::interval($promise->found),
                     $promise->bound,
-                    $promise->state === PromiseState::Missed ? "**{$promise->state->value}**" : $promise->state->value,
+                    $promise->state === PromiseState::Missed || $promise->state === PromiseState::NotShown ? "**{$promise->state->value}**" : $promise->state->value,
                 ),
                 $promises,
             ),

@@ -5,20 +5,20 @@ declare(strict_types=1);
 namespace Larder\Bench\Console;
 
 use Larder\Bench\Experiment\ChildProcess;
-use Larder\Bench\Experiment\Experiment;
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Laboratory;
+use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Placement;
-use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Versions;
 use Larder\Bench\Report\Charts;
+use Larder\Bench\Report\Comparison;
 use Larder\Bench\Report\Environment;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\HtmlReport;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Report\TerminalReport;
+use Larder\Bench\Statistics\Verdict;
 use Larder\Bench\Subject\Subject;
-use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\WorkerProcess;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Command\SignalableCommandInterface;
@@ -28,9 +28,28 @@ use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
-/** Measures the caches of this machine: `larder bench`. */
+/** Measures the caches of this machine: `larder bench`; compares two runs: `larder bench compare`; draws one: `larder bench report`. */
 final class BenchCommand extends Command implements SignalableCommandInterface
 {
+    private const HELP = <<<'HELP'
+        Without a name, every experiment runs:
+
+            <info>larder bench</info>
+            <info>larder bench gets web --subjects=shared-memory,apcu-*,redis-*</info>
+
+        Ctrl-C stops the servers and writes what there is; <info>--resume</info> goes on from there:
+
+            <info>larder bench --thorough --json=run.json --resume</info>
+
+        What got faster or slower between two runs, beyond the noise (exit code 1 if something got slower):
+
+            <info>larder bench compare before.json after.json --subjects=shared-memory</info>
+
+        The report is drawn from the JSON alone, so it can be drawn anew:
+
+            <info>larder bench report run.json --html=run.html</info>
+        HELP;
+
     private ?Laboratory $laboratory = null;
 
     public function __construct()
@@ -58,44 +77,48 @@ final class BenchCommand extends Command implements SignalableCommandInterface
     protected function configure(): void
     {
         $this->setDescription('Measure the caches of this machine side by side')
-            ->addArgument('experiment', InputArgument::IS_ARRAY, 'Which experiments: ' . implode(', ', array_keys(Experiments::all())) . ' (default: all)')
+            ->setHelp(self::HELP)
+            ->addArgument('experiment', InputArgument::IS_ARRAY, 'Which experiments: ' . implode(', ', array_keys(Experiments::all())) . ' (default: all); or compare and two JSON files, or report and one')
             ->addOption('subjects', null, InputOption::VALUE_REQUIRED, 'Which subjects, names or patterns such as redis-*, with commas between them (default: all)')
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
             ->addOption('quick', null, InputOption::VALUE_NONE, 'Under ten minutes (default)')
             ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in up to an hour')
+            ->addOption('resume', null, InputOption::VALUE_NONE, 'Keep the experiments that are complete in the JSON file, and run the others')
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
+            ->addOption('zend', null, InputOption::VALUE_REQUIRED, 'A directory with cache back ends of Zend Framework 1 (Zend/Cache/Backend, Cm/Cache/Backend), for tags')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $words = $input->getArgument('experiment');
+        $words = is_array($words) ? array_values(array_filter($words, is_string(...))) : [];
         try {
-            if ($input->getOption('quick') === true && $input->getOption('thorough') === true) {
-                throw new \InvalidArgumentException('The options --quick and --thorough exclude each other: give one of them.');
-            }
-            $file = self::option($input, 'subject-php');
-            $traces = self::traces($input);
-            $experiments = $this->experiments($input);
-            $subjects = $this->subjects($input, Subjects::all($file));
-            $targets = array_filter([self::option($input, 'json'), self::option($input, 'html')]);
-            foreach ($targets as $target) {
-                if (!is_dir(dirname($target)) || !is_writable(is_file($target) ? $target : dirname($target))) {
-                    throw new \InvalidArgumentException("The file {$target} cannot be written: give a path in a directory that exists and is yours.");
-                }
-            }
-        } catch (\InvalidArgumentException $mistake) {
+            return match ($words[0] ?? '') {
+                'compare' => $this->compare($input, $output, array_slice($words, 1)),
+                'report' => $this->report($input, $output, $errors, array_slice($words, 1)),
+                default => $this->measure(Choice::of($input), $output, $errors),
+            };
+        } catch (\InvalidArgumentException|\UnexpectedValueException $mistake) {
             $errors->writeln("<error>{$mistake->getMessage()}</error>");
 
             return Command::INVALID;
         }
-        $profile = $input->getOption('thorough') === true ? Profile::Thorough : Profile::Quick;
-        $laboratory = new Laboratory($profile, $subjects, Placement::ofThisMachine(), $file, $traces);
-        $this->laboratory = $laboratory;
+    }
+
+    private function measure(Choice $choice, OutputInterface $output, OutputInterface $errors): int
+    {
+        $laboratory = new Laboratory($choice->profile, $choice->subjects, Placement::ofThisMachine(), $choice->subjectFile, $choice->traces, $choice->zend);
         $run = $this->newRun($laboratory);
-        $hasFailed = $this->measure($run, $experiments, $laboratory, $errors);
-        $this->write($run, $input, $output, $errors);
+        if ($choice->isResumed && is_file($choice->json)) {
+            $run = self::resumed($choice, $run);
+        }
+        $left = array_diff_key($choice->experiments, array_flip(array_map(static fn(Outcome $outcome): string => $outcome->name, $run->outcomes)));
+        $this->laboratory = $laboratory;
+        $hasFailed = (new Session($run, $laboratory, $errors, $choice->json))->measure($left);
+        $this->write($run, $choice, $output, $errors);
 
         return match (true) {
             $laboratory->isInterrupted() => 130,
@@ -104,57 +127,74 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         };
     }
 
-    /**
-     * @param array<string, Experiment> $experiments
-     * @return bool whether an experiment failed altogether
-     */
-    private function measure(Run $run, array $experiments, Laboratory $laboratory, OutputInterface $errors): bool
+    /** The run in the JSON file, without what is not complete in it. */
+    private static function resumed(Choice $choice, Run $now): Run
     {
-        $hasFailed = false;
-        $began = hrtime(true);
-        try {
-            foreach ($experiments as $name => $experiment) {
-                if ($laboratory->isInterrupted()) {
-                    break;
-                }
-                $start = hrtime(true);
-                $steal = Environment::stealTicks();
-                try {
-                    $outcome = $experiment->run($laboratory, new ConsoleProgress($errors));
-                } catch (\RuntimeException $problem) {
-                    $errors->writeln("\n<error>The experiment {$name} was given up: {$problem->getMessage()}</error>");
-                    $hasFailed = true;
-                    continue;
-                }
-                $outcome->seconds = (hrtime(true) - $start) / 1e9;
-                $outcome->notes[] = sprintf('The hypervisor gave %.1f s of processor time to others meanwhile.', (Environment::stealTicks() - $steal) / 100);
-                $run->outcomes[] = $outcome;
-            }
-            $run->servers = array_map(static fn(array $server): array => array_map(strval(...), $server), $laboratory->serverDescriptions());
-        } finally {
-            $laboratory->stopServers();
+        $run = self::read($choice->json);
+        if ($run->profile !== $now->profile || array_keys($run->subjects) !== array_keys($now->subjects) || $run->versions !== $now->versions || $run->environment !== $now->environment) {
+            throw new \InvalidArgumentException("The run in {$choice->json} cannot be resumed, because it has another profile, other subjects or versions, or another machine: give the same options, or another file as --json.");
         }
-        $run->seconds = (hrtime(true) - $began) / 1e9;
-        $run->isComplete = !$laboratory->isInterrupted() && !$hasFailed;
+        $run->outcomes = array_values(array_filter($run->outcomes, static fn(Outcome $outcome): bool => $outcome->isComplete));
 
-        return $hasFailed;
+        return $run;
     }
 
-    private function write(Run $run, InputInterface $input, OutputInterface $output, OutputInterface $errors): void
+    private function write(Run $run, Choice $choice, OutputInterface $output, OutputInterface $errors): void
     {
         $json = $run->toJson();
-        $jsonFile = self::option($input, 'json') ?? 'report.json';
-        file_put_contents($jsonFile, $json);
+        file_put_contents($choice->json, $json);
         // The report is drawn from the JSON and from nothing else, so it is read back.
         $findings = new Findings(Run::fromJson($json));
         (new TerminalReport($output))->write($findings);
-        $htmlFile = self::option($input, 'html') ?? 'report.html';
+        self::draw($findings, $choice->html, $errors);
+        $output->writeln("\nThe report is in {$choice->html}, the samples in {$choice->json}.");
+    }
+
+    private static function draw(Findings $findings, string $html, OutputInterface $errors): void
+    {
         $lack = Charts::install();
         if ($lack !== null) {
             $errors->writeln("<comment>{$lack}</comment>");
         }
-        file_put_contents($htmlFile, (new HtmlReport(Charts::scripts()))->render($findings));
-        $output->writeln("\nThe report is in {$htmlFile}, the samples in {$jsonFile}.");
+        file_put_contents($html, (new HtmlReport(Charts::scripts()))->render($findings));
+    }
+
+    /** @param list<string> $files */
+    private function compare(InputInterface $input, OutputInterface $output, array $files): int
+    {
+        if (count($files) !== 2) {
+            throw new \InvalidArgumentException(sprintf('Comparing takes two JSON files and %d were given: larder bench compare before.json after.json.', count($files)));
+        }
+        $comparison = Comparison::of(new Findings(self::read($files[0])), new Findings(self::read($files[1])), Choice::patterns($input));
+        (new ComparisonReport($output))->write($comparison);
+
+        return $comparison->with(Verdict::Loses) === [] ? Command::SUCCESS : Command::FAILURE;
+    }
+
+    /** @param list<string> $files */
+    private function report(InputInterface $input, OutputInterface $output, OutputInterface $errors, array $files): int
+    {
+        if (count($files) !== 1) {
+            throw new \InvalidArgumentException(sprintf('Drawing takes one JSON file and %d were given: larder bench report run.json.', count($files)));
+        }
+        $html = Choice::option($input, 'html') ?? 'report.html';
+        self::draw(new Findings(self::read($files[0])), $html, $errors);
+        $output->writeln("The report is in {$html}.");
+
+        return Command::SUCCESS;
+    }
+
+    private static function read(string $file): Run
+    {
+        $json = @file_get_contents($file);
+        if ($json === false) {
+            throw new \InvalidArgumentException("The file {$file} cannot be read: give a file that `larder bench --json` wrote.");
+        }
+        try {
+            return Run::fromJson($json);
+        } catch (\UnexpectedValueException $problem) {
+            throw new \InvalidArgumentException("{$file}: {$problem->getMessage()}", 0, $problem);
+        }
     }
 
     private function newRun(Laboratory $laboratory): Run
@@ -174,78 +214,11 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         );
     }
 
-    /** @return list<string> */
-    private static function traces(InputInterface $input): array
-    {
-        $files = $input->getOption('trace');
-        $traces = array_values(array_filter(is_array($files) ? $files : [], is_string(...)));
-        foreach ($traces as $file) {
-            if (!is_readable($file)) {
-                throw new \InvalidArgumentException("The file {$file} given as --trace cannot be read: give the path of a file of 32-bit integers.");
-            }
-        }
-
-        return $traces;
-    }
-
     /** @return list<string> what was typed, without the program's path */
     private static function arguments(): array
     {
         $arguments = $_SERVER['argv'] ?? [];
 
         return is_array($arguments) ? array_values(array_filter(array_slice($arguments, 1), is_string(...))) : [];
-    }
-
-    /** @return array<string, Experiment> */
-    private function experiments(InputInterface $input): array
-    {
-        $all = Experiments::all();
-        $asked = $input->getArgument('experiment');
-        $chosen = [];
-        foreach (is_array($asked) ? $asked : [] as $name) {
-            if (!is_string($name) || !isset($all[$name])) {
-                throw new \InvalidArgumentException(self::unknown('experiment', is_string($name) ? $name : '', array_keys($all)));
-            }
-            $chosen[$name] = $all[$name];
-        }
-
-        return $chosen === [] ? $all : $chosen;
-    }
-
-    /**
-     * @param array<string, Subject> $all
-     * @return array<string, Subject> with the empty loop, which the others' times need
-     */
-    private function subjects(InputInterface $input, array $all): array
-    {
-        $asked = self::option($input, 'subjects');
-        if ($asked === null) {
-            return $all;
-        }
-        $chosen = ['none' => true];
-        foreach (explode(',', $asked) as $pattern) {
-            $matching = array_filter(array_keys($all), static fn(string $name): bool => fnmatch(trim($pattern), $name));
-            if ($matching === []) {
-                throw new \InvalidArgumentException(self::unknown('subject', trim($pattern), array_keys($all)));
-            }
-            $chosen += array_fill_keys($matching, true);
-        }
-
-        return array_intersect_key($all, $chosen);
-    }
-
-    /** @param list<string> $names */
-    private static function unknown(string $what, string $name, array $names): string
-    {
-        usort($names, static fn(string $one, string $other): int => levenshtein($name, $one) <=> levenshtein($name, $other));
-
-        return "There is no {$what} {$name}: the nearest is {$names[0]}.";
-    }
-
-    private static function option(InputInterface $input, string $name): ?string
-    {
-        $option = $input->getOption($name);
-
-        return is_string($option) ? $option : null;
     }
 }

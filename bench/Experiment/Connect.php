@@ -27,20 +27,23 @@ final class Connect implements Experiment
             . 'runs without a profiler; the figure for 10,000 is that of one, times 10,000.';
     }
 
-    public function run(Laboratory $laboratory, Progress $progress): Outcome
+    public function needs(Profile $profile): Needs
+    {
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 3 : 20);
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $value = Values::named('hello');
         $subjects = array_filter(
             $laboratory->subjects,
             static fn(Subject $subject): bool => $subject->exempt(Operation::Connect, $value) === null,
         );
-        $outcome = Outcome::of($this, [
+        $outcome->parameters = [
             'processes' => $laboratory->profile->processes(),
             'blocks in each process' => $laboratory->profile->blocks(),
             'milliseconds a block' => intdiv($laboratory->profile->blockNanoseconds(), 1_000_000),
-        ]);
+        ];
         (new Interleaving($laboratory, $progress))->run($outcome, $subjects, [new Step($value, [Operation::Connect])]);
-
-        return $outcome;
     }
 }

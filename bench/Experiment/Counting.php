@@ -38,9 +38,7 @@ final readonly class Counting
         foreach ($subjects as $subject) {
             foreach ($counters as $what => [$wrapper, $count, $reads]) {
                 $this->progress->advance("{$what} of {$subject->title}");
-                if ($this->laboratory->isInterrupted()) {
-                    break 2;
-                }
+                $this->laboratory->goOn();
                 try {
                     $difference = $this->count($subject, $value, self::FEW + $reads, $wrapper, $count)
                         - $this->count($subject, $value, self::FEW, $wrapper, $count);
@@ -48,15 +46,9 @@ final readonly class Counting
                     $outcome->notes[] = "No {$what} were counted of {$subject->title}: {$failure->getMessage()}";
                     continue;
                 }
-                $measurement = new Measurement(
-                    (new Step($value, [Operation::Get]))->case(Operation::Get),
-                    $what,
-                    "{$what} per operation",
-                    Direction::LowerIsBetter,
-                    $subject->name,
-                );
-                $measurement->add(0, 0, $difference / $reads);
-                $outcome->measurements[] = $measurement;
+                $case = (new Step($value, [Operation::Get]))->case(Operation::Get);
+                $outcome->measurement($case, $what, "{$what} per operation", Direction::LowerIsBetter, $subject->name)
+                    ->add(0, 0, $difference / $reads);
             }
         }
         $this->progress->end();

@@ -15,6 +15,14 @@ interface Experiment
     /** Which published measurement it re-creates, and how it differs from it. */
     public function recreates(): string;
 
-    /** Measures; what cannot be measured is left out with its reason and does not end the experiment. */
-    public function run(Laboratory $laboratory, Progress $progress): Outcome;
+    public function needs(Profile $profile): Needs;
+
+    /**
+     * Measures, and writes down what it finds as it finds it, so that an interrupted run keeps what it has.
+     *
+     * What cannot be measured is left out with its reason and does not end the experiment.
+     *
+     * @throws Interrupted somebody wants to stop
+     */
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void;
 }

@@ -11,7 +11,10 @@ final class Experiments
     public static function all(): array
     {
         $experiments = [];
-        foreach ([new Gets(), new Connect(), new Memory(), new Traces(), new Web()] as $experiment) {
+        foreach ([
+            new Gets(), new Connect(), new Web(), new Clients(), new Serializers(), new Tags(), new Sessions(), new Memory(), new Full(),
+            new Cold(), new Scale(), new Traces(),
+        ] as $experiment) {
             $experiments[$experiment->name()] = $experiment;
         }
 

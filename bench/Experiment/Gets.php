@@ -5,13 +5,15 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Subject\Operation;
-use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Values;
 
 /** Reading one value again and again within one process. */
 final class Gets implements Experiment
 {
-    private const MANY = ['string-1k'];
+    /** Values that are read under many keys, too: those of the sizes and shapes that a cache has many of. */
+    private const MANY = ['string-20', 'string-1k', 'page', 'alloptions', 'post', 'entity', 'product'];
+    /** Ways to reach a server that differ in the connection only, which the number of keys does not touch. */
+    private const NOT_MANY = ['*-connect-*', '*-predis-*', 'cache-redis', 'cache-memcached'];
 
     public function name(): string
     {
@@ -30,37 +32,31 @@ final class Gets implements Experiment
             . 'shapes that sites cache.';
     }
 
-    public function run(Laboratory $laboratory, Progress $progress): Outcome
+    public function needs(Profile $profile): Needs
+    {
+        return new Needs(1100, 2_048, $profile === Profile::Quick ? 130 : 1_300);
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $subjects = $laboratory->subjects;
-        $outcome = Outcome::of($this, [
+        $outcome->parameters = [
             'processes' => $laboratory->profile->processes(),
             'blocks in each process' => $laboratory->profile->blocks(),
             'milliseconds a block' => intdiv($laboratory->profile->blockNanoseconds(), 1_000_000),
-            'keys where they are many' => $laboratory->profile->keys(),
+            'keys where they are many' => sprintf('%s, or as many as %d MiB hold', number_format($laboratory->profile->keys()), $laboratory->profile->bytesOfMany() >> 20),
             'memory limit of each subject that has one' => Laboratory::MEGABYTES . ' MiB',
-        ]);
+        ];
         $steps = [];
         foreach (Values::all() as $value) {
             $steps[] = new Step($value, [...Operation::reads(), Operation::Set]);
         }
         foreach (self::MANY as $name) {
-            $steps[] = new Step(Values::named($name), [Operation::Get], $laboratory->profile->keys());
+            $value = Values::named($name);
+            $fitting = intdiv($laboratory->profile->bytesOfMany(), strlen(serialize($value->make(0))));
+            $steps[] = new Step($value, [Operation::Get], min($laboratory->profile->keys(), $fitting), self::NOT_MANY);
         }
         (new Interleaving($laboratory, $progress))->run($outcome, $subjects, $steps);
-        if (!$laboratory->isInterrupted()) {
-            (new Counting($laboratory, $progress))->run($outcome, $this->counted($outcome, $subjects), Values::named('hello'));
-        }
-
-        return $outcome;
-    }
-
-    /**
-     * @param array<string, Subject> $subjects
-     * @return array<string, Subject>
-     */
-    private function counted(Outcome $outcome, array $subjects): array
-    {
-        return array_diff_key($subjects, $outcome->leftOut);
+        (new Counting($laboratory, $progress))->run($outcome, array_diff_key($subjects, $outcome->leftOut), Values::named('hello'));
     }
 }

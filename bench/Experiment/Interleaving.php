@@ -15,12 +15,12 @@ use Random\Randomizer;
  * Runs all subjects side by side, in fresh processes, one block of each in turn and each turn in another random order.
  *
  * So whatever slows the machine down for a while slows all subjects down, and a comparison of two blocks of one turn
- * does not see it. Two subjects have a twin, one in this machine's memory and one behind a server: what a subject and
+ * does not see it. Some subjects have a twin, in this machine's memory and behind a server: what a subject and
  * its twin differ by is noise.
  */
 final readonly class Interleaving
 {
-    private const TWINS = ['apcu-php', 'redis-tcp'];
+    private const TWINS = ['apcu-php', 'redis-tcp', 'valkey-tcp'];
 
     public function __construct(private Laboratory $laboratory, private Progress $progress) {}
 
@@ -38,43 +38,32 @@ final readonly class Interleaving
         );
         /** @var array<string, int> $operations operations in a block, by case and subject */
         $operations = [];
-        /** @var array<string, Measurement> $measurements by case and subject */
-        $measurements = [];
-        for ($process = 0; $process < $processes && !$this->laboratory->isInterrupted(); $process++) {
+        for ($process = 0; $process < $processes; $process++) {
             $workers = $this->workers($subjects, $outcome);
             foreach ($steps as $step) {
-                if ($this->laboratory->isInterrupted()) {
-                    break;
-                }
+                $this->laboratory->goOn();
                 $this->progress->advance("process {$this->of($process, $processes)}: storing {$step->value->title}");
-                $this->each($workers, $outcome, static fn(WorkerProcess $worker) => $worker->prepare($step->value, $step->keys));
+                $takingPart = array_filter($workers, static fn(WorkerProcess $worker): bool => $step->concerns($worker->subject));
+                $this->each($takingPart, $outcome, static fn(WorkerProcess $worker) => $worker->prepare($step->value, $step->keys));
                 foreach ($step->operations as $operation) {
                     $this->progress->advance("process {$this->of($process, $processes)}: {$operation->value}, {$step->value->title}");
                     $able = array_filter(
-                        $workers,
+                        $takingPart,
                         static fn(WorkerProcess $worker): bool => $worker->subject->exempt($operation, $step->value) === null,
                     );
                     $case = $step->case($operation);
-                    $this->each($able, $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, &$measurements, $case, $operation, $profile): void {
+                    $this->each($able, $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, $case, $operation, $profile): void {
                         $key = implode('/', [...$case, $id]);
                         // Every block of a case is as long as the first calibration found, in all processes.
                         $operations[$key] ??= $worker->calibrate($operation, $profile->blockNanoseconds());
-                        $measurements[$key] ??= new Measurement(
-                            $case,
-                            'time',
-                            'ns per operation',
-                            Direction::LowerIsBetter,
-                            $worker->subject->name,
-                            $worker->isTwin,
-                            ['operations', 'client cpu', 'server cpu'],
-                        );
                     });
-                    for ($block = 0; $block < $profile->blocks() && !$this->laboratory->isInterrupted(); $block++) {
+                    for ($block = 0; $block < $profile->blocks(); $block++) {
+                        $this->laboratory->goOn();
                         $turn = array_intersect_key($able, $workers);
-                        $this->each($this->shuffled($turn), $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, &$measurements, $case, $operation, $process, $block): void {
+                        $this->each($this->shuffled($turn), $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, $outcome, $case, $operation, $process, $block): void {
                             $key = implode('/', [...$case, $id]);
                             $done = $worker->block($operation, $operations[$key]);
-                            $measurements[$key]->add(
+                            self::measurement($outcome, $case, $worker)->add(
                                 $process,
                                 $block,
                                 $done['nanoseconds'] / $done['operations'],
@@ -87,11 +76,23 @@ final readonly class Interleaving
                     $workers = array_diff_key($workers, $outcome->leftOut);
                 }
             }
-            unset($workers, $able, $turn);
+            unset($workers, $takingPart, $able, $turn);
         }
-        array_push($outcome->measurements, ...array_values($measurements));
-        $outcome->isComplete = !$this->laboratory->isInterrupted();
         $this->progress->end();
+    }
+
+    /** @param array<string, string> $case */
+    private static function measurement(Outcome $outcome, array $case, WorkerProcess $worker): Measurement
+    {
+        return $outcome->measurement(
+            $case,
+            'time',
+            'ns per operation',
+            Direction::LowerIsBetter,
+            $worker->subject->name,
+            $worker->isTwin,
+            ['operations', 'client cpu', 'server cpu'],
+        );
     }
 
     private function of(int $process, int $processes): string

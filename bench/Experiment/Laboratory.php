@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\Report\Fields;
 use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\RedisServer;
@@ -28,14 +29,16 @@ final class Laboratory
     /**
      * @param array<string, Subject> $subjects those that were asked for, by name
      * @param string|null $subjectFile where the reader's own subject comes from
+     * @param string|null $zend where cache back ends of Zend Framework 1 are
      * @param list<string> $traces files of the reader's own that `traces` shall replay too
      */
     public function __construct(
         public readonly Profile $profile,
         public readonly array $subjects,
         public readonly Placement $placement,
-        private readonly ?string $subjectFile = null,
+        public readonly ?string $subjectFile = null,
         public readonly array $traces = [],
+        public readonly ?string $zend = null,
     ) {}
 
     /** Asks the running experiment to end at the next block with what it has. */
@@ -114,6 +117,29 @@ final class Laboratory
             $isTwin,
             $wrapper,
         );
+    }
+
+    /**
+     * Has a task done in a fresh process on the processors for clients.
+     *
+     * @param class-string<Task> $task
+     * @param array<string, string|int> $arguments
+     * @param array<string, string> $settings of php.ini, beside those of every worker
+     * @param bool $isPinned false: on all processors
+     * @throws \Larder\Bench\Subject\WorkerFailed
+     * @throws Interrupted
+     */
+    public function task(string $title, string $task, array $arguments, array $settings = [], bool $isPinned = true): Fields
+    {
+        return ChildProcess::run($title, $task, $arguments, $settings, $isPinned ? $this->placement->client : [], $this->isInterrupted(...));
+    }
+
+    /** @throws Interrupted when somebody wants to stop */
+    public function goOn(): void
+    {
+        if ($this->isInterrupted()) {
+            throw Interrupted::byTheUser();
+        }
     }
 
     private function start(ServerKind $kind): Server|ServerFailed

@@ -19,42 +19,106 @@ final readonly class LoadGenerator
      */
     public static function build(array $placement): self
     {
+        return new self([...$placement, self::directory() . '/load']);
+    }
+
+    /**
+     * Compiles what is in bench/load and has changed since.
+     *
+     * @return string where the programs are
+     */
+    public static function directory(): string
+    {
         $make = Program::find('make') ?? throw new \RuntimeException('The load generator cannot be compiled because make is not installed: install the packages make and gcc.');
         $build = dirname(__DIR__, 2) . '/build/load';
         $process = proc_open([$make, '-s', '-C', dirname(__DIR__) . '/load', "BUILD={$build}"], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
         if ($process === false) {
-            throw new \RuntimeException('The load generator cannot be compiled because make could not be started.');
+            throw new \RuntimeException('The load generator cannot be compiled because make could not be started: too many processes may be running.');
         }
         $output = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
         if (proc_close($process) !== 0) {
-            throw new \RuntimeException("The load generator cannot be compiled: {$output}");
+            throw new \RuntimeException('The load generator cannot be compiled; install the packages gcc and libc6-dev if the compiler is missing: ' . trim($output));
         }
 
-        return new self([...$placement, "{$build}/load"]);
+        return $build;
     }
 
     /**
-     * Requests one path for a while, each connection sending its next request when it has its answer.
+     * Requests pages of a web server, each for a while and counted on its own, one after the other.
      *
-     * @return array{requests: int, errors: int, seconds: float, cpu: float, p50: int, p99: int} `cpu`: the generator's
-     *                                                                                          own processor time in s; latencies in ns
+     * @param non-empty-list<string> $paths one slice each, in this order
+     * @param float $seconds of each slice
+     * @param list<int> $watched processes whose time is counted
+     * @param float $rate requests a second that are due, whether or not the server keeps up; 0: each connection sends
+     *                    its next request when it has its answer
+     * @return list<Slice>
      */
-    public function run(int $port, string $path, int $connections, bool $keepAlive, float $seconds): array
+    public function pages(int $port, array $paths, int $connections, bool $keepAlive, float $seconds, array $watched = [], float $rate = 0.0): array
     {
-        $answer = Fields::ofJson($this->output([
-            '--port', (string) $port, '--path', $path, '--connections', (string) $connections, '--seconds', (string) $seconds,
-            ...($keepAlive ? ['--keep-alive'] : []),
-        ]), 'load');
-        $latency = $answer->object('latency_ns');
+        $arguments = ['--port', (string) $port, '--connections', (string) $connections, '--seconds', (string) $seconds];
+        foreach ($paths as $path) {
+            array_push($arguments, '--path', $path);
+        }
+        if ($keepAlive) {
+            $arguments[] = '--keep-alive';
+        }
+        if ($rate > 0) {
+            array_push($arguments, '--rate', (string) $rate);
+        }
 
-        return [
-            'requests' => $answer->int('requests'),
-            'errors' => $answer->int('errors'),
-            'seconds' => $answer->float('seconds'),
-            'cpu' => $answer->float('cpu_seconds'),
-            'p50' => $latency->int('p50'),
-            'p99' => $latency->int('p99'),
-        ];
+        return $this->slices([...$arguments, ...self::watching($watched)]);
+    }
+
+    /**
+     * Makes requests of a store that speaks a protocol of its own; every answer is compared with what was stored.
+     *
+     * @param 'resp'|'memcached' $protocol
+     * @param array<string, string|int> $endpoint `socket` or `port`
+     * @param list<int> $watched processes whose time is counted
+     * @param bool $isInOrder each key once, in their order, instead of at random
+     */
+    public function items(
+        string $protocol,
+        array $endpoint,
+        bool $isWrite,
+        int $connections,
+        int $requests,
+        int $keys,
+        int $bytes,
+        array $watched = [],
+        bool $isInOrder = false,
+        int $seed = 1,
+    ): Slice {
+        $address = isset($endpoint['port']) ? ['--port', (string) $endpoint['port']] : ['--socket', (string) ($endpoint['socket'] ?? '')];
+
+        return $this->slices([
+            '--protocol', $protocol, ...$address, '--connections', (string) $connections, '--requests', (string) $requests,
+            '--keys', (string) $keys, '--value-bytes', (string) $bytes, '--seed', (string) $seed,
+            ...($isWrite ? ['--set'] : []), ...($isInOrder ? ['--in-order'] : []), ...self::watching($watched),
+        ])[0] ?? throw new \UnexpectedValueException('The load generator counted nothing.');
+    }
+
+    /**
+     * @param list<string> $arguments
+     * @return list<Slice>
+     */
+    private function slices(array $arguments): array
+    {
+        return array_map(Slice::from(...), Fields::ofJson($this->output($arguments), 'load')->objects('slices'));
+    }
+
+    /**
+     * @param list<int> $processes
+     * @return list<string>
+     */
+    private static function watching(array $processes): array
+    {
+        $arguments = [];
+        foreach ($processes as $process) {
+            array_push($arguments, '--watch', (string) $process);
+        }
+
+        return $arguments;
     }
 
     /** @param list<string> $arguments */

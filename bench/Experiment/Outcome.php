@@ -5,10 +5,14 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Statistics\Direction;
 
 /** What an experiment found. */
 final class Outcome
 {
+    /** @var array<string, Measurement> by what it measures */
+    private array $byKey = [];
+
     /**
      * @param array<string, string|int> $parameters
      * @param list<Measurement> $measurements
@@ -20,7 +24,7 @@ final class Outcome
         public readonly string $name,
         public readonly string $title,
         public readonly string $recreates,
-        public readonly array $parameters,
+        public array $parameters = [],
         public array $measurements = [],
         public array $leftOut = [],
         public array $notes = [],
@@ -29,10 +33,50 @@ final class Outcome
         public bool $isComplete = true,
     ) {}
 
-    /** @param array<string, string|int> $parameters */
-    public static function of(Experiment $experiment, array $parameters): self
+    public static function of(Experiment $experiment): self
     {
-        return new self($experiment->name(), $experiment->title(), $experiment->recreates(), $parameters);
+        return new self($experiment->name(), $experiment->title(), $experiment->recreates());
+    }
+
+    /**
+     * The measurement of a subject in a case; made when it is first asked for.
+     *
+     * @param array<string, string> $case
+     * @param bool $isTwin whether it is the second of two of the same, which measures noise
+     * @param list<string> $columns what samples have beside their value
+     */
+    public function measurement(
+        array $case,
+        string $metric,
+        string $unit,
+        Direction $direction,
+        string $subject,
+        bool $isTwin = false,
+        array $columns = [],
+    ): Measurement {
+        $key = implode("\n", [...$case, $metric, $subject, (string) $isTwin]);
+        if (!isset($this->byKey[$key])) {
+            $this->measurements[] = $this->byKey[$key] = new Measurement($case, $metric, $unit, $direction, $subject, $isTwin, $columns);
+        }
+
+        return $this->byKey[$key];
+    }
+
+    /**
+     * Whether a subject can be measured; notes why not.
+     *
+     * @param string $name what the experiment calls it
+     * @param string $needs the subject that must have been asked for
+     */
+    public function includes(Laboratory $laboratory, string $name, string $needs): bool
+    {
+        $subject = $laboratory->subjects[$needs] ?? null;
+        $missing = $subject === null ? 'it was not among the subjects asked for' : $subject->missing();
+        if ($missing !== null) {
+            $this->leftOut[$name] = $missing;
+        }
+
+        return $missing === null;
     }
 
     /** @return array<string, mixed> */

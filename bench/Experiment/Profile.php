@@ -15,7 +15,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 3,
-            self::Thorough => 8,
+            self::Thorough => 5,
         };
     }
 
@@ -24,7 +24,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 4,
-            self::Thorough => 10,
+            self::Thorough => 8,
         };
     }
 
@@ -32,8 +32,17 @@ enum Profile: string
     public function blockNanoseconds(): int
     {
         return match ($this) {
-            self::Quick => 3_000_000,
-            self::Thorough => 10_000_000,
+            self::Quick => 2_000_000,
+            self::Thorough => 6_000_000,
+        };
+    }
+
+    /** Bytes that all items under many keys may take together: more than processors cache, less than any limit. */
+    public function bytesOfMany(): int
+    {
+        return match ($this) {
+            self::Quick => 16 << 20,
+            self::Thorough => 96 << 20,
         };
     }
 
@@ -41,8 +50,8 @@ enum Profile: string
     public function keys(): int
     {
         return match ($this) {
-            self::Quick => 10_000,
-            self::Thorough => 100_000,
+            self::Quick => 1_000,
+            self::Thorough => 20_000,
         };
     }
 }

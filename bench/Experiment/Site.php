@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Bench\Server\Server;
@@ -61,11 +60,8 @@ final class Site
         }
         file_put_contents("{$root}/clean.php", '<?php ' . implode(' ', array_map(static fn(WebScript $script): string => $script->clean, $scripts)) . " echo 'clean';");
         $settings = ['display_errors' => '1', ...array_diff_key(WorkerProcess::SETTINGS, ['display_errors' => true])];
-        $built = Extension::built();
-        if ($built !== null) {
-            $settings['extension'] = $built;
-        } elseif (extension_loaded('larder') && is_file(dirname(__DIR__, 2) . '/ext/modules/larder.so') && !self::isConfigured('larder')) {
-            $settings['extension'] = dirname(__DIR__, 2) . '/ext/modules/larder.so';
+        if (Extension::built() !== null) {
+            $settings['extension'] = Extension::built();
         }
         $fpm = PhpFpmServer::start($settings, self::WORKERS, $laboratory->placement->server);
         $site = new self($root, $fpm, NginxServer::start($root, $fpm->socket, 1, $laboratory->placement->server), $stores);
@@ -90,15 +86,15 @@ final class Site
         return ['nginx' => $this->nginx->description(), 'php-fpm' => $this->fpm->description()];
     }
 
-    /** @return int processor time of all servers so far, in ns */
-    public function cpu(): int
+    /** @return list<int> of all servers, those behind the scripts included */
+    public function processIds(): array
     {
         $processes = [...$this->nginx->processIds(), ...$this->fpm->processIds()];
         foreach ($this->stores as $store) {
             array_push($processes, ...$store->processIds());
         }
 
-        return CpuTime::of($processes);
+        return $processes;
     }
 
     /** @throws \RuntimeException when a script answers something else */
@@ -115,19 +111,5 @@ final class Site
         $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 10]]);
 
         return (string) @file_get_contents("http://127.0.0.1:{$this->nginx->port}{$path}", false, $context);
-    }
-
-    /** Whether php.ini loads the extension, so that php-fpm will have it without our help. */
-    private static function isConfigured(string $extension): bool
-    {
-        $files = [(string) php_ini_loaded_file(), ...explode(',', (string) php_ini_scanned_files())];
-        foreach ($files as $file) {
-            $file = trim($file);
-            if ($file !== '' && preg_match("/^\s*extension\s*=.*{$extension}/m", (string) @file_get_contents($file)) === 1) {
-                return true;
-            }
-        }
-
-        return false;
     }
 }

@@ -9,6 +9,6 @@ use Larder\Bench\Report\Fields;
 /** Something that an experiment does in a process of its own; made without arguments. */
 interface Task
 {
-    /** @return array<string, int|float|string> what it found */
+    /** @return array<string, mixed> what it found, as JSON can say it */
     public function run(Fields $arguments): array;
 }

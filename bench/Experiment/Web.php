@@ -5,28 +5,24 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Server\Program;
-use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Statistics\Summary;
-use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\FileSystem;
-use Larder\Bench\Subject\Value;
 use Larder\Bench\Subject\Values;
 use Random\Randomizer;
 
 /** What one read costs a request: nginx and php-fpm with a script for each subject, an empty one among them. */
 final class Web implements Experiment
 {
-    /** The subjects that must have been asked for, for a script to run. */
-    private const NEEDS = [
-        'shared-memory' => 'shared-memory', 'apcu' => 'apcu-php', 'file' => 'file-disk',
-        'redis' => 'redis-tcp', 'redis-persistent' => 'redis-tcp',
-        'memcached' => 'memcached-tcp', 'memcached-persistent' => 'memcached-tcp',
-    ];
     /** Above this share of a processor the generator, not the server, may have set the pace. */
     private const SATURATED = 0.9;
+    private const RATE = 'requests per second';
     private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', 'generator share'];
+    /** The two that a promise compares, which are neighbours in every turn and have turns of their own. */
+    private const PAIR = ['empty', 'shared-memory'];
+    /** The share of the empty script's rate at which latencies are measured: a busy server, not an overloaded one. */
+    private const LOAD = 0.4;
 
     public function name(): string
     {
@@ -41,79 +37,136 @@ final class Web implements Experiment
     public function recreates(): string
     {
         return 'Source A makes 10,000 requests with hey, one at a time and 50 at a time, to an empty script and to scripts '
-            . 'that read the text "hello world" once. Ours makes requests for a fixed time, with a generator of its own that '
-            . 'runs on another processor than the servers where there is one, and adds keep-alive and the array of 600 options. '
+            . 'that read the text "hello world" once. Ours makes requests for a fixed time, in slices so short that whatever '
+            . 'disturbs the machine disturbs all scripts, with a generator of its own that runs on another processor than the '
+            . 'servers where there is one, and adds keep-alive, the array of 600 options, and latencies under a fixed load. '
             . 'The Redis and Memcached scripts connect with each request, as the source\'s do, unless they say persistent.';
     }
 
-    public function run(Laboratory $laboratory, Progress $progress): Outcome
+    public function needs(Profile $profile): Needs
     {
-        $isQuick = $laboratory->profile === Profile::Quick;
-        $seconds = $isQuick ? 0.15 : 0.5;
-        $processes = $isQuick ? 2 : 5;
-        $blocks = $isQuick ? 5 : 10;
-        $outcome = Outcome::of($this, [
-            'php-fpm workers' => Site::WORKERS, 'nginx workers' => 1, 'milliseconds a block' => (int) (1000 * $seconds),
-            'starts of nginx and php-fpm' => $processes, 'blocks in each' => $blocks,
-        ]);
+        return new Needs(128, 768, $profile === Profile::Quick ? 60 : 420);
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
+    {
+        $plan = WebPlan::of($laboratory->profile);
+        $outcome->parameters = [
+            'php-fpm workers' => Site::WORKERS, 'nginx workers' => 1, 'milliseconds a slice' => (int) (1000 * $plan->seconds),
+            'starts of nginx and php-fpm' => $plan->starts, 'turns of all scripts in each' => $plan->turns,
+            'turns of the empty script and shared memory alone' => $plan->pairs,
+        ];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $cases = $this->cases();
-        $progress->begin($this->title(), $processes * (1 + $blocks * count($cases)));
-        /** @var array<string, Measurement> $measurements */
-        $measurements = [];
-        for ($process = 0; $process < $processes && !$laboratory->isInterrupted(); $process++) {
+        $progress->begin($this->title(), 1 + $plan->starts * (1 + array_sum(array_map($plan->turnsOf(...), $cases))));
+        for ($start = 0; $start < $plan->starts; $start++) {
+            $laboratory->goOn();
             $root = FileSystem::onDisk() . '/larder-bench-' . bin2hex(random_bytes(6));
             mkdir($root, 0o700);
-            [$scripts, $stores] = $this->scripts($laboratory, $outcome, $root);
+            $scripts = WebScripts::of($laboratory, $outcome, $root);
             $progress->advance('starting nginx and php-fpm');
             try {
-                $site = Site::start($laboratory, $scripts, [Values::named('alloptions'), Values::named('hello')], $stores, $root);
+                $site = Site::start($laboratory, $scripts->scripts, [Values::named('alloptions'), Values::named('hello')], $scripts->servers, $root);
             } catch (ServerFailed $failure) {
                 FileSystem::remove($root);
                 $outcome->leftOut['empty'] = $failure->getMessage();
                 break;
             }
             $laboratory->describe($site->descriptions());
-            for ($block = 0; $block < $blocks && !$laboratory->isInterrupted(); $block++) {
-                foreach ($cases as $case) {
-                    foreach ([...array_map(static fn(string $name): array => [$name, false], array_keys($scripts)), ['empty', true]] as [$name, $isTwin]) {
-                        $measurements[self::id($case, $name, $isTwin)] ??= new Measurement($case, 'requests per second', 'requests per second', Direction::HigherIsBetter, $name, $isTwin, self::COLUMNS);
-                    }
-                    $progress->advance("{$case['value']}, concurrency {$case['concurrency']}, keep-alive {$case['keep-alive']}");
-                    foreach ($this->turn(array_keys($scripts)) as [$name, $isTwin]) {
-                        $id = self::id($case, $name, $isTwin);
-                        $before = $site->cpu();
-                        $done = $generator->run($site->port(), "/{$name}-{$case['value']}.php", (int) $case['concurrency'], $case['keep-alive'] === 'on', $seconds);
-                        $requests = max(1, $done['requests']);
-                        $share = $done['cpu'] / $done['seconds'];
-                        $measurements[$id]->add(
-                            $process,
-                            $block,
-                            $done['requests'] / $done['seconds'],
-                            $done['p50'],
-                            $done['p99'],
-                            $done['errors'],
-                            round($done['cpu'] * 1e9 / $requests),
-                            round(($site->cpu() - $before) / $requests),
-                            round($share, 3),
-                        );
-                        if ($done['errors'] > 0) {
-                            $outcome->notes[] = sprintf('%d requests of %s failed (%s).', $done['errors'], $name, implode(', ', $case));
-                        }
-                    }
-                }
+            $turns = new WebTurns($outcome, $generator, $site, $start, self::COLUMNS);
+            foreach ($cases as $case) {
+                $this->takeTurns($laboratory, $progress, $plan, $turns, array_keys($scripts->scripts), $case);
             }
-            if ($process === 0 && !$laboratory->isInterrupted()) {
+            if ($start === 0) {
+                $progress->advance('latencies under load');
+                $this->latencies($laboratory, $outcome, $generator, $site, array_keys($scripts->scripts), $plan);
                 $this->crossCheck($outcome, $laboratory, $generator, $site->port());
             }
-            unset($site);
+            unset($turns, $site);
         }
-        array_push($outcome->measurements, ...array_values($measurements));
         $this->markSaturated($outcome);
-        $outcome->isComplete = !$laboratory->isInterrupted();
         $progress->end();
+    }
 
-        return $outcome;
+    /**
+     * @param list<string> $names
+     * @param array{value: string, keep-alive: string, concurrency: string} $case
+     */
+    private function takeTurns(Laboratory $laboratory, Progress $progress, WebPlan $plan, WebTurns $turns, array $names, array $case): void
+    {
+        for ($turn = 0; $turn < $plan->turnsOf($case); $turn++) {
+            $laboratory->goOn();
+            $progress->advance("{$case['value']}, concurrency {$case['concurrency']}, keep-alive {$case['keep-alive']}");
+            $order = $turn < $plan->turns ? $this->order($names) : $this->shuffled(array_values(array_intersect(self::PAIR, $names)));
+            $turns->take($turn, $order, $case, $plan->seconds);
+        }
+    }
+
+    /**
+     * All scripts in a random order, the empty one twice: what it differs by from itself is noise. It is beside the
+     * script that it is compared with, so that the two share what disturbs them.
+     *
+     * @param list<string> $names
+     * @return non-empty-list<string> the second empty one has an asterisk
+     */
+    private function order(array $names): array
+    {
+        $neighbours = array_values(array_intersect(self::PAIR, $names));
+        $groups = array_map(static fn(string $name): array => [$name], [...array_diff($names, $neighbours)]);
+        $groups[] = [...$this->shuffled($neighbours), 'empty*'];
+
+        return array_merge(...(new Randomizer())->shuffleArray($groups));
+    }
+
+    /**
+     * @param list<string> $names
+     * @return non-empty-list<string>
+     */
+    private function shuffled(array $names): array
+    {
+        $shuffled = (new Randomizer())->shuffleArray($names);
+
+        return $shuffled === [] ? ['empty'] : $shuffled;
+    }
+
+    /** @return list<array{value: string, keep-alive: string, concurrency: string}> */
+    private function cases(): array
+    {
+        $cases = [];
+        foreach (['alloptions' => ['off', 'on'], 'hello' => ['off']] as $value => $keepAlive) {
+            foreach ($keepAlive as $setting) {
+                foreach (['1', '50'] as $concurrency) {
+                    $cases[] = ['value' => $value, 'keep-alive' => $setting, 'concurrency' => $concurrency];
+                }
+            }
+        }
+
+        return $cases;
+    }
+
+    /**
+     * How long requests take that arrive at a fixed rate, the same for all scripts.
+     *
+     * @param list<string> $names
+     */
+    private function latencies(Laboratory $laboratory, Outcome $outcome, LoadGenerator $generator, Site $site, array $names, WebPlan $plan): void
+    {
+        $full = $generator->pages($site->port(), ['/empty-alloptions.php'], 50, true, 0.5)[0] ?? null;
+        $rate = round(self::LOAD * ($full === null ? 100.0 : $full->rate()));
+        $case = ['value' => 'alloptions', 'load' => sprintf('%d requests a second, %d %% of what the empty script can do', $rate, 100 * self::LOAD)];
+        for ($block = 0; $block < $plan->latencyTurns; $block++) {
+            foreach ($this->shuffled($names) as $name) {
+                $laboratory->goOn();
+                $slice = $generator->pages($site->port(), ["/{$name}-alloptions.php"], 50, true, 20 * $plan->seconds, [], $rate)[0] ?? null;
+                if ($slice === null) {
+                    continue;
+                }
+                foreach (['p50' => 'median latency', 'p99' => '99th percentile of latency'] as $percentile => $metric) {
+                    $outcome->measurement($case, $metric, 'ns from the intended start', Direction::LowerIsBetter, $name)
+                        ->add(0, $block, $slice->latency[$percentile]);
+                }
+            }
+        }
     }
 
     /** A rate that the generator itself may have limited is marked. */
@@ -134,137 +187,43 @@ final class Web implements Experiment
         }
     }
 
-    /** @param array<string, string> $case */
-    private static function id(array $case, string $name, bool $isTwin): string
-    {
-        return implode('/', [...$case, $name, $isTwin ? 'again' : '']);
-    }
-
-    /** @return list<array{value: string, keep-alive: string, concurrency: string}> */
-    private function cases(): array
-    {
-        $cases = [];
-        foreach (['alloptions' => ['off', 'on'], 'hello' => ['off']] as $value => $keepAlive) {
-            foreach ($keepAlive as $setting) {
-                foreach (['1', '50'] as $concurrency) {
-                    $cases[] = ['value' => $value, 'keep-alive' => $setting, 'concurrency' => $concurrency];
-                }
-            }
-        }
-
-        return $cases;
-    }
-
-    /**
-     * All scripts in a random order, the empty one twice: what it differs by from itself is noise.
-     *
-     * @param list<string> $names
-     * @return list<array{string, bool}> name, and whether it is the twin
-     */
-    private function turn(array $names): array
-    {
-        $turn = array_map(static fn(string $name): array => [$name, false], $names);
-        $turn[] = ['empty', true];
-
-        return (new Randomizer())->shuffleArray($turn);
-    }
-
-    /** @return array{array<string, WebScript>, list<Server>} by name, and the servers they need */
-    private function scripts(Laboratory $laboratory, Outcome $outcome, string $root): array
-    {
-        $scripts = ['empty' => new WebScript('an empty script', '', '')];
-        $stores = [];
-        foreach (self::NEEDS as $name => $need) {
-            $subject = $laboratory->subjects[$need] ?? null;
-            $missing = $subject === null ? 'it was not among the subjects asked for' : $subject->missing();
-            if ($missing !== null) {
-                $outcome->leftOut[$name] = $missing;
-                continue;
-            }
-            try {
-                $kind = $subject?->server;
-                $server = null;
-                if ($kind !== null) {
-                    $server = $stores[$kind->value] = $laboratory->server($kind);
-                }
-                $scripts[$name] = $this->script($name, $root, (int) ($server?->endpoint()['port'] ?? 0));
-            } catch (ServerFailed $failure) {
-                $outcome->leftOut[$name] = $failure->getMessage();
-            }
-        }
-        $outcome->titles = array_map(static fn(WebScript $script): string => $script->title, $scripts);
-
-        return [$scripts, array_values($stores)];
-    }
-
-    private function script(string $name, string $root, int $port): WebScript
-    {
-        $pool = basename($root);
-        $redis = 'if (!$isString) { $client->setOption(Redis::OPT_SERIALIZER, ' . (Extension::hasIgbinary() && defined('Redis::SERIALIZER_IGBINARY') ? 'Redis::SERIALIZER_IGBINARY' : 'Redis::SERIALIZER_PHP') . '); } ';
-        $memcached = '$client->setOptions([Memcached::OPT_COMPRESSION => false, Memcached::OPT_SERIALIZER => ' . (Extension::hasIgbinary() ? 'Memcached::SERIALIZER_IGBINARY' : 'Memcached::SERIALIZER_PHP') . ", Memcached::OPT_TCP_NODELAY => true]); \$client->addServer('127.0.0.1', {$port}); ";
-
-        return match ($name) {
-            'shared-memory' => new WebScript(
-                'Larder shared memory',
-                "\$value = Larder\\SharedMemory::open('{$pool}')->get(\$key);",
-                "Larder\\SharedMemory::open('{$pool}')->set(\$key, \$value);",
-                "Larder\\SharedMemory::remove('{$pool}');",
-            ),
-            'apcu' => new WebScript('APCu', '$value = apcu_fetch($key);', 'apcu_store($key, $value);'),
-            'file' => new WebScript(
-                'file_get_contents',
-                "\$value = file_get_contents('{$root}/item-' . \$key); if (!\$isString) { \$value = " . Extension::unserialize('$value') . '; }',
-                "file_put_contents('{$root}/item-' . \$key, \$isString ? \$value : " . Extension::serialize('$value') . ');',
-            ),
-            'redis', 'redis-persistent' => new WebScript(
-                $name === 'redis' ? 'Redis over TCP' : 'Redis over TCP, persistent',
-                "\$client = new Redis(); \$client->" . ($name === 'redis' ? 'connect' : 'pconnect') . "('127.0.0.1', {$port}); {$redis}\$value = \$client->get(\$key);",
-                "\$client = new Redis(); \$client->connect('127.0.0.1', {$port}); {$redis}\$client->set(\$key, \$value);",
-            ),
-            'memcached' => new WebScript(
-                'Memcached over TCP',
-                "\$client = new Memcached(); {$memcached}\$value = \$client->get(\$key);",
-                "\$client = new Memcached(); {$memcached}\$client->set(\$key, \$value);",
-            ),
-            'memcached-persistent' => new WebScript(
-                'Memcached over TCP, persistent',
-                "\$client = new Memcached('bench'); if (\$client->getServerList() === []) { {$memcached}} \$value = \$client->get(\$key);",
-                "\$client = new Memcached(); {$memcached}\$client->set(\$key, \$value);",
-            ),
-            default => throw new \LogicException("There is no script {$name}."),
-        };
-    }
-
     /** Our generator and wrk, one after the other, on the empty script: they should agree. */
     private function crossCheck(Outcome $outcome, Laboratory $laboratory, LoadGenerator $generator, int $port): void
     {
         $wrk = Program::find('wrk');
         if ($wrk === null) {
-            $outcome->notes[] = 'The load generator was not checked against wrk, because wrk is not installed.';
+            $outcome->notes[] = 'The load generator was not checked against wrk, because wrk is not installed: install the package wrk.';
 
             return;
         }
         $path = '/empty-hello.php';
         $case = ['keep-alive' => 'on', 'concurrency' => '50'];
-        $ours = new Measurement($case, 'rate seen by two generators', 'requests per second', Direction::HigherIsBetter, 'generator');
-        $theirs = new Measurement($case, 'rate seen by two generators', 'requests per second', Direction::HigherIsBetter, 'wrk');
         $outcome->titles += ['generator' => 'our generator', 'wrk' => 'wrk'];
         for ($block = 0; $block < 4; $block++) {
-            $done = $generator->run($port, $path, 50, true, 1.0);
-            $ours->add(0, $block, $done['requests'] / $done['seconds']);
-            $process = proc_open(
-                [...$laboratory->placement->client, $wrk, '-t1', '-c50', '-d1s', "http://127.0.0.1:{$port}{$path}"],
-                [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']],
-                $pipes,
-            );
-            $report = $process === false ? '' : (string) stream_get_contents($pipes[1]);
-            if ($process !== false) {
-                proc_close($process);
-            }
-            if (preg_match('/^Requests\/sec:\s+([\d.]+)/m', $report, $match) === 1) {
-                $theirs->add(0, $block, (float) $match[1]);
+            $laboratory->goOn();
+            $slice = $generator->pages($port, [$path], 50, true, 1.0)[0] ?? null;
+            $theirs = self::wrk([...$laboratory->placement->client, $wrk], "http://127.0.0.1:{$port}{$path}");
+            foreach (['generator' => $slice?->rate(), 'wrk' => $theirs] as $subject => $rate) {
+                if ($rate !== null) {
+                    $outcome->measurement($case, 'rate seen by two generators', self::RATE, Direction::HigherIsBetter, $subject)->add(0, $block, $rate);
+                }
             }
         }
-        array_push($outcome->measurements, $ours, $theirs);
+    }
+
+    /**
+     * @param list<string> $command
+     * @return float|null requests a second
+     */
+    private static function wrk(array $command, string $address): ?float
+    {
+        $process = proc_open([...$command, '-t1', '-c50', '-d1s', $address], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
+        if ($process === false) {
+            return null;
+        }
+        $report = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+
+        return preg_match('/^Requests\/sec:\s+([\d.]+)/m', $report, $match) === 1 ? (float) $match[1] : null;
     }
 }

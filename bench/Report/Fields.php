@@ -88,10 +88,17 @@ final readonly class Fields
         return $entries;
     }
 
-    /** @return array<string, string> all fields, which must be strings or ints */
+    /** @return array<string, string> all fields, which must be strings or numbers */
     public function all(): array
     {
-        return (new self(['all' => $this->fields], $this->path))->texts('all');
+        $all = [];
+        foreach ($this->fields as $name => $field) {
+            $all[(string) $name] = is_string($field) || is_int($field) || is_float($field)
+                ? (string) $field
+                : throw self::unexpected("{$this->path}.{$name}", 'string or number', $field);
+        }
+
+        return $all;
     }
 
     /** @return list<list<int|float>> rows of numbers */
@@ -109,6 +116,17 @@ final readonly class Fields
         }
 
         return $rows;
+    }
+
+    /** @return list<float> */
+    public function numbers(string $name): array
+    {
+        $numbers = [];
+        foreach ($this->array($name) as $index => $number) {
+            $numbers[] = is_int($number) || is_float($number) ? (float) $number : throw self::unexpected("{$this->path}.{$name}.{$index}", 'number', $number);
+        }
+
+        return $numbers;
     }
 
     /** @return list<string> */

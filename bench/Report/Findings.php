@@ -78,14 +78,19 @@ final class Findings
 
     /**
      * @param array<string, string> $case
-     * @return list<Measurement> twins not among them
+     * @return list<Measurement> twins not among them, in the order of the subjects
      */
     public function inCase(Outcome $outcome, string $metric, array $case): array
     {
-        return array_values(array_filter(
+        $found = array_values(array_filter(
             $outcome->measurements,
             static fn(Measurement $measurement): bool => !$measurement->isTwin && $measurement->metric === $metric && $measurement->case === $case,
         ));
+        // They were measured in a random order, which tells a reader nothing.
+        $order = array_flip([...array_keys($outcome->titles), ...array_diff(array_keys($this->run->subjects), array_keys($outcome->titles))]);
+        usort($found, static fn(Measurement $one, Measurement $other): int => ($order[$one->subject] ?? PHP_INT_MAX) <=> ($order[$other->subject] ?? PHP_INT_MAX));
+
+        return $found;
     }
 
     /**
@@ -119,12 +124,23 @@ final class Findings
      */
     public function ratio(string $experiment, string $metric, array $case, string $above, string $below): ?Interval
     {
-        $one = $this->measurement($experiment, $metric, $case, $above);
-        $other = $this->measurement($experiment, $metric, $case, $below);
+        return $this->between($experiment, $metric, $case, $above, $case, $below);
+    }
 
-        return $one === null || $other === null
+    /**
+     * One subject in one case in terms of another in another; blocks of the same process and number are paired.
+     *
+     * @param array<string, string> $case
+     * @param array<string, string> $other
+     */
+    public function between(string $experiment, string $metric, array $case, string $above, array $other, string $below): ?Interval
+    {
+        $numerator = $this->measurement($experiment, $metric, $case, $above);
+        $denominator = $this->measurement($experiment, $metric, $other, $below);
+
+        return $numerator === null || $denominator === null
             ? null
-            : PairedRatio::of($this->values($experiment, $one), $this->values($experiment, $other));
+            : PairedRatio::of($this->values($experiment, $numerator), $this->values($experiment, $denominator));
     }
 
     /**

@@ -29,10 +29,27 @@ final readonly class Promise
         return new self($title, $figure, $found, 'at least ' . self::number($bound), self::state($found === null ? null : $found->estimate >= $bound));
     }
 
-    /** Met when the interval reaches the bound from below: a difference that could be noise is not counted. */
-    public static function reaches(string $title, string $figure, ?Interval $found, float $bound): self
+    /**
+     * Met when the interval reaches the bound from below, and is narrow enough to say so: noise must not help a promise.
+     *
+     * @param float $widest the interval's largest width, as a share of the estimate
+     */
+    public static function reaches(string $title, string $figure, ?Interval $found, float $bound, float $widest): self
     {
-        return new self($title, $figure, $found, 'interval reaches ' . self::number($bound), self::state($found === null ? null : $found->high >= $bound));
+        $state = match (true) {
+            $found === null => PromiseState::NotMeasured,
+            $found->high < $bound => PromiseState::Missed,
+            $found->high - $found->low > $widest * $found->estimate => PromiseState::NotShown,
+            default => PromiseState::Met,
+        };
+
+        return new self($title, $figure, $found, sprintf('interval reaches %s and is no wider than %s %%', self::number($bound), 100 * $widest), $state);
+    }
+
+    /** Met when the estimate lies between the two. */
+    public static function within(string $title, string $figure, ?Interval $found, float $least, float $most): self
+    {
+        return new self($title, $figure, $found, self::number($least) . ' to ' . self::number($most), self::state($found === null ? null : $found->estimate >= $least && $found->estimate <= $most));
     }
 
     private static function state(?bool $isMet): PromiseState

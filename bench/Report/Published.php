@@ -10,6 +10,7 @@ final readonly class Published
     /**
      * @param array<string, string> $case of our measurement
      * @param float $factor turns our value into the published unit
+     * @param string|null $statistic a field of Statistics\Summary; null: the median with its interval
      */
     public function __construct(
         public string $experiment,
@@ -20,5 +21,6 @@ final readonly class Published
         public array $case,
         public string $subject,
         public float $factor,
+        public ?string $statistic = null,
     ) {}
 }

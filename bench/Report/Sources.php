@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Experiment\Codecs;
+use Larder\Bench\Experiment\Serializers;
 use Larder\Bench\Subject\Operation;
 
 /** The published measurements that experiments re-create: facts as published, never mixed with ours. */
@@ -15,10 +17,30 @@ final class Sources
         . '"hello world"; within WordPress\'s init hook, under the profiler Xhprof; php-fpm and nginx; load by hey. '
         . 'The version of PHP is not stated.';
 
+    public const B = 'Ollie Jones (plumislandmedia), "Benchmarks" of the SQLite Object Cache plugin: a shop\'s catalogue on Ubuntu 22.10, '
+        . 'WordPress 6.0.1, PHP 8.0.27, SQLite 3.37.2, Redis 6.0.16, Apache 2.4.54; transients on Ubuntu 22.04 in VirtualBox, 6 processors '
+        . 'of an AMD Ryzen 7 at 3.2 GHz, 16 GiB, PHP 8.3.16. The hardware of the catalogue\'s figures is not stated.';
+
+    public const C = 'IT Cooking, "Redis VS Memcached 2018": AWS t2.micro, one core of a Xeon E5-2676 v3 at 2.40 GHz, Ubuntu 16.04.4; Redis '
+        . '3.0.6, Memcached 1.4.25; redis-benchmark and mc-benchmark; three loops; results as charts only.';
+
+    public const D = 'A hosting company\'s blog, "Redis part 2 – application cache benchmark: NVMe SSDs and memcached" (2019): 4 cores of a Xeon '
+        . 'Gold 6254 at 3.10 GHz, 32 GB, Samsung PM1725b NVMe; Magento 1.9.4.1 with Colin Mollenhour\'s cache benchmark and 200,000 keys; '
+        . 'results as charts only.';
+
     /** What the source concludes, in our words. */
     public const CLAIMS_OF_A = 'It concludes that files are about three times as fast in one request, ten times with connections, '
         . 'and give about 50 % more requests through the web server; that files beat servers on a single server; and that '
         . 'the kernel\'s page cache keeps files in memory. It counted 10,071 openat calls for 10,000 reads of a file.';
+
+    /** Which source an experiment re-creates, where it has published figures. */
+    public static function of(string $experiment): string
+    {
+        return match ($experiment) {
+            'gets', 'connect', 'web' => self::A . ' ' . self::CLAIMS_OF_A,
+            default => self::B,
+        };
+    }
 
     /** @return list<Published> */
     public static function figures(): array
@@ -41,6 +63,37 @@ final class Sources
                     ['value' => 'hello', 'keep-alive' => 'off', 'concurrency' => (string) $concurrency],
                     $subject,
                     1.0,
+                );
+            }
+        }
+
+        return [...$figures, ...self::serializing()];
+    }
+
+    /**
+     * Source B's percentiles of one call, in µs.
+     *
+     * @return list<Published>
+     */
+    private static function serializing(): array
+    {
+        $figures = [];
+        $published = [
+            'store' => ['n' => 129, 'min' => 5.53, 'p1' => 5.56, 'p5' => 5.78, 'median' => 18.93, 'mean' => 241.10, 'p95' => 143.10, 'p99' => 3_247.99, 'max' => 23_603.06, 'range' => 23_597.53, 'mad' => 410.97, 'stdev' => 2_084.61],
+            'fetch' => ['n' => 190, 'min' => 2.34, 'p1' => 2.36, 'p5' => 2.47, 'median' => 7.18, 'mean' => 13.61, 'p95' => 62.91, 'p99' => 98.62, 'max' => 125.56, 'range' => 123.21, 'mad' => 11.57, 'stdev' => 18.78],
+        ];
+        foreach ($published as $direction => $statistics) {
+            foreach ($statistics as $statistic => $value) {
+                $figures[] = new Published(
+                    'serializers',
+                    ($direction === 'store' ? 'gzdeflate(igbinary_serialize()), ' : 'its inverse, ') . $statistic,
+                    $value,
+                    $statistic === 'n' ? 'calls' : 'µs',
+                    Serializers::SINGLE,
+                    ['direction' => $direction],
+                    Codecs::PUBLISHED,
+                    $statistic === 'n' ? 1.0 : 0.001,
+                    $statistic,
                 );
             }
         }

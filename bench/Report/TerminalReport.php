@@ -89,18 +89,20 @@ final readonly class TerminalReport
         $this->output->writeln("\n<info>The promises of this run</info> (ratios of paired blocks with their 95 % intervals)");
         $table = new Table($this->output);
         $table->setHeaders(['promise', 'found', 'bound', '']);
+        $unmeasured = 0;
         foreach (Promises::of($findings) as $promise) {
+            if ($promise->state === PromiseState::NotMeasured) {
+                $unmeasured++;
+                continue;
+            }
             $table->addRow([
                 wordwrap($promise->title, 60),
                 $promise->found === null ? '–' : Quantity::interval($promise->found),
                 $promise->bound,
-                match ($promise->state) {
-                    PromiseState::Met => '<info>met</info>',
-                    PromiseState::Missed => '<error>missed</error>',
-                    PromiseState::NotMeasured => '<comment>not measured</comment>',
-                },
+                sprintf($promise->state === PromiseState::Met ? '<info>%s</info>' : '<error>%s</error>', $promise->state->value),
             ]);
         }
         $table->render();
+        $this->output->writeln("  {$unmeasured} promises were not measured by this run.");
     }
 }

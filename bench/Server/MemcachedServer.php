@@ -13,6 +13,8 @@ final class MemcachedServer implements Server
 {
     /** The largest item, in MiB: Memcached's own default of 1 MiB would refuse the largest value measured. */
     private const LARGEST = 8;
+    /** Memcached's own default. */
+    private const THREADS = 4;
 
     private function __construct(
         private readonly ServerProcess $process,
@@ -36,9 +38,9 @@ final class MemcachedServer implements Server
      * @param list<string> $placement
      * @throws ServerFailed
      */
-    public static function onPort(int $megabytes = 512, array $placement = []): self
+    public static function onPort(int $megabytes = 512, array $placement = [], int $threads = self::THREADS): self
     {
-        return self::start($megabytes, $placement, true);
+        return self::start($megabytes, $placement, true, $threads);
     }
 
     public function endpoint(): array
@@ -62,13 +64,13 @@ final class MemcachedServer implements Server
     }
 
     /** @param list<string> $placement */
-    private static function start(int $megabytes, array $placement, bool $tcp): self
+    private static function start(int $megabytes, array $placement, bool $tcp, int $threads = self::THREADS): self
     {
         $program = Program::find('memcached') ?? throw ServerFailed::isNotInstalled('Memcached', 'memcached', 'memcached');
         $directory = ServerProcess::directory();
         $socket = $tcp ? null : $directory . '/socket';
         $port = $tcp ? ServerProcess::freePort() : null;
-        $settings = ['-m', (string) $megabytes, '-I', self::LARGEST . 'm', '-t', '4'];
+        $settings = ['-m', (string) $megabytes, '-I', self::LARGEST . 'm', '-t', (string) $threads, '-c', '2048'];
         if (posix_geteuid() === 0) {
             array_push($settings, '-u', 'root');
         }

@@ -22,4 +22,16 @@ enum RedisFlavour: string
     {
         return $this->value . '-server';
     }
+
+    /** @return self|null the first that this machine has */
+    public static function installed(): ?self
+    {
+        foreach (self::cases() as $flavour) {
+            if (Program::find($flavour->program()) !== null) {
+                return $flavour;
+            }
+        }
+
+        return null;
+    }
 }

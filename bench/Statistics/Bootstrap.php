@@ -26,18 +26,9 @@ final class Bootstrap
     public static function median(array $processes): Interval
     {
         $random = new Randomizer(new Xoshiro256StarStar(20_251));
-        $lastProcess = count($processes) - 1;
         $medians = [];
         for ($i = 0; $i < self::RESAMPLES; $i++) {
-            $drawn = [];
-            for ($p = 0; $p <= $lastProcess; $p++) {
-                $samples = $processes[$random->getInt(0, $lastProcess)];
-                $last = count($samples) - 1;
-                for ($s = 0; $s <= $last; $s++) {
-                    $drawn[] = $samples[$random->getInt(0, $last)];
-                }
-            }
-            $medians[] = self::middle($drawn);
+            $medians[] = self::middle(self::draw($processes, $random));
         }
         sort($medians);
 
@@ -48,8 +39,29 @@ final class Bootstrap
         );
     }
 
+    /**
+     * As many samples as there are: from as many processes as there are, drawn with replacement, each drawn anew.
+     *
+     * @param non-empty-list<non-empty-list<float>> $processes
+     * @return non-empty-list<float>
+     */
+    public static function draw(array $processes, Randomizer $random): array
+    {
+        $lastProcess = count($processes) - 1;
+        $drawn = [];
+        for ($p = 0; $p <= $lastProcess; $p++) {
+            $samples = $processes[$random->getInt(0, $lastProcess)];
+            $last = count($samples) - 1;
+            for ($s = 0; $s <= $last; $s++) {
+                $drawn[] = $samples[$random->getInt(0, $last)];
+            }
+        }
+
+        return $drawn;
+    }
+
     /** @param non-empty-list<float> $values */
-    private static function middle(array $values): float
+    public static function middle(array $values): float
     {
         sort($values);
 

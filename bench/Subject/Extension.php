@@ -15,12 +15,12 @@ final class Extension
             : "the PHP extension {$name} is not loaded: install {$package}";
     }
 
-    /** @return string|null the extension as `make ext` leaves it, where this process has not loaded it already */
+    /** @return string|null the extension as `make ext` leaves it, where a new process does not load it by itself */
     public static function built(): ?string
     {
         $file = dirname(__DIR__, 2) . '/ext/modules/larder.so';
 
-        return !extension_loaded('larder') && is_file($file) ? $file : null;
+        return is_file($file) && !self::isConfigured('larder') ? $file : null;
     }
 
     /** The serialiser for stores that keep bytes: the fastest that is there. */
@@ -39,5 +39,19 @@ final class Extension
     public static function unserialize(string $expression): string
     {
         return (self::hasIgbinary() ? 'igbinary_unserialize' : 'unserialize') . "({$expression})";
+    }
+
+    /** Whether php.ini loads the extension, so that every process of PHP has it without our help. */
+    private static function isConfigured(string $extension): bool
+    {
+        $files = [(string) php_ini_loaded_file(), ...explode(',', (string) php_ini_scanned_files())];
+        foreach ($files as $file) {
+            $file = trim($file);
+            if ($file !== '' && preg_match("/^\s*extension\s*=.*{$extension}/m", (string) @file_get_contents($file)) === 1) {
+                return true;
+            }
+        }
+
+        return false;
     }
 }

@@ -74,6 +74,34 @@ final class MemorySubjects
         );
     }
 
+    /** Each item carries a hundred tags, none of which was invalidated since. */
+    public static function sharedMemoryWithTags(): Subject
+    {
+        return new Subject(
+            name: 'shared-memory-tags',
+            title: 'Larder shared memory, 100 tags an item',
+            family: Family::Memory,
+            open: static fn(Place $place): SharedMemory => self::pool($place, 'zero-copy'),
+            read: static fn(): string => '$client->get($key)',
+            write: static fn(): string => '$client->set($key, $value, null, \Larder\Bench\Subject\MemorySubjects::tags());',
+            close: static function (mixed $client, Place $place): void {
+                SharedMemory::remove($place->name);
+            },
+            missing: static fn(): ?string => Extension::missing('larder', 'it with `make ext`'),
+            exempt: static fn(Operation $operation): ?string => match ($operation) {
+                Operation::Get => null,
+                default => 'it is there for its reads',
+            },
+            settings: ['larder.zero_copy' => 'on'],
+        );
+    }
+
+    /** @return list<string> */
+    public static function tags(): array
+    {
+        return array_map(static fn(int $number): string => "tag_{$number}", range(1, 100));
+    }
+
     /** @param 'default'|'php'|'igbinary' $serializer APCu's `apc.serializer`; `default` copies arrays without serialising */
     public static function apcu(string $serializer): Subject
     {

@@ -21,6 +21,7 @@ final class Subjects
             MemorySubjects::arrayObject(),
             MemorySubjects::sharedMemory(true),
             MemorySubjects::sharedMemory(false),
+            MemorySubjects::sharedMemoryWithTags(),
             MemorySubjects::apcu('default'),
             MemorySubjects::apcu('php'),
             MemorySubjects::apcu('igbinary'),

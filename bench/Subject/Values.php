@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Subject;
 
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
 /** The values that are cached in every experiment: sizes from 11 bytes to 1 MiB, and the shapes that sites cache. */
 final class Values
 {
@@ -81,12 +84,9 @@ final class Values
     /** Text that hardly repeats itself, other for each number. */
     private static function filler(int $bytes, int $number): string
     {
-        $text = sprintf('%08d ', $number);
-        for ($line = 0; strlen($text) < $bytes; $line++) {
-            $text .= base64_encode(hash('sha256', "{$number}/{$line}", true)) . "\n";
-        }
+        $random = new Randomizer(new Xoshiro256StarStar($number));
 
-        return substr($text, 0, $bytes);
+        return substr(sprintf('%08d ', $number) . chunk_split(base64_encode($random->getBytes(max(1, $bytes))), 76, "\n"), 0, $bytes);
     }
 
     private static function page(int $number): string
@@ -123,9 +123,11 @@ final class Values
      */
     private static function options(int $number): array
     {
+        $lengths = [9, 12, 20, 32, 64, 110, 190, 320, 640];
+        $text = self::filler(600 * 640, $number);
         $options = [];
         for ($i = 0; $i < 600; $i++) {
-            $options["option_{$i}"] = self::filler([9, 12, 20, 32, 64, 110, 190, 320, 640][$i % 9], $number + $i);
+            $options["option_{$i}"] = substr($text, 640 * $i, $lengths[$i % 9]);
         }
 
         return $options;

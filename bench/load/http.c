@@ -6,10 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-size_t larder_http_request(char *buffer, size_t size, const char *host, const char *path, bool keep_alive)
+static size_t request(const struct larder_work *work, uint64_t key, char *buffer, size_t size)
 {
-    int length = snprintf(buffer, size, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: %s\r\n\r\n", path, host,
-                          keep_alive ? "keep-alive" : "close");
+    (void)key;
+    int length = snprintf(buffer, size, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: %s\r\n\r\n", work->path,
+                          work->keep_alive ? "keep-alive" : "close");
 
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
@@ -61,8 +62,11 @@ static enum larder_answer chunks(const char *body, size_t length)
     }
 }
 
-enum larder_answer larder_http_parse(const char *bytes, size_t length, bool ended)
+static enum larder_answer parse(const struct larder_work *work, uint64_t key, const char *bytes, size_t length,
+                                bool ended)
 {
+    (void)work;
+    (void)key;
     const char *head_end = memmem(bytes, length, "\r\n\r\n", 4);
     if (head_end == NULL) {
         return ended ? LARDER_ANSWER_FAILURE : LARDER_ANSWER_PARTIAL;
@@ -87,3 +91,5 @@ enum larder_answer larder_http_parse(const char *bytes, size_t length, bool ende
 
     return answer == LARDER_ANSWER_PARTIAL && ended ? LARDER_ANSWER_FAILURE : answer;
 }
+
+const struct larder_protocol larder_http = {request, parse};

@@ -4,6 +4,9 @@
 #endif
 #include "fixture.h"
 
+#include "engine/lease.h"
+#include "engine/tag.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +37,27 @@ static void stop_here(void)
     raise(SIGSTOP);
 }
 
-/* Comes by every point: stores, replaces, deletes, counts, touches, moves, evicts, makes runs, clears, opens. */
+/* What was stored under a tag before it was invalidated here is gone afterwards, whoever died or stopped in between. */
+static void use_tags(larder_pool *pool, uint64_t number)
+{
+    const uint64_t tag = larder_tag_of("tag", 3);
+    const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
+    char key[32], text[32];
+    size_t size = 0;
+    snprintf(key, sizeof key, "tagged-%llu-%d", (unsigned long long)number, (int)getpid());
+    put_under(pool, key, "before", &terms);
+    larder_invalidate(pool, &tag, 1);
+    if (take(pool, key_of(key), text, sizeof text, &size)) {
+        test_failed(__FILE__, __LINE__, "%s outlived its tag", key);
+    }
+    const larder_key leased = key_of(key);
+    if (larder_lease_take(pool, &leased, 1000) == LARDER_LEASE_TAKEN) {
+        larder_lease_give_back(pool, &leased);
+    }
+}
+
+/* Comes by every point: stores, replaces, deletes, counts, touches, moves, evicts, makes runs, clears, opens,
+ * invalidates, takes leases. */
 static void do_everything(larder_pool *pool, rng *r, uint64_t operations)
 {
     for (uint64_t i = 0; i < operations; i++) {
@@ -43,7 +66,7 @@ static void do_everything(larder_pool *pool, rng *r, uint64_t operations)
         described what = {.key = number, .version = i, .block = rng_below(r, 2) == 0};
         larder_hit hit;
         int64_t now;
-        switch (rng_below(r, 12)) {
+        switch (rng_below(r, 13)) {
         case 0:
             larder_delete(pool, &key);
             break;
@@ -65,8 +88,11 @@ static void do_everything(larder_pool *pool, rng *r, uint64_t operations)
             }
             break;
         case 5:
+            use_tags(pool, number);
+            break;
         case 6:
         case 7:
+        case 8:
             if (read_described(pool, key, number, &what, &hit) == READ_TORN) {
                 test_failed(__FILE__, __LINE__, "key %llu is torn", (unsigned long long)number);
             }

@@ -151,13 +151,24 @@ static void write_span(const void *context, void *to, uintptr_t address)
     memcpy(to, from->bytes, from->size);
 }
 
-enum larder_result put_with(larder_pool *pool, larder_key key, const void *bytes, size_t size, enum larder_mode mode,
-                            uint64_t expiry)
+static enum larder_result put_span(larder_pool *pool, larder_key key, const void *bytes, size_t size,
+                                   const larder_terms *terms)
 {
     const span from = {.bytes = bytes, .size = size};
     const larder_value value = {.kind = LARDER_BYTES_KIND, .size = size, .write = write_span, .context = &from};
+    return larder_store(pool, &key, &value, terms);
+}
+
+enum larder_result put_with(larder_pool *pool, larder_key key, const void *bytes, size_t size, enum larder_mode mode,
+                            uint64_t expiry)
+{
     const larder_terms terms = {.mode = mode, .expiry = expiry};
-    return larder_store(pool, &key, &value, &terms);
+    return put_span(pool, key, bytes, size, &terms);
+}
+
+enum larder_result put_under(larder_pool *pool, const char *key, const char *text, const larder_terms *terms)
+{
+    return put_span(pool, key_of(key), text, strlen(text), terms);
 }
 
 enum larder_result put_bytes(larder_pool *pool, larder_key key, const void *bytes, size_t size)
@@ -361,11 +372,32 @@ static struct {
     void (*act)(void);
 } armed;
 static uint64_t passed[LARDER_FAULT_POINTS];
+static rng jitter; /* 0: none */
+
+/* Where others could come in between: everywhere for a moment now and then, and for long at one point, another each
+ * time. */
+static void give_way(unsigned point)
+{
+    static unsigned favourite;
+    if (jitter.state == 0) {
+        return;
+    }
+    uint64_t dice = rng_below(&jitter, 4000);
+    if (dice == 0) {
+        favourite = (unsigned)rng_below(&jitter, LARDER_FAULT_POINTS);
+    }
+    if (dice < 2 || (point == favourite && dice < 400)) {
+        usleep((useconds_t)rng_below(&jitter, rng_below(&jitter, 8) == 0 ? 5000 : 300));
+    } else if (dice % 16 == 0) {
+        sched_yield();
+    }
+}
 
 void larder_fault(unsigned point);
 void larder_fault(unsigned point)
 {
     passed[point]++;
+    give_way(point);
     if (armed.point != point || armed.act == NULL) {
         return;
     }
@@ -385,8 +417,14 @@ void fault_arm(unsigned point, uint64_t skip, void (*act)(void))
     armed.act = act;
 }
 
+void fault_jitter(uint64_t seed)
+{
+    jitter.state = seed | 1;
+}
+
 void fault_disarm(void)
 {
+    jitter.state = 0;
     armed.act = NULL;
 }
 

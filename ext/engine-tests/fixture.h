@@ -64,6 +64,9 @@ enum larder_result put_with(larder_pool *pool, larder_key key, const void *bytes
                             uint64_t expiry);
 enum larder_result put_text(larder_pool *pool, const char *key, const char *text);
 
+/* A text under these terms. */
+enum larder_result put_under(larder_pool *pool, const char *key, const char *text, const larder_terms *terms);
+
 /* Copies the value out, as the extension does. False: a miss. */
 bool take(larder_pool *pool, larder_key key, void *to, size_t most, size_t *size);
 
@@ -118,6 +121,9 @@ void gate_wait(gate *g, uint32_t number);
 /* At the `skip`+1st time that this process comes to the point, `act` is called, once. */
 void fault_arm(unsigned point, uint64_t skip, void (*act)(void));
 void fault_disarm(void);
+
+/* From now on this process gives way at random points: mostly for a moment, at times for long. */
+void fault_jitter(uint64_t seed);
 
 /* How many points were passed since the start, of all kinds or of one. */
 uint64_t fault_count(unsigned point);

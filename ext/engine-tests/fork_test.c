@@ -70,6 +70,33 @@ TEST(parent_leaves, "the end of the parent's request does not free what a forked
     larder_pool_close(f->pool);
 }
 
+static void take_the_first_place(void *context)
+{
+    family *f = context;
+    pool_open("p", 4 * MIB);
+    gate_open(&f->parent, 1);
+    pause();
+}
+
+TEST(child_behind_parent, "a child's copy of its parent's pins is looked at later than the parent's own")
+{
+    family *f = shared_memory(sizeof *f);
+    pid_t pid = child_start(take_the_first_place, f);
+    gate_wait(&f->parent, 1);
+    f->pool = pool_open("p", 4 * MIB);
+    EQUAL(f->pool->slot_index, 1);
+    kill(pid, SIGKILL);
+    child_wait(pid);
+    atomic_store(&f->parent.number, 0);
+    read_before(f);
+    pid = child_start(wait_and_compare, f);
+    gate_wait(&f->child, 1);
+    COMPARE(f->child_slot, >, f->pool->slot_index);
+    gate_open(&f->parent, 1);
+    EQUAL(child_wait(pid), 0);
+    larder_pool_close(f->pool);
+}
+
 static void leave_and_fill(void *context)
 {
     family *f = context;

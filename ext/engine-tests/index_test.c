@@ -275,6 +275,135 @@ TEST(neighbours, "a store that a neighbour's write or delete makes give up does 
     larder_pool_close(pool);
 }
 
+typedef struct adders {
+    larder_pool *pool;
+    gate moment;
+} adders;
+
+static adders *two;
+
+static void let_the_second_begin(void)
+{
+    gate_open(&two->moment, 1);
+    gate_wait(&two->moment, 2);
+}
+
+static void let_the_first_end(void)
+{
+    gate_open(&two->moment, 2);
+    gate_wait(&two->moment, 3);
+}
+
+static void add_first(void *context)
+{
+    (void)context;
+    fault_arm(LARDER_AT_PENDING, 0, let_the_second_begin);
+    EQUAL(put_with(two->pool, meddled, "first", 5, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
+}
+
+static void add_second(void *context)
+{
+    (void)context;
+    fault_arm(LARDER_AT_PUBLISH, 0, let_the_first_end);
+    EQUAL(put_with(two->pool, meddled, "second", 6, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OVERTAKEN);
+}
+
+TEST(adds_beside_neighbours, "an add that a neighbour's delete makes give up leaves what another added meanwhile")
+{
+    two = shared_memory(sizeof *two);
+    two->pool = pool_open("p", 4 * MIB);
+    meddled = key_of("meddled");
+    find_neighbour(two->pool, false);
+    pid_t first = child_start(add_first, NULL); /* it has the lower slot, and goes on when they meet */
+    gate_wait(&two->moment, 1);
+    pid_t second = child_start(add_second, NULL);
+    EQUAL(child_wait(first), 0);
+    larder_delete(two->pool, &neighbour);
+    gate_open(&two->moment, 3);
+    EQUAL(child_wait(second), 0);
+    CHECK(holds_text(two->pool, "meddled", "first"));
+    CHECK(larder_delete(two->pool, &meddled));
+    CHECK_POOL(two->pool);
+    larder_pool_close(two->pool);
+}
+
+static uint32_t segment_of(const larder_pool *pool, larder_key key)
+{
+    larder_place place = larder_place_of(pool, key.hash);
+    larder_bucket *buckets[2] = {place.first, place.second};
+    uint32_t segment = LARDER_NO_SEGMENT;
+    for (uint32_t i = 0; i < 2 * LARDER_BUCKET_WORDS; i++) {
+        uint64_t word = buckets[i / LARDER_BUCKET_WORDS]->word[i % LARDER_BUCKET_WORDS];
+        if (word >> 48 == place.fingerprint) {
+            segment = larder_word_segment(pool, word);
+        }
+    }
+    return segment;
+}
+
+TEST(void_words,
+     "of a segment that was emptied under its pins a request reads on what it has read, until another process "
+     "deletes or stores it; and what it counts and adds there it counts and adds for all")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    beside = pool_open("p", 4 * MIB);
+    const larder_key deleted = key_number(1), stored = key_number(2), count = key_of("count"), lock = key_of("lock");
+    described what = {.key = 1, .block = true};
+    larder_hit hit;
+    int64_t counted;
+    put_described(pool, deleted, &what, 5000, LARDER_SET, LARDER_NO_EXPIRY);
+    what.key = 2;
+    put_described(pool, stored, &what, 5000, LARDER_SET, LARDER_NO_EXPIRY);
+    put_text(pool, "lock", "old");
+    EQUAL(larder_increment(pool, &count, 5, 0, LARDER_NO_EXPIRY, &counted), LARDER_COUNTED);
+    EQUAL(read_described(pool, deleted, 1, &what, &hit), READ_WHOLE);
+    EQUAL(read_described(pool, stored, 2, &what, &hit), READ_WHOLE);
+    EQUAL(hit.hold, LARDER_HELD);
+    EQUAL(segment_of(pool, lock), hit.segment);
+    EQUAL(segment_of(pool, count), hit.segment);
+
+    REQUIRE(larder_lock(beside));
+    larder_seal_segment(beside, hit.segment);
+    larder_empty_segment(beside, hit.segment); /* its words stay, as they do where long runs are made */
+    larder_unlock(beside);
+    EQUAL(read_described(pool, deleted, 1, &what, &hit), READ_WHOLE);
+    EQUAL(read_described(pool, stored, 2, &what, &hit), READ_WHOLE);
+
+    CHECK(!larder_delete(beside, &deleted));
+    EQUAL(read_described(pool, deleted, 1, &what, &hit), READ_NOTHING);
+    EQUAL(put_text(beside, "key-2", "new"), LARDER_OK);
+    CHECK(holds_text(pool, "key-2", "new"));
+    EQUAL(larder_increment(pool, &count, 1, 0, LARDER_NO_EXPIRY, &counted), LARDER_COUNTED);
+    EQUAL(counted, 1);
+    EQUAL(larder_increment(beside, &count, 1, 0, LARDER_NO_EXPIRY, &counted), LARDER_COUNTED);
+    EQUAL(counted, 2);
+    EQUAL(put_with(pool, lock, "new", 3, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
+    CHECK(holds_text(beside, "lock", "new"));
+    larder_pool_leave(pool);
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
+static void store_dead_beside(void)
+{
+    put_with(beside, meddled, "dead", 4, LARDER_SET, 1); /* expired long ago */
+}
+
+TEST(dead_in_between, "an add that was overtaken by an item that has died since is not told that it owns the key")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    beside = pool_open("p", 4 * MIB);
+    meddled = key_of("meddled");
+    fault_arm(LARDER_AT_START_BIT, 0, store_dead_beside);
+    EQUAL(put_with(pool, meddled, "added", 5, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OVERTAKEN);
+    CHECK(!larder_exists(pool, &meddled));
+    EQUAL(put_with(pool, meddled, "added", 5, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
+    CHECK(holds_text(beside, "meddled", "added"));
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
 TEST(generations_wrap, "after 32,768 recyclings of a segment, words of its first life lead to nothing wrong")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);

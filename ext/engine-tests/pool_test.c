@@ -595,6 +595,21 @@ TEST(truncated_under_us, "a file truncated between two requests is noticed at th
     larder_pool_close(pool);
 }
 
+TEST(as_large_again, "a pool that is made in the place of a removed one is as large, if nobody asks for another size")
+{
+    larder_pool *maker = pool_open("p", 6 * MIB), *pool = pool_open("p", 0);
+    larder_pool_close(maker);
+    put_text(pool, "k", "v");
+    EQUAL(larder_pool_remove(test_directory(), "p", &(larder_error){.message = ""}), 1);
+    EQUAL(put_text(pool, "k", "w"), LARDER_OK);
+    EQUAL(pool->geometry.size, 6 * MIB);
+    larder_pool_close(pool);
+    EQUAL(larder_pool_remove(test_directory(), "p", &(larder_error){.message = ""}), 1);
+    pool = pool_open("p", 0);
+    CHECK(pool->geometry.size != 6 * MIB);
+    larder_pool_close(pool);
+}
+
 TEST(removed_counts, "removing says whether there was a pool, and a second time that there was none")
 {
     larder_error error;

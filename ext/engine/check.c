@@ -1,22 +1,11 @@
 #include "check.h"
 #include "segment.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct tally {
     uint64_t items, units;
 } tally;
-
-static bool wrong(larder_error *error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 static bool has_start(const larder_pool *pool, uint64_t offset)
 {
@@ -35,7 +24,7 @@ static bool check_word(larder_pool *pool, const larder_bucket *bucket, uint64_t 
         return true; /* pending: of a writer who died; the next insert or delete there clears it */
     }
     if (segment >= pool->geometry.segment_count) {
-        return wrong(error, "word %016llx points outside the segments", (unsigned long long)word);
+        return larder_fail(error, "word %016llx points outside the segments", (unsigned long long)word);
     }
     if (atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) != larder_word_generation(word)) {
         return true; /* void */
@@ -46,18 +35,20 @@ static bool check_word(larder_pool *pool, const larder_bucket *bucket, uint64_t 
     uint64_t limit =
         larder_segment_offset(pool, segment) + ((uint64_t)pool->segments[segment].run << pool->segment_shift);
     if (!has_start(pool, offset) || end > limit || item->key_length == 0) {
-        return wrong(error, "word %016llx points at no complete item", (unsigned long long)word);
+        return larder_fail(error, "word %016llx points at no complete item", (unsigned long long)word);
     }
     key.hash = larder_hash(key.bytes, key.length);
     larder_place place = larder_place_of(pool, key.hash);
     larder_found found;
     if ((place.first != bucket && place.second != bucket) || place.fingerprint != word >> 48) {
-        return wrong(error, "the key %.40s is in a bucket that is not its own", key.bytes);
+        return larder_fail(error, "the key %.40s is in a bucket that is not its own", key.bytes);
     }
-    if (!larder_find(pool, &place, &key, &found) || found.word != word) {
-        return wrong(error, "the key %.40s is in the index twice", key.bytes);
+    if (larder_is_readable(pool, item)) {
+        if (!larder_find(pool, &place, &key, &found) || found.word != word) {
+            return larder_fail(error, "the key %.40s is in the index twice", key.bytes);
+        }
+        larder_found_drop(pool, &found);
     }
-    larder_found_drop(pool, &found);
     tallies[segment].items++;
     tallies[segment].units += item->units;
     return true;
@@ -75,19 +66,19 @@ static bool check_lists(const larder_pool *pool, larder_error *error)
             const larder_segment *segment = &pool->segments[at];
             if (at >= count || segment->prev != before || segment->list != list ||
                 atomic_load_explicit(&segment->state, memory_order_relaxed) != expected[list]) {
-                return wrong(error, "segment %u does not belong in list %u", at, list);
+                return larder_fail(error, "segment %u does not belong in list %u", at, list);
             }
             before = at;
             listed += segment->run;
         }
         if (length != ends->count || before != ends->last) {
-            return wrong(error, "list %u has %u segments and says %u", list, length, ends->count);
+            return larder_fail(error, "list %u has %u segments and says %u", list, length, ends->count);
         }
     }
     for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
         listed += larder_open_of(pool, (enum larder_list)queue) < count;
     }
-    return listed == count || wrong(error, "%u of %u segments are on a list or open", listed, count);
+    return listed == count || larder_fail(error, "%u of %u segments are on a list or open", listed, count);
 }
 
 static bool check_account(const larder_segment *segment, const tally *found, bool after_deaths)
@@ -104,8 +95,8 @@ static bool check_accounts(const larder_pool *pool, const tally *tallies, bool a
         uint64_t live = larder_segment_live_units(&pool->segments[i]);
         if ((state == LARDER_OPEN || state == LARDER_SEALED) &&
             !check_account(&pool->segments[i], &tallies[i], after_deaths)) {
-            return wrong(error, "segment %u says %llu live units, the index %llu", i, (unsigned long long)live,
-                         (unsigned long long)tallies[i].units);
+            return larder_fail(error, "segment %u says %llu live units, the index %llu", i, (unsigned long long)live,
+                               (unsigned long long)tallies[i].units);
         }
     }
     return true;
@@ -132,9 +123,9 @@ bool larder_check(larder_pool *pool, bool after_deaths, larder_error *error)
     }
     tally *tallies = calloc(pool->geometry.segment_count, sizeof *tallies);
     if (tallies == NULL) {
-        return wrong(error, "no memory for the check");
+        return larder_fail(error, "no memory for the check");
     }
-    bool sound = larder_lock(pool) || wrong(error, "the segment lock was held all the time");
+    bool sound = larder_lock(pool) || larder_fail(error, "the segment lock was held all the time");
     if (sound) {
         sound = check_lists(pool, error);
         larder_unlock(pool);

@@ -10,10 +10,26 @@
 typedef uint64_t (*larder_wall_clock)(void);
 uint64_t larder_wall_ms(void);
 
-/* When an item of `ttl` seconds (1 or more) expires. Beyond the clock's range it never does. */
+/* When an item of `ttl` seconds (1 or more) expires; to two milliseconds, which leaves the odd ones to movers. Beyond
+ * the clock's range it never does. */
 static inline uint64_t larder_expiry(uint64_t now_ms, uint64_t ttl)
 {
-    return ttl > (LARDER_NO_EXPIRY - 1 - now_ms) / 1000 ? LARDER_NO_EXPIRY : now_ms + ttl * 1000;
+    return ttl > (LARDER_NO_EXPIRY - 3 - now_ms) / 1000 ? LARDER_NO_EXPIRY : (now_ms + ttl * 1000) & ~UINT64_C(1);
+}
+
+/* What the copy of an item that is being moved has instead: odd, but hardly another time. A touch of the copy can then
+ * be told from none, even if it gives the item the expiry it had before. */
+static inline uint64_t larder_provisional_expiry(uint64_t expiry)
+{
+    return expiry == LARDER_NO_EXPIRY ? LARDER_NO_EXPIRY - 2 : expiry | 1;
+}
+
+/* An item's expiry for who asks: it may be provisional, and remains so if the mover died. */
+static inline uint64_t larder_told_expiry(const _Atomic uint64_t *at)
+{
+    /* relaxed: an expiry stands alone. */
+    uint64_t expiry = atomic_load_explicit(at, memory_order_relaxed);
+    return expiry == LARDER_NO_EXPIRY - 2 ? LARDER_NO_EXPIRY : expiry;
 }
 
 static inline uint64_t larder_now_logical(larder_header *header)

@@ -93,7 +93,7 @@ static bool room_to_move(larder_pool *pool, enum larder_list queue, uint64_t byt
     return false;
 }
 
-/* From here on nobody counts in this copy; who tries waits for the word to change. */
+/* From here on nobody counts in this copy; who tries waits for the word to change. model/count.pml: mover() */
 static uint64_t freeze(larder_item *item)
 {
     _Atomic uint64_t *counter =
@@ -109,12 +109,11 @@ static void copy_item(larder_pool *pool, const larder_item *from, larder_item *t
     size_t value_at = larder_item_value_at(from->tags, from->key_length, from->kind);
     memcpy(to, from, bytes);
     atomic_store_explicit(&to->expiry, expiry, memory_order_relaxed);
-    to->layout_and_level =
-        (uint8_t)((from->layout_and_level & LARDER_LAYOUT_MASK) | (uint8_t)(level << LARDER_LEVEL_SHIFT));
+    to->traits = (uint8_t)((from->traits & ~LARDER_LEVEL_MASK) | (uint32_t)level << LARDER_LEVEL_SHIFT);
     if (to->kind == LARDER_COUNTER_KIND) {
         uint64_t frozen = freeze((larder_item *)(uintptr_t)from);
         memcpy((uint8_t *)to + value_at, &frozen, sizeof frozen);
-    } else if ((to->layout_and_level & LARDER_LAYOUT_MASK) != 0) {
+    } else if ((to->traits & LARDER_LAYOUT_MASK) != 0) {
         pool->config.ops.moved((uint8_t *)to + value_at, bytes - value_at - to->spare, to->kind,
                                (intptr_t)((uintptr_t)to - (uintptr_t)from));
     }
@@ -122,12 +121,13 @@ static void copy_item(larder_pool *pool, const larder_item *from, larder_item *t
 
 static bool can_move(const walk *w, const larder_item *item)
 {
-    uint8_t layout = item->layout_and_level & LARDER_LAYOUT_MASK;
+    uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
     return larder_item_bytes(w->pool, item) <= larder_segment_bytes(w->pool) &&
            (layout == 0 || layout == w->pool->layout);
 }
 
-/* Copies the item to main and turns its word to the copy. False: there is no room; the item is as it was. */
+/* Copies the item to main and turns its word to the copy. False: there is no room; the item is as it was.
+ * model/publish.pml: mover(); model/touch.pml: mover() */
 static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t word, uint8_t level)
 {
     larder_pool *pool = w->pool;
@@ -138,11 +138,11 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
     }
     larder_item *copy = (larder_item *)(pool->rw + offset);
     uint64_t expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
-    copy_item(pool, item, copy, expiry, level);
+    copy_item(pool, item, copy, larder_provisional_expiry(expiry), level);
     if (w->purpose != COMPACT) {
         atomic_store_explicit(&copy->visited, 0, memory_order_relaxed);
     }
-    larder_segment_note(&pool->segments[to], copy->stamp, expiry);
+    larder_segment_note(&pool->segments[to], copy->stamp, expiry | 1);
     larder_segment_mark(pool, offset);
     larder_segment_account(pool, to, 1, copy->units);
     uint64_t generation = atomic_load_explicit(&pool->generations[to], memory_order_relaxed);
@@ -153,13 +153,14 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
         larder_segment_account(pool, to, -1, copy->units);
         return true;
     }
-    /* A touch that came while we copied wrote to the old item; one that comes later finds the new. */
+    /* A touch that came while we copied wrote to the old item; one that comes later finds the new, and then this fails.
+     */
     uint64_t now = atomic_load_explicit(&item->expiry, memory_order_seq_cst);
-    if (now != expiry) {
-        larder_raise(&pool->segments[to].latest_expiry, now);
-        atomic_compare_exchange_strong_explicit(&copy->expiry, &expiry, now, memory_order_seq_cst,
-                                                memory_order_relaxed);
-    }
+    uint64_t provisional = larder_provisional_expiry(expiry);
+    larder_raise(&pool->segments[to].latest_expiry, now);
+    LARDER_FAULT(LARDER_AT_SETTLE);
+    atomic_compare_exchange_strong_explicit(&copy->expiry, &provisional, now, memory_order_seq_cst,
+                                            memory_order_relaxed);
     larder_segment_account(pool, w->segment, -1, item->units);
     w->left->moves -= w->left->moves > 0;
     w->left->bytes -= w->left->bytes > bytes ? bytes : w->left->bytes;
@@ -186,7 +187,7 @@ static _Atomic uint64_t *find_word(const larder_place *place, uint64_t word)
 static bool is_worth_keeping(const walk *w, const larder_item *item, uint8_t *level)
 {
     bool used = atomic_load_explicit(&item->visited, memory_order_relaxed) != 0;
-    *level = item->layout_and_level >> LARDER_LEVEL_SHIFT;
+    *level = larder_item_level(item);
     if (w->purpose == COMPACT) {
         return true;
     }
@@ -341,7 +342,7 @@ static bool is_all_dead(const larder_pool *pool, const larder_segment *segment, 
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
  * left alone: they would only wait in limbo, and a writer may be about to publish there. A pool that may not evict has
- * only this way to make room: it looks at more, and takes a little for enough. */
+ * only this way to make room: it looks at more, and takes a little for enough. model/reserve.pml: emptier() */
 static uint32_t find_mostly_dead(larder_pool *pool, enum purpose *purpose)
 {
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;

@@ -30,12 +30,16 @@ enum larder_fault_point {
     LARDER_AT_SEAL,          /* ... sealed */
     LARDER_AT_FREEZE,        /* a counter is about to be frozen for a move */
     LARDER_AT_MOVE,          /* a word is about to point at a moved item */
+    LARDER_AT_SETTLE,        /* ... and the copy to get its expiry for good */
     LARDER_AT_VOID,          /* a segment's generation is about to be raised */
     LARDER_AT_LIMBO,         /* ... and then its state changed */
     LARDER_AT_FREE,          /* a segment is about to be free */
     LARDER_AT_UNLINK,        /* a list is about to lose a segment */
     LARDER_AT_LINK,          /* ... to gain one */
     LARDER_AT_CLEAR,         /* the pool is about to be cleared */
+    LARDER_AT_TAG,           /* one of a tag's cells is about to move */
+    LARDER_AT_INVALIDATED,   /* all have moved, which is about to be counted */
+    LARDER_AT_LEASE,         /* a lease is about to be taken */
     LARDER_FAULT_POINTS
 };
 

@@ -1,10 +1,10 @@
 /* What lies where in a pool file. Everything here is shared between processes, and between programs that were
  * compiled at different times: a change of any struct or constant raises LARDER_FORMAT.
  *
- *   +--------+-------+------+------+---------+-----------+--------+---------+--------+-----------------------------+
- *   | header | slots | pins | tags | index   | deletions | ghosts | segment | item   | segment 0 | segment 1 | ... |
- *   |        |       |      |      | buckets |           |        | table   | starts | items, bump-allocated       |
- *   +--------+-------+------+------+---------+-----------+--------+---------+--------+-----------------------------+
+ *   +--------+-------+------+------+--------+---------+-----------+--------+---------+--------+--------------------+
+ *   | header | slots | pins | tags | leases | index   | deletions | ghosts | segment | item   | segment 0 | ...    |
+ *   |        |       |      |      |        | buckets |           |        | table   | starts | items              |
+ *   +--------+-------+------+------+--------+---------+-----------+--------+---------+--------+--------------------+
  *
  * All parts begin on a page. Offsets count from the start of the file; where an offset has to fit in 32 bits it
  * counts units of 1 << unit_shift bytes (8 up to 32 GiB, doubled with each doubling after that).
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LARDER_MAGIC    UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
-#define LARDER_FORMAT   1u
+#define LARDER_FORMAT   3u
 #define LARDER_FEATURES 0u /* bits that a reader must understand; none yet */
 
 #define LARDER_PAGE         4096u
@@ -25,7 +25,8 @@
 #define LARDER_SIZE_MIN     (UINT64_C(4) << 20)
 #define LARDER_SIZE_MAX     (UINT64_C(1) << 40)
 #define LARDER_KEY_MAX      65535u
-#define LARDER_LAYOUTS      16u /* kinds of PHP that one pool can serve */
+#define LARDER_TAGS_MAX     4096u /* on one item */
+#define LARDER_LAYOUTS      16u   /* kinds of PHP that one pool can serve */
 #define LARDER_BUCKET_WORDS 7u
 #define LARDER_NO_EXPIRY    UINT64_MAX
 #define LARDER_NO_SEGMENT   UINT32_MAX
@@ -43,9 +44,7 @@ enum larder_segment_state {
 #define LARDER_SEGMENT_STATES 5u
 
 /* The lists that segments are on. New items enter through SMALL, what was used again goes to MAIN. */
-#define LARDER_LAYOUT_MASK 0x1fu
-#define LARDER_LEVEL_SHIFT 5u
-#define LARDER_LEVEL_MAX   3u
+#define LARDER_LEVEL_MAX 3u
 
 enum larder_list { LARDER_SMALL = 0, LARDER_MAIN = 1, LARDER_LIST_FREE = 2, LARDER_LIST_LIMBO = 3 };
 #define LARDER_QUEUES 2u
@@ -74,17 +73,23 @@ typedef struct larder_list_ends {
 
 /* ---- items --------------------------------------------------------------------------------------------- */
 
-/* What precedes each value. Then come the tags (8 bytes each, after one "verified at" word if there are any),
- * the key, and the image (aligned to 8 if its kind needs it). Immutable once published, but for the atomics. */
+/* An item's `traits`. */
+#define LARDER_LAYOUT_MASK  0x1fu /* 0: any PHP can read it; else 1 + its index in header.layouts */
+#define LARDER_LEVEL_SHIFT  5u    /* two bits: in how many of its last walks it had been used, 0..LARDER_LEVEL_MAX */
+#define LARDER_LEVEL_MASK   0x60u
+#define LARDER_STAMP_RAISED 0x80u /* it is that of an event of its own request's: see token.h */
+
+/* What precedes each value. Then come the tags (the hashes of their names, 8 bytes each, after one word that says as of
+ * which invalidation they were last looked at; nothing if there are none), the key, and the image (aligned to 8 if its
+ * kind needs it). Immutable once published, but for the atomics. */
 typedef struct larder_item {
     uint32_t units; /* the whole item, in units */
     uint16_t key_length;
     uint8_t kind;
-    uint8_t layout_and_level; /* layout (5 bits): 0: any PHP can read it; else 1 + its index in header.layouts;
-                               * level (3 bits): in how many of its last walks it had been used, 0..3 */
-    uint64_t stamp;           /* logical clock when its computation began */
-    _Atomic uint64_t expiry;  /* ms since 1970; LARDER_NO_EXPIRY */
-    uint32_t cost;            /* microseconds that its computation took; 0: not known */
+    uint8_t traits;
+    uint64_t stamp;          /* logical clock when its computation began */
+    _Atomic uint64_t expiry; /* ms since 1970, even but for movers' copies; LARDER_NO_EXPIRY */
+    uint32_t cost;           /* microseconds that its computation took; 0: not known */
     uint16_t tags;
     _Atomic uint8_t visited; /* 1: it was read since it came to this segment */
     uint8_t spare;           /* bytes at the end that are not the image's (less than a unit) */
@@ -101,12 +106,13 @@ typedef struct larder_bucket {
 } larder_bucket;
 _Static_assert(sizeof(larder_bucket) == LARDER_CACHE_LINE, "a bucket is one cache line");
 
-/* ---- tags (their place; the protocol is not built yet) --------------------------------------------------- */
+/* ---- leases ---------------------------------------------------------------------------------------------- */
 
-typedef struct larder_tag {
-    _Atomic uint64_t name;  /* hash of the tag's name; 0 is free */
-    _Atomic uint64_t stamp; /* tick of its last invalidation */
-} larder_tag;
+/* The right to compute a missing item; see lease.h. */
+typedef struct larder_lease {
+    _Atomic uint64_t word;    /* who has it, until when, for which key; 0: nobody */
+    _Atomic uint64_t waiters; /* how many wait for it; a limit, not a lock: it is set to 0 when the lease is taken */
+} larder_lease;
 
 /* ---- processes ----------------------------------------------------------------------------------------- */
 
@@ -132,7 +138,7 @@ enum larder_counter {
 typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
-    _Atomic uint64_t pinned_since;                           /* ms; when the oldest of these pins was set */
+    _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
     uint64_t unused[6];
     _Atomic uint64_t counter[16];
 } larder_slot;
@@ -140,6 +146,11 @@ _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");
 _Static_assert(sizeof(larder_slot) == 3 * LARDER_CACHE_LINE, "a slot is three cache lines");
 
 #define LARDER_SLOT_LOCK INT64_C(0) /* where in the file the slots' lock bytes begin */
+
+/* The word in the segment lock: whose it is, and for which time, so that who waits can tell a process that has stopped
+ * from one that takes the lock again and again. */
+#define LARDER_LOCK_SLOT_BITS 13u
+#define LARDER_LOCK_TURNS     ((1u << (32 - LARDER_LOCK_SLOT_BITS)) - 1)
 
 /* ---- the header ---------------------------------------------------------------------------------------- */
 
@@ -153,14 +164,13 @@ typedef struct larder_geometry {
     uint64_t base;    /* address at which values are made to be read */
     uint64_t created; /* ms since 1970 */
     uint64_t seed;    /* mixed into every key's hash */
-    uint64_t slots_at, pins_at, tags_at, buckets_at, deletions_at, ghosts_at, table_at, generations_at, starts_at,
-        segments_at;
-    uint32_t slot_count, tag_count, bucket_count, deletion_count, ghost_count, segment_count;
+    uint64_t slots_at, pins_at, tags_at, leases_at, buckets_at, deletions_at, ghosts_at, table_at, generations_at,
+        starts_at, segments_at;
+    uint32_t slot_count, tag_count, lease_count, bucket_count, deletion_count, ghost_count, segment_count;
     uint32_t pin_words; /* 64-bit words of pins per slot */
     uint32_t unit_shift;
     uint32_t segment_shift;
-    uint32_t evict; /* 0: a full pool refuses */
-    uint32_t unused;
+    uint32_t evict;    /* 0: a full pool refuses */
     uint32_t checksum; /* of all the fields before it */
 } larder_geometry;
 
@@ -169,18 +179,19 @@ typedef struct larder_header {
 
     /* Read by every operation, written seldom. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older stamp are dead */
-    _Atomic uint64_t last_invalidation;                     /* of any tag */
-    _Atomic uint64_t tag_floor;                             /* stamp of every tag the table does not know */
+    _Atomic uint64_t invalidations;                         /* of tags, so far; each counts when it is complete */
     _Atomic uint32_t dead;                                  /* another pool has taken this one's name */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
     _Atomic uint32_t crowded;                               /* too much is pinned or waits in limbo: readers copy */
+    uint32_t unused[9];
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
+    uint64_t alone[7]; /* the rest of its line is nobody's */
 
     /* The segment lock and what it protects; open segments may be read without it. */
-    alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | slot + 1 */
+    alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | turn (19 bits) << 13 | slot + 1 */
     _Atomic uint64_t open[LARDER_QUEUES];             /* generation << 32 | segment + 1; 0: none */
     uint64_t sequence;
     larder_list_ends lists[LARDER_LISTS];

@@ -1,7 +1,7 @@
 /* How the parts share the space. What one item of 20 bytes under a key of 20 bytes needs decides the index: such an
  * item takes 72 bytes, so a seventh of the pool in words of 8 bytes gives each one a word with two fifths to spare.
  * With a fifth, one key in 200,000 finds both of its buckets full. Everything else is small: ghosts a 32nd, tags a
- * 128th, item starts a 64th of the segments.
+ * 64th, item starts a 64th of the segments.
  */
 #include "geometry.h"
 
@@ -53,7 +53,9 @@ static uint64_t lay_out(larder_geometry *g, uint64_t segments)
     g->pins_at = at;
     at += pages((uint64_t)g->slot_count * g->pin_words * sizeof(uint64_t));
     g->tags_at = at;
-    at += pages((uint64_t)g->tag_count * sizeof(larder_tag));
+    at += pages((uint64_t)g->tag_count * sizeof(uint64_t));
+    g->leases_at = at;
+    at += pages((uint64_t)g->lease_count * sizeof(larder_lease));
     g->buckets_at = at;
     at += pages((uint64_t)g->bucket_count * sizeof(larder_bucket));
     g->deletions_at = at;
@@ -81,7 +83,8 @@ void larder_geometry_plan(larder_geometry *g, uint64_t size)
     g->segment_shift = segment_shift_of(size);
     g->unit_shift = unit_shift_of(size);
     g->slot_count = (uint32_t)clamp(size >> 16, 128, 4096);
-    g->tag_count = (uint32_t)(size / 128 / sizeof(larder_tag));
+    g->tag_count = (uint32_t)clamp(size / 64 / sizeof(uint64_t), 1, UINT32_C(1) << 31);
+    g->lease_count = (uint32_t)clamp(size >> 14, 256, 65536);
     g->bucket_count = (uint32_t)clamp(size / 7 / sizeof(larder_bucket), 1, UINT32_MAX);
     g->deletion_count = (uint32_t)clamp(g->bucket_count / 8, 512, UINT32_MAX);
     g->ghost_count = (uint32_t)clamp(size / 32 / sizeof(uint32_t), 1, UINT32_C(1) << 31);

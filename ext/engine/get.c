@@ -1,9 +1,14 @@
 #include "get.h"
+#include "token.h"
 
 /* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
 static enum larder_hold hold_for(larder_pool *pool, const larder_item *item)
 {
-    return item->kind > LARDER_LAST_SMALL_KIND && larder_pin_may_last(pool) ? LARDER_HELD : LARDER_BRIEFLY;
+    if (item->kind <= LARDER_LAST_SMALL_KIND || !larder_pin_may_last(pool)) {
+        return LARDER_BRIEFLY;
+    }
+    larder_pin_keep(pool);
+    return LARDER_HELD;
 }
 
 bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key, larder_hit *hit)
@@ -12,9 +17,10 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
     if (!larder_matches(pool, word, key, &found)) {
         return false;
     }
-    uint8_t layout = found.item->layout_and_level & LARDER_LAYOUT_MASK;
-    if (!larder_is_alive(pool, found.item) || (layout != 0 && layout != pool->layout)) {
-        if (atomic_load_explicit(&found.item->expiry, memory_order_relaxed) != LARDER_NO_EXPIRY) {
+    uint64_t looked_at = larder_invalidations(pool);
+    bool readable = larder_is_readable(pool, found.item);
+    if (!readable || !larder_is_alive(pool, found.item)) {
+        if (readable && atomic_load_explicit(&found.item->expiry, memory_order_relaxed) != LARDER_NO_EXPIRY) {
             larder_count(pool, LARDER_EXPIRED);
         }
         larder_found_drop(pool, &found);
@@ -24,6 +30,12 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
      * pin: in a segment that has moved on it would damage another item. */
     if (atomic_load_explicit(&found.item->visited, memory_order_relaxed) == 0) {
         atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
+    }
+    if (found.item->tags != 0) {
+        /* relaxed: who finds it may rely on a look that came before it was written. The count was read before the look.
+         */
+        atomic_store_explicit(larder_item_looked_at(larder_writable(pool, found.item)), looked_at,
+                              memory_order_relaxed);
     }
     *hit = (larder_hit){.item = found.item,
                         .word = word,
@@ -65,11 +77,11 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
             }
         }
     }
-    larder_count(pool, LARDER_MISSES);
+    larder_miss(pool, key);
     return false;
 }
 
-bool larder_exists(larder_pool *pool, const larder_key *key)
+bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit)
 {
     larder_found found;
     if (!larder_pool_enter(pool)) {
@@ -79,8 +91,40 @@ bool larder_exists(larder_pool *pool, const larder_key *key)
     if (!larder_find(pool, &place, key, &found)) {
         return false;
     }
-    bool alive = larder_is_alive(pool, found.item);
-    larder_found_drop(pool, &found);
+    uint64_t expiry = larder_told_expiry(&found.item->expiry);
+    if (larder_is_invalidated(pool, found.item) ||
+        (expiry != LARDER_NO_EXPIRY && larder_pool_now(pool) >= expiry + grace)) {
+        larder_found_drop(pool, &found);
+        return false;
+    }
+    *hit = (larder_hit){.item = found.item,
+                        .word = found.word,
+                        .segment = found.segment,
+                        .hold = found.hold == LARDER_HELD ? LARDER_HELD : hold_for(pool, found.item)};
+    return true;
+}
+
+void larder_miss(larder_pool *pool, const larder_key *key)
+{
+    larder_count(pool, LARDER_MISSES);
+    larder_missed(pool, key->hash);
+}
+
+bool larder_exists(larder_pool *pool, const larder_key *key)
+{
+    larder_found found;
+    if (!larder_pool_enter(pool)) {
+        return false;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    bool alive = false;
+    if (larder_find(pool, &place, key, &found)) {
+        alive = larder_is_alive(pool, found.item);
+        larder_found_drop(pool, &found);
+    }
+    if (!alive) {
+        larder_missed(pool, key->hash);
+    }
     return alive;
 }
 

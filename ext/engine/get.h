@@ -57,8 +57,14 @@ void larder_hit_drop(larder_pool *pool, const larder_hit *hit);
  * and marks the item as used. */
 bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key, larder_hit *hit);
 
+/* What has expired less than `grace` ms ago, and is not dead otherwise: as a hit, pinned, but not counted as one. */
+bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit);
+
 /* Reads a key without ever returning it unpinned: for values of which more is asked than a copy. */
 bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit);
+
+/* Counts a miss, and remembers it for the fill that may follow. */
+void larder_miss(larder_pool *pool, const larder_key *key);
 
 /* The word did not lead to the key: it may have been turned elsewhere while we looked. */
 bool larder_look_again(larder_pool *pool, const _Atomic uint64_t *at, uint64_t word, const larder_key *key,
@@ -75,7 +81,6 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
     }
     bool held = LARDER_LIKELY(pool->pinned[segment] == larder_word_generation(word) + 1);
     const larder_item *item = (const larder_item *)((held ? pool->ro : pool->rw) + offset);
-    uint8_t layout = item->layout_and_level & LARDER_LAYOUT_MASK;
     *hit = (larder_hit){
         .item = item, .word = word, .segment = (uint32_t)segment, .hold = held ? LARDER_HELD : LARDER_UNPINNED};
     bool same = larder_has_key(item, key);
@@ -86,7 +91,8 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
                   atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 &&
                   (LARDER_LIKELY(expiry == LARDER_NO_EXPIRY) || larder_pool_now(pool) < expiry) &&
                   item->stamp >= atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) &&
-                  (layout == 0 || layout == pool->layout);
+                  (LARDER_LIKELY(item->tags == 0) || larder_tags_were_looked_at(pool, item)) &&
+                  larder_is_readable(pool, item);
     if (LARDER_LIKELY(same && usable)) {
         return true;
     }
@@ -116,13 +122,14 @@ static inline __attribute__((always_inline)) bool larder_get(larder_pool *pool, 
             }
         }
         if (second) {
-            larder_count(pool, LARDER_MISSES);
+            larder_miss(pool, key);
             return false;
         }
         bucket = larder_second_bucket(pool, mixed);
     }
 }
 
+/* Counts neither a hit nor a miss; but that there is none is remembered as a miss is. */
 bool larder_exists(larder_pool *pool, const larder_key *key);
 
 #endif

@@ -1,6 +1,7 @@
 #include "index.h"
 #include "segment.h"
 #include "slot.h"
+#include "token.h"
 
 #include <sched.h>
 
@@ -10,17 +11,22 @@ uint64_t larder_hash(const char *bytes, size_t length)
 {
     uint64_t hash = 5381;
     for (size_t i = 0; i < length; i++) {
-        hash = hash * 33 + (unsigned char)bytes[i];
+        hash = hash * 33 + (uint64_t)bytes[i]; /* signed where char is: as PHP does it */
     }
     return hash | UINT64_C(1) << 63;
 }
 
-uint64_t larder_begin_write(larder_pool *pool, const larder_place *place)
+uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64_t *before)
 {
-    uint64_t tick = larder_tick(pool->header);
-    LARDER_FAULT(LARDER_AT_GUARD);
-    larder_raise(&place->first->guard, tick);
-    return tick;
+    return larder_own_move(pool, &place->first->guard, LARDER_AT_GUARD, before);
+}
+
+bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint64_t token)
+{
+    /* seq_cst: after our pending word was placed, or the old one loaded; the other side moves the guard first. */
+    uint64_t guard = atomic_load_explicit(&place->first->guard, memory_order_seq_cst);
+    return guard > token && larder_own_see_through(pool, &place->first->guard, guard) > token &&
+           !larder_own_are_all(pool, token);
 }
 
 /* seq_cst: the publishing side of the protocol in index.h. */
@@ -49,8 +55,7 @@ static bool is_vacant(const larder_pool *pool, uint64_t word)
         return false;
     }
     uint32_t segment = larder_word_segment(pool, word);
-    return segment >= pool->geometry.segment_count ||
-           atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) != larder_word_generation(word);
+    return segment >= pool->geometry.segment_count || larder_is_void(pool, segment, larder_word_generation(word));
 }
 
 /* What would be lost with a word. A pending one is another writer's, who finds out and starts over; but he may be dead,
@@ -144,9 +149,11 @@ static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
     return fingerprint << 48 | LARDER_PENDING | sequence << 32 | pool->slot_index;
 }
 
-static bool was_deleted_since(const larder_place *place, uint64_t stamp)
+/* model/token.pml: storer(), overtaken */
+static bool was_overtaken(const larder_pool *pool, const larder_place *place, const larder_order *order)
 {
-    return atomic_load_explicit(place->deletion, memory_order_seq_cst) > stamp;
+    return (order->token != LARDER_NO_TOKEN && larder_guard_moved(pool, place, order->token)) ||
+           (!order->fill && atomic_load_explicit(place->deletion, memory_order_seq_cst) > order->tick);
 }
 
 /* The item whose place a new key takes, if both of its buckets are full. */
@@ -170,11 +177,16 @@ static bool make_place(larder_pool *pool, _Atomic uint64_t *at, uint64_t seen, u
     return made;
 }
 
+static bool is_for_all(const larder_item *item)
+{
+    return (item->traits & LARDER_LAYOUT_MASK) == 0;
+}
+
 /* With our pending word in place: is nobody else's there for the same key? Two writers that insert one key at the
  * same time each place a pending word and then look, so at least one sees the other's. The one with the lower slot
- * goes on and the other starts over; but nobody waits for a stopped one for long. */
-static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key, const _Atomic uint64_t *own,
-                     bool patient)
+ * goes on and the other starts over; but nobody waits for a stopped one for long. model/publish.pml: writer(), alone */
+static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
+                     const _Atomic uint64_t *own, bool patient)
 {
     larder_bucket *buckets[2] = {place->first, place->second};
     for (int b = 0; b < 2; b++) {
@@ -191,8 +203,11 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
                     return false;
                 }
             } else if (larder_matches(pool, word, key, &found)) {
+                bool ours = is_for_all(draft->item) || larder_is_readable(pool, found.item);
                 larder_found_drop(pool, &found);
-                return false;
+                if (ours) {
+                    return false;
+                }
             } else if (atomic_load_explicit(at, memory_order_seq_cst) != word) {
                 return false; /* moved or replaced while we looked */
             }
@@ -201,10 +216,78 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
     return true;
 }
 
-static enum larder_result insert(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                 const larder_draft *draft, uint64_t word, bool patient, bool *again)
+/* Which words of a key are cleared. */
+enum which {
+    ALL,    /* for a delete: pending ones included */
+    OTHERS, /* for a write: those of other kinds of PHP, and pending ones, whose writers start over */
+    FINAL,  /* for an eviction */
+};
+
+/* Clears one word for as long as it leads to the key. Was there a living item? */
+static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerprint, const larder_key *key,
+                       uint64_t tick, enum which which)
 {
-    uint64_t seen = 0, stamp = draft->item->stamp;
+    bool existed = false;
+    /* seq_cst: after the deletion or the guard has moved. A store that replaces the word now has seen it. */
+    uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
+    while (word != 0 && word >> 48 == fingerprint) {
+        larder_found found = {.at = at};
+        bool done = false;
+        if ((word & LARDER_PENDING) != 0) {
+            done = which == FINAL || exchange(at, word, 0);
+        } else if (larder_matches(pool, word, key, &found)) {
+            /* What was stored after the tick is not its business: who waited for it to take the key's place may be here
+             * already. A fill whose token is the very tick began after it. */
+            done = larder_is_since(found.item, tick) || (which == OTHERS && larder_is_readable(pool, found.item));
+            existed |= !done && larder_is_alive(pool, found.item);
+            done = done || larder_clear_found(pool, &found);
+            larder_found_drop(pool, &found);
+        } else {
+            done = is_vacant(pool, word) && exchange(at, word, 0);
+        }
+        uint64_t again = atomic_load_explicit(at, memory_order_seq_cst);
+        if (done || again == word) {
+            break; /* gone, or another key's */
+        }
+        word = again; /* moved or replaced while we looked */
+    }
+    return existed;
+}
+
+static bool clear_words(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick,
+                        enum which which)
+{
+    larder_bucket *buckets[2] = {place->first, place->second};
+    bool existed = false;
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            existed |= clear_word(pool, &buckets[b]->word[i], place->fingerprint, key, tick, which);
+        }
+    }
+    return existed;
+}
+
+/* seq_cst: after the guard has moved. A kind of PHP that comes later has younger tokens only. */
+static bool has_other_layouts(const larder_pool *pool)
+{
+    return atomic_load_explicit(&pool->header->layouts[1], memory_order_seq_cst) != 0;
+}
+
+/* What everybody can read takes the place of everybody's copies, and so does a write; a fill leaves others' alone. */
+static void clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
+                         const larder_order *order)
+{
+    if ((order->moved || is_for_all(draft->item)) && has_other_layouts(pool)) {
+        clear_words(pool, place, key, order->moved ? order->tick : UINT64_MAX, OTHERS);
+    }
+}
+
+/* model/publish.pml: writer(), pending to final */
+static enum larder_result insert(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                 const larder_draft *draft, uint64_t word, const larder_order *order, bool patient,
+                                 bool *again)
+{
+    uint64_t seen = 0;
     enum worth worth;
     _Atomic uint64_t *at = choose_word(pool, place, &seen, &worth);
     uint64_t pending = pending_word(pool, place->fingerprint);
@@ -217,12 +300,12 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
     if (!(takes_place ? make_place(pool, at, seen, pending) : exchange(at, seen, pending))) {
         return LARDER_BUSY;
     }
-    if (!is_alone(pool, place, key, at, patient)) {
+    if (!is_alone(pool, place, key, draft, at, patient)) {
         exchange(at, pending, 0);
         return LARDER_BUSY;
     }
     *again = false;
-    if (was_deleted_since(place, stamp)) {
+    if (was_overtaken(pool, place, order)) {
         exchange(at, pending, 0);
         return LARDER_OVERTAKEN;
     }
@@ -231,18 +314,18 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
     LARDER_FAULT(LARDER_AT_PUBLISH);
     if (!exchange(at, pending, word)) {
         larder_segment_account(pool, draft->segment, -1, draft->item->units);
-        *again = !was_deleted_since(place, stamp); /* else a delete cleared it */
+        *again = !was_overtaken(pool, place, order); /* else a delete cleared it */
         return LARDER_OVERTAKEN;
     }
     return LARDER_OK;
 }
 
+/* model/publish.pml: writer(), replace */
 static enum larder_result replace(larder_pool *pool, const larder_place *place, const larder_draft *draft,
-                                  const larder_found *found, uint64_t word, bool *again)
+                                  const larder_found *found, uint64_t word, const larder_order *order, bool *again)
 {
-    uint64_t stamp = draft->item->stamp;
     *again = false;
-    if (was_deleted_since(place, stamp)) {
+    if (was_overtaken(pool, place, order)) {
         return LARDER_OVERTAKEN;
     }
     larder_segment_account(pool, draft->segment, 1, draft->item->units);
@@ -258,34 +341,46 @@ static enum larder_result replace(larder_pool *pool, const larder_place *place, 
 
 /* One attempt; `again` if another process changed the word under us. */
 static enum larder_result attempt(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected, bool patient,
-                                  bool *again)
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_order *order, bool patient, bool *again)
 {
     uint64_t word = larder_word(place->fingerprint, draft->generation, draft->offset >> pool->unit_shift);
     larder_found found;
     *again = false;
+    clear_others(pool, place, key, draft, order);
     if (!larder_find(pool, place, key, &found)) {
         return mode == LARDER_REPLACE || expected != 0 ? LARDER_ABSENT
-                                                       : insert(pool, place, key, draft, word, patient, again);
+                                                       : insert(pool, place, key, draft, word, order, patient, again);
     }
-    bool alive = larder_is_alive(pool, found.item);
-    uint64_t stamp = found.item->stamp;
+    bool alive = larder_is_alive(pool, found.item), younger = found.item->stamp > order->tick;
+    bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->stamp > order->token;
     enum larder_result result;
     if (mode == LARDER_ADD && alive) {
         result = LARDER_EXISTS;
     } else if ((mode == LARDER_REPLACE && !alive) || (expected != 0 && found.word != expected)) {
         result = LARDER_ABSENT;
-    } else if (stamp > draft->item->stamp) {
-        result = LARDER_OK; /* ours came first, and was overwritten at once */
+    } else if (order->fill && younger) {
+        /* A delete that has ticked before it and not moved the guard yet leaves it there, and would leave ours, which
+         * may be older, in its place. */
+        result = alive ? LARDER_OK : LARDER_OVERTAKEN;
+    } else if (younger) {
+        /* Ours came first, and was overwritten at once; but whoever adds is told that he owns the key until it goes,
+         * and what may be older than it says must not stay. */
+        result = mode == LARDER_ADD || !larder_is_since(found.item, order->tick) ? LARDER_OVERTAKEN : LARDER_OK;
+    } else if (judged_younger) {
+        /* For the same reason not in its place, but anew. */
+        *again = !larder_clear_found(pool, &found);
+        result = *again ? LARDER_BUSY : insert(pool, place, key, draft, word, order, patient, again);
     } else {
-        result = replace(pool, place, draft, &found, word, again);
+        result = replace(pool, place, draft, &found, word, order, again);
     }
     larder_found_drop(pool, &found);
     return result;
 }
 
 enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected)
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_order *order)
 {
     bool again = true;
     enum larder_result result = LARDER_BUSY;
@@ -294,7 +389,7 @@ enum larder_result larder_publish(larder_pool *pool, const larder_place *place, 
     LARDER_FAULT(LARDER_AT_START_BIT);
     larder_segment_mark(pool, draft->offset);
     for (int tries = 0; again && tries < TRIES; tries++) {
-        result = attempt(pool, place, key, draft, mode, expected, tries < TRIES / 2, &again);
+        result = attempt(pool, place, key, draft, mode, expected, order, tries < TRIES / 2, &again);
         if (again && tries > 4) {
             sched_yield();
         }
@@ -310,40 +405,16 @@ enum larder_result larder_publish(larder_pool *pool, const larder_place *place, 
     return again ? LARDER_BUSY : result;
 }
 
+/* model/publish.pml: deleter(); model/token.pml: deleter() */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key)
 {
-    larder_bucket *buckets[2] = {place->first, place->second};
-    bool existed = false;
-    uint64_t tick = larder_begin_write(pool, place);
+    uint64_t before, tick = larder_begin_write(pool, place, &before);
     LARDER_FAULT(LARDER_AT_DELETION);
     larder_raise(place->deletion, tick);
-    for (int b = 0; b < 2; b++) {
-        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
-            _Atomic uint64_t *at = &buckets[b]->word[i];
-            /* seq_cst: after the deletion. A store that replaces the word now has seen it. */
-            uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
-            while (word != 0 && word >> 48 == place->fingerprint) {
-                larder_found found = {.at = at};
-                bool cleared = false;
-                if ((word & LARDER_PENDING) != 0) {
-                    cleared = exchange(at, word, 0);
-                } else if (larder_matches(pool, word, key, &found)) {
-                    /* What was stored after the deletion is not its business: who waited for it to take the key's place
-                     * may be here already. */
-                    bool later = found.item->stamp > tick;
-                    if (!later) {
-                        existed |= larder_is_alive(pool, found.item);
-                    }
-                    cleared = later || larder_clear_found(pool, &found);
-                    larder_found_drop(pool, &found);
-                }
-                uint64_t again = atomic_load_explicit(at, memory_order_seq_cst);
-                if (cleared || again == word) {
-                    break; /* gone, or another key's */
-                }
-                word = again; /* moved or replaced while we looked */
-            }
-        }
-    }
-    return existed;
+    return clear_words(pool, place, key, tick, ALL);
+}
+
+void larder_drop(larder_pool *pool, const larder_place *place, const larder_key *key)
+{
+    clear_words(pool, place, key, UINT64_MAX, FINAL);
 }

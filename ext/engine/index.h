@@ -6,10 +6,10 @@
  *
  * Invariants:
  *   I1  A final word points at a complete item, or carries a generation that its segment no longer has.
- *   I2  At most one final word points at an item of a key: a word becomes final only when its writer, with a pending
- *       word in place, has seen no other; later ones see that one.
+ *   I2  At most one final word points at an item of a key that one kind of PHP can read: a word becomes final only when
+ *       its writer, with a pending word in place, has seen no other; later ones see that one.
  *   I3  After a delete has returned, no word points at an item whose store began before the delete did, whatever its
- *       writer does from then on.
+ *       writer does from then on. Void words of the key are cleared, too: who pins their segment reads on there.
  *
  * Publishing and deleting are two parties that each write one thing and then read the other's:
  *
@@ -20,8 +20,12 @@
  * came first, the store sees it and gives up. All of these are seq_cst.
  *
  * A deletion is the tick of the last delete of any key of a group. Writes are not judged by other writes: of two items
- * of one key, the one with the later tick stays, and a writer that dies has overtaken nobody. (The guard in each bucket
- * moves with deletes and writes; by it, fills will be judged.)
+ * of one key, the one with the later tick stays, and a writer that dies has overtaken nobody. Fills (token.h) are
+ * judged by the guard of the key's first bucket, which moves with deletes and writes; the protocol is the same, with
+ * the guard in the place of the deletion.
+ *
+ * Two kinds of PHP that share a pool cannot read each other's arrays. Each keeps a copy of its own, with a word of its
+ * own: a fill leaves the other's alone, a write clears it, after it has moved the guard.
  *
  * Whoever looks for a key and finds that a word does not lead to it looks at the word again: a mover may have turned it
  * to the item's new place meanwhile.
@@ -31,6 +35,7 @@
 
 #include "pin.h"
 #include "pool.h"
+#include "tag.h"
 
 #include <string.h>
 #ifdef __SSE2__
@@ -157,6 +162,18 @@ static inline size_t larder_item_bytes(const larder_pool *pool, const larder_ite
     return (size_t)item->units << pool->unit_shift;
 }
 
+static inline uint8_t larder_item_level(const larder_item *item)
+{
+    return (uint8_t)((item->traits & LARDER_LEVEL_MASK) >> LARDER_LEVEL_SHIFT);
+}
+
+/* Did its computation begin at that tick or later? Of an item whose stamp was raised nobody knows: who must not leave
+ * anything older takes it for older. */
+static inline bool larder_is_since(const larder_item *item, uint64_t tick)
+{
+    return item->stamp >= tick && (item->traits & LARDER_STAMP_RAISED) == 0;
+}
+
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
 /* How what a look-up found is kept from being recycled. */
@@ -182,6 +199,7 @@ static inline void larder_found_drop(larder_pool *pool, const larder_found *foun
 }
 
 /* Is the segment still in the generation of the word? What was read from it before is then what was stored. */
+/* model/pin.pml: reader(), small */
 static inline bool larder_confirm(const larder_pool *pool, uint32_t segment, uint64_t word)
 {
     /* acquire fence: the reads before come before the look at the generation, which a reclaimer raises before the
@@ -230,6 +248,13 @@ static inline bool larder_same_bytes(const char *a, const char *b, size_t length
     return x == y;
 }
 
+/* Are its values laid out for this kind of PHP, or for all? */
+static inline bool larder_is_readable(const larder_pool *pool, const larder_item *item)
+{
+    uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
+    return layout == 0 || layout == pool->layout;
+}
+
 /* Reads no further behind the item's header than LARDER_MARGIN, whatever nonsense it says: so much is mapped behind the
  * pool. */
 static inline bool larder_has_key(const larder_item *item, const larder_key *key)
@@ -238,7 +263,15 @@ static inline bool larder_has_key(const larder_item *item, const larder_key *key
            larder_same_bytes((const char *)item + larder_item_key_at(item->tags), key->bytes, key->length);
 }
 
-/* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. */
+/* Has the segment gone on to another generation? acquire: as in larder_pin_set(). */
+static inline bool larder_is_void(const larder_pool *pool, uint32_t segment, uint32_t generation)
+{
+    return atomic_load_explicit(&pool->generations[segment], memory_order_acquire) != generation;
+}
+
+/* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. Under a
+ * pin that lasts, a void word still leads to its item; but that is nobody's any more, and nothing is to be done to it.
+ */
 static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder_key *key, larder_found *found)
 {
     uint32_t segment = larder_word_segment(pool, word);
@@ -246,12 +279,10 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
     if (segment >= pool->segment_count) {
         return false;
     }
-    found->hold = LARDER_HELD;
-    if (!larder_pin_holds(pool, segment, generation)) {
-        found->hold = LARDER_BRIEFLY;
-        if (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation)) {
-            return false;
-        }
+    found->hold = larder_pin_holds(pool, segment, generation) ? LARDER_HELD : LARDER_BRIEFLY;
+    if (found->hold == LARDER_HELD ? larder_is_void(pool, segment, generation)
+                                   : pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation)) {
+        return false;
     }
     uint64_t offset = larder_word_offset(pool, word);
     found->segment = segment;
@@ -290,6 +321,7 @@ static inline uint32_t larder_candidates(const larder_bucket *bucket, uint64_t f
 #endif
 }
 
+/* model/publish.pml: find() */
 static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
                                   larder_found *found)
 {
@@ -299,8 +331,11 @@ static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint
         uint64_t word = atomic_load_explicit(at, memory_order_acquire);
         for (int looks = 0; looks < LARDER_LOOKS && word >> 48 == fingerprint; looks++) {
             if (larder_matches(pool, word, key, found)) {
-                found->at = at;
-                return true;
+                if (larder_is_readable(pool, found->item)) {
+                    found->at = at;
+                    return true;
+                }
+                larder_found_drop(pool, found);
             }
             uint64_t again = atomic_load_explicit(at, memory_order_acquire);
             if (again == word) {
@@ -312,18 +347,25 @@ static inline bool larder_find_in(larder_pool *pool, larder_bucket *bucket, uint
     return false;
 }
 
-/* Finds the key's item, dead or alive. */
+/* Finds the item of the key that this PHP can read, dead or alive. */
 static inline bool larder_find(larder_pool *pool, const larder_place *place, const larder_key *key, larder_found *found)
 {
     return larder_find_in(pool, place->first, place->fingerprint, key, found) ||
            larder_find_in(pool, place->second, place->fingerprint, key, found);
 }
 
-/* Neither cleared nor expired. `now` is only asked for if the item can expire. */
-static inline bool larder_is_alive(const larder_pool *pool, const larder_item *item)
+/* Cleared, or dead by a tag. */
+static inline bool larder_is_invalidated(const larder_pool *pool, const larder_item *item)
 {
     /* relaxed: an item is as dead by an earlier clear as by the last. */
-    if (item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed)) {
+    return item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
+           (item->tags != 0 && !larder_tags_allow(pool, item));
+}
+
+/* Neither invalidated nor expired. The time is only asked for if the item can expire. */
+static inline bool larder_is_alive(const larder_pool *pool, const larder_item *item)
+{
+    if (larder_is_invalidated(pool, item)) {
         return false;
     }
     /* relaxed: an expiry stands alone. */
@@ -355,15 +397,31 @@ typedef struct larder_draft {
     bool brief;
 } larder_draft;
 
-/* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. */
-uint64_t larder_begin_write(larder_pool *pool, const larder_place *place);
+/* How a store is ordered among others of its key. */
+typedef struct larder_order {
+    bool fill;      /* judged by the guard alone; writes by deletions, too */
+    bool moved;     /* it has moved the guard: what others hold of the key is void */
+    uint64_t tick;  /* a write's tick, a fill's token */
+    uint64_t token; /* if judged by the guard; else LARDER_NO_TOKEN */
+} larder_order;
+
+/* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. `before`: where
+ * the guard was. */
+uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64_t *before);
+
+/* Did others write or delete the key (or a neighbour) after the token? */
+bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint64_t token);
 
 /* Puts the draft into the index. `expected`: only in place of this word (0: of whatever is there). */
 enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected);
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_order *order);
 
 /* Deletes the key for good. Was there a living item? */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key);
+
+/* Clears the key's items without a tick, as if they had been evicted: for a fill that was refused. */
+void larder_drop(larder_pool *pool, const larder_place *place, const larder_key *key);
 
 /* Empties the word of an item that is pinned, if nobody else has, and accounts for it. */
 bool larder_clear_found(larder_pool *pool, const larder_found *found);

@@ -2,16 +2,19 @@
 #include "evict.h"
 #include "ghost.h"
 #include "segment.h"
+#include "tag.h"
+#include "token.h"
 
 #include <sched.h>
 #include <string.h>
 
 /* ---- storing ------------------------------------------------------------------------------------------- */
 
-static size_t item_bytes(const larder_pool *pool, const larder_key *key, const larder_value *value, uint8_t *spare)
+static size_t item_bytes(const larder_pool *pool, const larder_key *key, const larder_value *value, uint32_t tags,
+                         uint8_t *spare)
 {
     size_t unit = (size_t)1 << pool->unit_shift;
-    size_t exact = larder_item_value_at(0, key->length, value->kind) + value->size;
+    size_t exact = larder_item_value_at(tags, key->length, value->kind) + value->size;
     size_t bytes = (exact + unit - 1) / unit * unit;
     *spare = (uint8_t)(bytes - exact);
     return bytes;
@@ -23,25 +26,77 @@ typedef struct heritage {
     uint8_t visited, level;
 } heritage;
 
+/* How a store stands to what happened since its computation began. */
+typedef struct verdict {
+    bool judged, fill, takes; /* takes: what it was refused to replace goes */
+    uint64_t token;           /* if judged, or a fill */
+    larder_order order;
+    uint64_t stamp;     /* of the item */
+    uint64_t looked_at; /* as of which invalidation its tags are known to be older */
+} verdict;
+
+/* What the store claims to be. Whatever it is, the key's miss is used up. */
+static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
+{
+    uint64_t missed = larder_missed_take(pool, key->hash);
+    verdict as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
+    if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
+        as.token = terms->token;
+    } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
+        as.token = missed;
+    }
+    as.judged = as.token != LARDER_NO_TOKEN;
+    as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD);
+    return as;
+}
+
+/* Ticks, if it is a write, and judges it. False: it came too late. model/token.pml: storer(), judge */
+static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, verdict *as)
+{
+    uint64_t guard = 0;
+    as->looked_at = larder_invalidations(pool); /* before anything is judged: T2 of tag.h */
+    as->order = (larder_order){.fill = as->fill, .moved = false, .tick = as->token, .token = as->token};
+    if (as->fill) {
+        return !larder_guard_moved(pool, place, as->token) &&
+               !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp);
+    }
+    if (terms->mode == LARDER_ADD) {
+        /* Nothing is there that it could make untrue, so its neighbours' fills need not know of it. */
+        as->order.tick = larder_own_tick(pool);
+    } else {
+        as->order.tick = larder_begin_write(pool, place, &guard);
+        as->order.moved = true;
+    }
+    as->stamp = as->order.tick;
+    return !as->judged || ((larder_own_see_through(pool, &place->first->guard, guard) <= as->token ||
+                            larder_own_are_all(pool, as->token)) &&
+                           !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp));
+}
+
 static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
-                       const larder_draft *draft, const heritage *old, uint64_t stamp)
+                       const larder_draft *draft, const heritage *old, const verdict *as)
 {
     uint8_t spare;
-    size_t bytes = item_bytes(pool, key, value, &spare);
+    size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
     larder_item *item = draft->item;
-    size_t value_at = larder_item_value_at(0, key->length, value->kind);
+    size_t value_at = larder_item_value_at(terms->tags_count, key->length, value->kind);
     uint8_t *to = (uint8_t *)item + value_at;
     item->units = (uint32_t)(bytes >> pool->unit_shift);
     item->key_length = (uint16_t)key->length;
     item->kind = value->kind;
-    item->layout_and_level = (uint8_t)((value->has_layout ? pool->layout : 0) | old->level << LARDER_LEVEL_SHIFT);
-    item->stamp = stamp;
+    item->traits = (uint8_t)((value->has_layout ? pool->layout : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
+                             (as->judged && as->stamp > as->token ? LARDER_STAMP_RAISED : 0u));
+    item->stamp = as->stamp;
     item->cost = terms->cost;
-    item->tags = 0;
+    item->tags = (uint16_t)terms->tags_count;
     item->spare = spare;
     atomic_store_explicit(&item->expiry, terms->expiry, memory_order_relaxed);
     atomic_store_explicit(&item->visited, old->visited, memory_order_relaxed);
-    memcpy((uint8_t *)item + larder_item_key_at(0), key->bytes, key->length);
+    if (terms->tags_count > 0) {
+        atomic_store_explicit(larder_item_looked_at(item), as->looked_at, memory_order_relaxed);
+        memcpy((uint64_t *)(item + 1) + 1, terms->tags, terms->tags_count * sizeof *terms->tags);
+    }
+    memcpy((uint8_t *)item + larder_item_key_at(terms->tags_count), key->bytes, key->length);
     if (value->kind == LARDER_COUNTER_KIND) {
         uint64_t counter = (uint64_t)value->counter << 1;
         memcpy(to, &counter, sizeof counter);
@@ -82,59 +137,126 @@ static bool is_refusal(enum larder_result result)
            result == LARDER_LOST;
 }
 
+/* Looks at the key's item without a pin, which would cost as much as half of the store: what is seen is only acted on
+ * if its segment has not moved on meanwhile. */
+static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
+                   heritage *old, bool *alive)
+{
+    for (uint32_t mask = larder_candidates(bucket, fingerprint); mask != 0; mask &= mask - 1) {
+        /* acquire: the item was complete before its word was placed. */
+        uint64_t word = atomic_load_explicit(&bucket->word[__builtin_ctz(mask)], memory_order_acquire);
+        larder_found found;
+        uint32_t segment = larder_word_segment(pool, word);
+        if (segment >= pool->segment_count || !larder_confirm(pool, segment, word)) {
+            continue;
+        }
+        const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
+        if (!LARDER_READS_UNPINNED && !larder_matches(pool, word, key, &found)) {
+            continue;
+        }
+        bool same = larder_has_key(item, key) && larder_is_readable(pool, item);
+        *alive = same && larder_is_alive(pool, item);
+        old->queue = (enum larder_list)(pool->segments[segment].queue % LARDER_QUEUES);
+        old->visited = atomic_load_explicit(&item->visited, memory_order_relaxed);
+        old->level = larder_item_level(item);
+        if (!LARDER_READS_UNPINNED) {
+            larder_found_drop(pool, &found);
+        }
+        if (same && larder_confirm(pool, segment, word)) {
+            return true;
+        }
+        *alive = false;
+        *old = (heritage){.queue = LARDER_SMALL, .visited = 0, .level = 0};
+    }
+    return false;
+}
+
 /* Does the mode allow it as things stand? Saves writing a value that nobody will see; publishing decides. And what is
  * there hands down. */
 static enum larder_result look_first(larder_pool *pool, const larder_place *place, const larder_key *key,
                                      enum larder_mode mode, bool *found_one, heritage *old)
 {
-    larder_found found;
     bool alive = false;
-    *found_one = larder_find(pool, place, key, &found);
-    if (*found_one) {
-        alive = larder_is_alive(pool, found.item);
-        old->queue = (enum larder_list)(pool->segments[found.segment].queue % LARDER_QUEUES);
-        old->visited = atomic_load_explicit(&found.item->visited, memory_order_relaxed);
-        old->level = found.item->layout_and_level >> LARDER_LEVEL_SHIFT;
-        larder_found_drop(pool, &found);
-    }
+    *found_one = glance(pool, place->first, place->fingerprint, key, old, &alive) ||
+                 glance(pool, place->second, place->fingerprint, key, old, &alive);
     if (mode == LARDER_ADD && alive) {
         return LARDER_EXISTS;
     }
     return mode == LARDER_REPLACE && !alive ? LARDER_ABSENT : LARDER_OK;
 }
 
-/* A write that was overtaken, perhaps only by a neighbour's, still makes everything older untrue. */
+/* A write that was overtaken, perhaps only by a neighbour's delete, still makes everything older untrue. An add says
+ * nothing about what is there: it would drop the item of another, who added the key meanwhile and was told so. */
 static void drop_older(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t stamp)
 {
     larder_found found;
     bool done = false;
     while (!done && larder_find(pool, place, key, &found)) {
-        done = found.item->stamp >= stamp || larder_clear_found(pool, &found);
+        done = larder_is_since(found.item, stamp) || larder_clear_found(pool, &found);
         larder_found_drop(pool, &found);
     }
 }
 
 static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                     const larder_value *value, const larder_terms *terms, const heritage *old)
+                                     const larder_value *value, const larder_terms *terms, const heritage *old,
+                                     verdict *as)
 {
     uint8_t spare;
-    size_t bytes = item_bytes(pool, key, value, &spare);
+    size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
     larder_draft draft;
     enum larder_result result = larder_reserve(pool, old->queue, bytes, &draft);
     if (result != LARDER_OK) {
         return result;
     }
-    uint64_t stamp = larder_begin_write(pool, place);
-    write_item(pool, key, value, terms, &draft, old, stamp);
-    result = larder_publish(pool, place, key, &draft, terms->mode, terms->expected);
-    if (result == LARDER_OVERTAKEN && terms->expected == 0) {
-        drop_older(pool, place, key, stamp);
+    result = LARDER_OVERTAKEN;
+    if (judge(pool, place, terms, as)) {
+        write_item(pool, key, value, terms, &draft, old, as);
+        if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
+            /* Its segment is not worthless as soon as it has expired. */
+            larder_raise(&pool->segments[draft.segment].latest_expiry, terms->expiry + terms->grace_ms);
+        }
+        result = larder_publish(pool, place, key, &draft, terms->mode, terms->expected, &as->order);
+    }
+    if (result == LARDER_OVERTAKEN && as->order.moved && !as->judged && terms->expected == 0) {
+        drop_older(pool, place, key, as->order.tick);
     }
     larder_draft_drop(pool, &draft);
     if (draft.offset / LARDER_STRIDE != (draft.offset + bytes) / LARDER_STRIDE) {
         larder_make_room_ahead(pool);
     }
     return result;
+}
+
+/* What was to be replaced by a write that did not come about is not true any more. A fill may have been one, too, after
+ * a miss; but if it was not, it must not make others' fills untrue. */
+static void settle_refusal(larder_pool *pool, const larder_place *place, const larder_key *key,
+                           enum larder_result result, const verdict *as)
+{
+    bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && as->judged);
+    if (!refused || !as->takes) {
+        return;
+    }
+    if (as->fill) {
+        larder_drop(pool, place, key);
+    } else {
+        larder_erase(pool, place, key);
+    }
+}
+
+static enum larder_result refused(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  enum larder_result result, const larder_terms *terms, const verdict *as)
+{
+    count_refusal(pool, result);
+    if (terms->expected == 0) {
+        settle_refusal(pool, place, key, result, as);
+    }
+    return result;
+}
+
+/* The pool may have been replaced since the token was taken, even by this very call. */
+static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms)
+{
+    return (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life;
 }
 
 /* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. */
@@ -144,6 +266,16 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
     larder_place place = larder_place_of(pool, key->hash);
     heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
     bool found;
+    if (value->has_layout && pool->layout == 0) {
+        larder_count(pool, LARDER_REFUSED_FULL); /* too many kinds of PHP: nobody could say who may read it */
+        larder_erase(pool, &place, key);
+        return LARDER_FULL;
+    }
+    verdict as = claim_of(pool, key, terms);
+    if (is_of_another_life(pool, terms)) {
+        /* Nobody knows what happened since: as if the key had been written. */
+        return refused(pool, &place, key, LARDER_OVERTAKEN, terms, &as);
+    }
     enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
     if (result != LARDER_OK) {
         return result;
@@ -153,17 +285,13 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
     }
     result = LARDER_LOST;
     for (int tries = 0; tries < 3 && result == LARDER_LOST; tries++) {
-        result = store_once(pool, &place, key, value, terms, &old);
+        result = store_once(pool, &place, key, value, terms, &old, &as);
     }
-    if (result == LARDER_OK) {
-        larder_count(pool, LARDER_SETS);
-    } else {
-        count_refusal(pool, result);
-        if (is_refusal(result) && terms->mode != LARDER_ADD && terms->expected == 0) {
-            larder_erase(pool, &place, key);
-        }
+    if (result != LARDER_OK) {
+        return refused(pool, &place, key, result, terms, &as);
     }
-    return result;
+    larder_count(pool, LARDER_SETS);
+    return LARDER_OK;
 }
 
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
@@ -178,6 +306,7 @@ bool larder_delete(larder_pool *pool, const larder_key *key)
         return false;
     }
     larder_place place = larder_place_of(pool, key->hash);
+    larder_missed_take(pool, key->hash);
     bool existed = larder_erase(pool, &place, key);
     if (existed) {
         larder_count(pool, LARDER_DELETES);
@@ -195,7 +324,8 @@ static _Atomic uint64_t *counter_of(const larder_pool *pool, const larder_item *
     return (_Atomic uint64_t *)((uint8_t *)larder_writable(pool, item) + at);
 }
 
-/* Adds in place, unless the counter is frozen because it is being moved, or leaves a counter's range. */
+/* model/count.pml: counter(). Adds in place, unless the counter is frozen because it is being moved, or leaves a
+ * counter's range. */
 static enum step add_in_place(larder_pool *pool, const larder_found *found, int64_t by, int64_t *result)
 {
     _Atomic uint64_t *counter = counter_of(pool, found->item);
@@ -247,7 +377,7 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
                                 .write = write_int,
                                 .context = &number};
     const larder_terms terms = {
-        .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .expiry = expiry, .expected = expected};
+        .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .verb = LARDER_WRITE, .expiry = expiry, .expected = expected};
     return store_entered(pool, key, &value, &terms);
 }
 
@@ -267,12 +397,12 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
 }
 
 /* Replaces the number by a new item: one that is out of a counter's range, enters or leaves it, or was frozen by a
- * mover that died. A counter is frozen first, so that nobody adds to what is being replaced. */
+ * mover that died. A counter is frozen first, so that nobody adds to what is being replaced. model/count.pml: anew() */
 static enum step increment_anew(larder_pool *pool, const larder_key *key, const increment *add,
                                 const larder_found *found)
 {
     bool counter = found->item->kind == LARDER_COUNTER_KIND;
-    uint64_t expiry = atomic_load_explicit(&found->item->expiry, memory_order_relaxed);
+    uint64_t expiry = larder_told_expiry(&found->item->expiry);
     int64_t number;
     if (counter) {
         /* acq_rel: the last number that anybody counted. */
@@ -334,7 +464,9 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
         return LARDER_NOT_COUNTED;
     }
     larder_place place = larder_place_of(pool, key->hash);
-    larder_begin_write(pool, &place);
+    uint64_t before;
+    larder_missed_take(pool, key->hash);
+    larder_begin_write(pool, &place, &before);
     for (int tries = 0; tries < 10000; tries++) {
         switch (increment_once(pool, key, &add, tries % 1000 != 999)) {
         case DONE:
@@ -356,6 +488,7 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
 
 /* ---- touching, clearing, listing ------------------------------------------------------------------------- */
 
+/* model/touch.pml: touch() */
 bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
 {
     if (!larder_pool_enter_to_write(pool)) {
@@ -389,9 +522,11 @@ void larder_clear(larder_pool *pool)
     if (!larder_pool_enter_to_write(pool)) {
         return;
     }
-    uint64_t tick = larder_tick(pool->header);
-    LARDER_FAULT(LARDER_AT_CLEAR);
-    larder_raise(&pool->header->last_clear, tick);
+    uint64_t before;
+    larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before);
+    if (larder_now_logical(pool->header) != atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst)) {
+        larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before); /* as in larder_invalidate() */
+    }
     /* So that what is stored from now on does not lie among the dead, and whole segments can be known as such. */
     if (larder_lock(pool)) {
         for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
@@ -424,7 +559,7 @@ void larder_each_key(larder_pool *pool, const char *prefix, size_t length,
             }
             const larder_item *item = (const larder_item *)(pool->ro + larder_word_offset(pool, word));
             bool go_on = true;
-            if (larder_is_alive(pool, item) && item->key_length >= length &&
+            if (larder_is_readable(pool, item) && larder_is_alive(pool, item) && item->key_length >= length &&
                 memcmp(larder_item_key(item), prefix, length) == 0) {
                 go_on = visit(context, larder_item_key(item), item->key_length);
             }

@@ -21,14 +21,30 @@ typedef struct larder_value {
 #define LARDER_COUNTER_MIN (-(INT64_C(1) << 62))
 #define LARDER_COUNTER_MAX ((INT64_C(1) << 62) - 1)
 
+/* What a store claims to be; see token.h. */
+enum larder_verb {
+    LARDER_AS_MISSED, /* a fill judged by its miss if this request missed the key, else a write; an add is always a fill
+                       */
+    LARDER_WRITE,     /* new truth, whatever happened meanwhile */
+    LARDER_JUDGED,    /* a write (an add: a fill) of what was computed since the token */
+    LARDER_FILL,      /* only keeps what was computed since the token */
+};
+
 typedef struct larder_terms {
     enum larder_mode mode;
-    uint64_t expiry;   /* ms since 1970; LARDER_NO_EXPIRY */
-    uint32_t cost;     /* microseconds */
-    uint64_t expected; /* store only in place of this word; 0: of whatever is there */
+    enum larder_verb verb;
+    uint64_t token;       /* for JUDGED and FILL */
+    uint32_t life;        /* pool->life when it was taken; 0: of a pool that is gone, so nothing can be judged by it */
+    uint64_t expiry;      /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
+    uint64_t grace_ms;    /* for which it may be served when it has expired, where nothing better is to be had */
+    uint32_t cost;        /* microseconds that its computation took; 0: not known */
+    uint32_t tags_count;  /* up to LARDER_TAGS_MAX */
+    const uint64_t *tags; /* larder_tag_of() their names */
+    uint64_t expected;    /* store only in place of this word; 0: of whatever is there */
 } larder_terms;
 
-/* Stores a value. Refused ones are counted by cause, and the key's old value is deleted. */
+/* Stores a value. Refused ones are counted by cause, and the key's old value is gone, for it is not true any more; but
+ * a refused FILL or add leaves it, having claimed nothing about it. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms);
 

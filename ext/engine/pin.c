@@ -24,6 +24,7 @@ static void set_bit(larder_pool *pool, uint32_t segment)
                           memory_order_relaxed);
 }
 
+/* model/pin.pml: drop() */
 static void clear_bit(larder_pool *pool, uint32_t segment)
 {
     _Atomic uint64_t *word = &pool->own_pins[segment / 64];
@@ -32,6 +33,7 @@ static void clear_bit(larder_pool *pool, uint32_t segment)
                           memory_order_release);
 }
 
+/* model/pin.pml: pin_set() */
 bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
 {
     if (pool->pinned[segment] != 0) {
@@ -45,14 +47,28 @@ bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
         clear_bit(pool, segment);
         return false;
     }
-    if (pool->pinned_count == 0) {
-        atomic_store_explicit(&pool->slot->pinned_since, larder_pool_now(pool), memory_order_relaxed);
-    }
     pool->pinned[segment] = generation + 1;
     pool->pinned_list[pool->pinned_count++] = segment;
     atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
     protect(pool, segment, PROT_READ);
     return true;
+}
+
+void larder_pin_keep(larder_pool *pool)
+{
+    _Atomic uint64_t *since = &pool->slot->pinned_since;
+    if (atomic_load_explicit(since, memory_order_relaxed) == 0) {
+        atomic_store_explicit(since, larder_pool_now(pool), memory_order_relaxed);
+    }
+}
+
+/* How many are left, for others to see. relaxed: figures. */
+static void tell(larder_pool *pool)
+{
+    if (pool->pinned_count == 0) {
+        atomic_store_explicit(&pool->slot->pinned_since, 0, memory_order_relaxed);
+    }
+    atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
 }
 
 static void drop_entry(larder_pool *pool, uint32_t segment)
@@ -73,7 +89,7 @@ void larder_pin_drop(larder_pool *pool, uint32_t segment)
             break;
         }
     }
-    atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
+    tell(pool);
 }
 
 void larder_pins_drop(larder_pool *pool)
@@ -81,7 +97,7 @@ void larder_pins_drop(larder_pool *pool)
     while (pool->pinned_count > 0) {
         drop_entry(pool, pool->pinned_list[--pool->pinned_count]);
     }
-    atomic_store_explicit(&pool->slot->pinned, 0, memory_order_relaxed);
+    tell(pool);
 }
 
 void larder_pins_forget(larder_pool *pool)
@@ -91,8 +107,12 @@ void larder_pins_forget(larder_pool *pool)
     }
 }
 
+/* model/pin.pml: look_at_pins() */
 bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
 {
+    /* The reclaimer's half of the protocol in pin.h: what the caller wrote, a generation or that the segment is sealed,
+     * comes before our look. */
+    atomic_thread_fence(memory_order_seq_cst);
     uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
     if (used > pool->geometry.slot_count) {
         used = pool->geometry.slot_count;
@@ -121,7 +141,7 @@ void larder_pins_survey(larder_pool *pool)
             /* relaxed: figures. Segments in limbo that are pinned count twice, which errs on the safe side. */
             const larder_slot *slot = &pool->slots[i];
             uint64_t since = atomic_load_explicit(&slot->pinned_since, memory_order_relaxed);
-            if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && now - since > LONG_MS) {
+            if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && since != 0 && now - since > LONG_MS) {
                 pinned |= atomic_load_explicit(&pool->pins[(size_t)i * words + word], memory_order_relaxed);
             }
         }

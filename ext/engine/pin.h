@@ -9,6 +9,9 @@
  *     reader:    set the pin | full fence | load the generation: unchanged, or give up
  *     reclaimer: raise the generation | full fence | load the pins: none, or leave the segment in limbo
  *
+ * So do a writer and whoever is about to take a sealed segment for dead: either the writer finds it sealed and reserves
+ * nothing there, or his pin is seen and the segment left alone.
+ *
  * A pin that hands out values lasts until the request ends. A pin under which something is only looked at or copied
  * is brief. Both are one bit; a process never sets a bit it has set already.
  */
@@ -20,6 +23,9 @@
 /* Pins the segment under that generation. False: it has moved on, and nothing is pinned. */
 bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation);
 
+/* A pin is kept until the request ends: since when is written down. */
+void larder_pin_keep(larder_pool *pool);
+
 /* Drops one pin. */
 void larder_pin_drop(larder_pool *pool, uint32_t segment);
 
@@ -29,7 +35,7 @@ void larder_pins_drop(larder_pool *pool);
 /* Forgets them in this process, leaving the slot's bits as they are (it was retired, or is a parent's). */
 void larder_pins_forget(larder_pool *pool);
 
-/* Does any process pin it? Buries the dead it meets. The caller has raised the segment's generation. */
+/* Does any process pin it? Buries the dead it meets. Begins with a full fence. */
 bool larder_pinned_by_any(larder_pool *pool, uint32_t segment);
 
 static inline bool larder_pin_holds(const larder_pool *pool, uint32_t segment, uint32_t generation)

@@ -11,6 +11,7 @@
 #define LARDER_POOL_H
 
 #include "clock.h"
+#include "error.h"
 #include "format.h"
 
 #include <stdbool.h>
@@ -19,7 +20,6 @@
 #include <sys/types.h>
 
 #define LARDER_NAME_MAX 64u
-#define LARDER_PATH_MAX 1024u
 
 /* Zeros that are mapped behind the pool: as much as an item's header can lead a reader astray by. */
 #define LARDER_MARGIN (UINT64_C(1) << 20)
@@ -44,10 +44,6 @@ typedef struct larder_pool_config {
     larder_value_ops ops;
     larder_wall_clock now; /* NULL: the machine's */
 } larder_pool_config;
-
-typedef struct larder_error {
-    char message[LARDER_PATH_MAX + 768];
-} larder_error;
 
 /* On a page that is zero in a forked child, so that a child that came into being without fork() still finds
  * out. Also zero between requests. */
@@ -79,10 +75,14 @@ typedef struct larder_pool {
     uint32_t unit_shift, segment_shift;
     uint32_t *pinned; /* per segment: generation + 1 under which this process pins it, or 0 */
     larder_slot *slot;
-    uint8_t layout; /* 1 + this PHP's place in header.layouts, 0: none left */
-    bool zero_copy; /* values may be used in place */
+    struct larder_memory *memory; /* of this request; see token.h */
+    uint8_t layout;               /* 1 + this PHP's place in header.layouts, 0: none left */
+    bool zero_copy;               /* values may be used in place */
 
     _Atomic uint64_t *deletions; /* tick of the last delete of a key of the group; see index.h */
+    _Atomic uint64_t *tags;      /* cells; see tag.h */
+    larder_lease *leases;
+    larder_lease *leases_held[16]; /* by this process, for the computations it is in the middle of */
     larder_segment *segments;
     _Atomic uint64_t *starts; /* a bit per 8 bytes of segment: an item begins here */
     _Atomic uint32_t *ghosts;
@@ -92,8 +92,10 @@ typedef struct larder_pool {
     uint32_t *pinned_list;      /* which entries of `pinned` are set */
     uint32_t pinned_count, pinned_most;
     uint32_t slot_index, incarnation;
+    uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
     uint64_t pending_sequence;
-    uint64_t stuck_owner;     /* of the segment lock, waited for in vain: not waited for again */
+    uint64_t lock_turn;       /* how often this process has tried to take the segment lock */
+    uint64_t stuck_owner;     /* the lock's word that was waited for in vain: not waited for again */
     intptr_t shift;           /* ro minus geometry.base */
     larder_geometry geometry; /* a copy nobody can damage */
 
@@ -107,6 +109,7 @@ typedef struct larder_pool {
     bool pins_shared;     /* a child relies on this slot's pins: leave them when the request ends */
     bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
     bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
+    uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
     uint64_t checked_at;  /* ms; the last look at the path */
     uint64_t counted_at;  /* ms; when the countdown last ended */
     larder_error trouble; /* why the pool cannot be used, after a false larder_pool_enter() */

@@ -24,20 +24,23 @@ static int64_t monotonic_ns(void)
 
 static uint64_t lock_word(const larder_pool *pool)
 {
-    return (uint64_t)pool->incarnation << 32 | (pool->slot_index + 1);
+    return (uint64_t)pool->incarnation << 32 |
+           (uint64_t)(pool->lock_turn & LARDER_LOCK_TURNS) << LARDER_LOCK_SLOT_BITS | (pool->slot_index + 1);
 }
 
 static bool try_lock(larder_pool *pool, uint64_t from)
 {
+    pool->lock_turn++;
     LARDER_FAULT(LARDER_AT_LOCK);
     /* acquire: all that the previous owner wrote. */
     return atomic_compare_exchange_strong_explicit(&pool->header->lock, &from, lock_word(pool), memory_order_acquire,
                                                    memory_order_relaxed);
 }
 
+/* model/lock.pml: take_lock(), dead */
 static bool owner_is_dead(larder_pool *pool, uint64_t owner)
 {
-    uint32_t slot = (uint32_t)owner - 1;
+    uint32_t slot = ((uint32_t)owner & ((1u << LARDER_LOCK_SLOT_BITS) - 1)) - 1;
     return slot >= pool->geometry.slot_count ||
            atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != owner >> 32 ||
            larder_slot_bury(pool, slot);
@@ -52,6 +55,7 @@ bool larder_try_lock(larder_pool *pool)
     return true;
 }
 
+/* model/lock.pml: take_lock() */
 bool larder_lock(larder_pool *pool)
 {
     for (int spin = 0; spin < LOCK_SPINS; spin++) {
@@ -70,7 +74,7 @@ bool larder_lock(larder_pool *pool)
             return true;
         }
         if (owner != 0 && owner == pool->stuck_owner) {
-            return false; /* stopped in the middle of its work; once was long enough */
+            return false; /* still at the same work: it is stopped, and once was long enough */
         }
         struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
         nanosleep(&moment, NULL);
@@ -226,15 +230,15 @@ static void set_free(larder_pool *pool, uint32_t index)
     }
 }
 
+/* model/pin.pml: raise_generation(); model/lock.pml: go_on(), SEALED */
 void larder_empty_segment(larder_pool *pool, uint32_t index)
 {
     uint32_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
     larder_list_remove(pool, index);
     LARDER_FAULT(LARDER_AT_VOID);
-    /* seq_cst, and a full fence: the reclaimer's half of the protocol in pin.h. Before the state: whoever recovers from
-     * our death frees what is in limbo, and then no word may lead there. */
+    /* seq_cst: before we look at the pins (pin.h). Before the state: whoever recovers from our death frees what is in
+     * limbo, and then no word may lead there. */
     atomic_store_explicit(&pool->generations[index], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);
-    atomic_thread_fence(memory_order_seq_cst);
     LARDER_FAULT(LARDER_AT_LIMBO);
     set_state(&pool->segments[index], LARDER_LIMBO);
     if (larder_pinned_by_any(pool, index)) {
@@ -279,7 +283,7 @@ void larder_segment_mark(larder_pool *pool, uint64_t offset)
 }
 
 /* Where the same few keys are written over and over, the segments sealed last are dead already. Taking them again keeps
- * such writing in the processor's cache. */
+ * such writing in the processor's cache. model/reserve.pml: emptier() */
 static void reuse_recent(larder_pool *pool, enum larder_list queue)
 {
     uint32_t index = pool->header->lists[queue].last;
@@ -334,7 +338,7 @@ static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64
     return result;
 }
 
-/* Takes `bytes` of a segment that we have pinned, if it is open and has them. */
+/* Takes `bytes` of a segment that we have pinned, if it is open and has them. model/reserve.pml: writer() */
 static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_t *offset)
 {
     larder_segment *segment = &pool->segments[index];
@@ -373,18 +377,49 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
     enum larder_result result = larder_make_run(pool, count, &head);
     if (result == LARDER_OK) {
         uint32_t generation = atomic_load_explicit(&pool->generations[head], memory_order_relaxed);
+        bool held = larder_pin_holds(pool, head, generation);
         prepare(pool, head, queue, count);
         atomic_store_explicit(&pool->segments[head].fill, bytes, memory_order_relaxed);
-        larder_pin_set(pool, head, generation);
-        larder_seal_segment(pool, head);
-        begin_draft(pool, draft, head, generation, larder_segment_offset(pool, head), true);
+        if (larder_pin_set(pool, head, generation)) {
+            larder_seal_segment(pool, head);
+            begin_draft(pool, draft, head, generation, larder_segment_offset(pool, head), !held);
+        } else {
+            /* This process believes to pin an earlier life of it, which cannot be: nothing is written unpinned. */
+            set_free(pool, head);
+            result = LARDER_PINNED;
+        }
     }
     larder_unlock(pool);
     return result;
 }
 
+/* In the queue's open segment; no lock is needed. False, with what is open, if there is no room. */
+static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft,
+                            uint64_t *open)
+{
+    /* acquire: pairs with the opening. */
+    *open = atomic_load_explicit(&pool->header->open[queue], memory_order_acquire);
+    uint32_t index = (uint32_t)*open - 1, generation = (uint32_t)(*open >> 32);
+    uint64_t offset;
+    if (index >= pool->geometry.segment_count) {
+        return false;
+    }
+    bool held = larder_pin_holds(pool, index, generation);
+    bool pinned = held || larder_pin_set(pool, index, generation); /* else it has been recycled since */
+    if (pinned && take_room(pool, index, bytes, &offset)) {
+        begin_draft(pool, draft, index, generation, offset, !held);
+        return true;
+    }
+    if (pinned && !held) {
+        larder_pin_drop(pool, index);
+    }
+    return false;
+}
+
 enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
 {
+    enum larder_list other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
+    uint64_t open;
     if (bytes > larder_largest_item(pool)) {
         return LARDER_LARGE;
     }
@@ -392,26 +427,19 @@ enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uin
         return reserve_run(pool, queue, bytes, draft);
     }
     for (int tries = 0; tries < 64; tries++) {
-        /* acquire: pairs with the opening. */
-        uint64_t open = atomic_load_explicit(&pool->header->open[queue], memory_order_acquire), offset;
-        uint32_t index = (uint32_t)open - 1, generation = (uint32_t)(open >> 32);
-        if (index < pool->geometry.segment_count) {
-            bool held = larder_pin_holds(pool, index, generation);
-            bool pinned = held || larder_pin_set(pool, index, generation); /* else it has been recycled since */
-            if (pinned && take_room(pool, index, bytes, &offset)) {
-                begin_draft(pool, draft, index, generation, offset, !held);
-                return LARDER_OK;
-            }
-            if (pinned && !held) {
-                larder_pin_drop(pool, index);
-            }
+        if (reserve_in_open(pool, queue, bytes, draft, &open)) {
+            return LARDER_OK;
         }
         enum larder_result result = roll(pool, queue, open);
+        if (result == LARDER_BUSY) {
+            break;
+        }
         if (result != LARDER_OK) {
             return result;
         }
     }
-    return LARDER_BUSY;
+    /* Better in the wrong queue than nowhere. */
+    return reserve_in_open(pool, other, bytes, draft, &open) ? LARDER_OK : LARDER_BUSY;
 }
 
 void larder_draft_drop(larder_pool *pool, const larder_draft *draft)
@@ -502,6 +530,7 @@ static void repair_runs(larder_pool *pool)
     }
 }
 
+/* model/lock.pml: recover() */
 void larder_segments_recover(larder_pool *pool)
 {
     uint32_t count = pool->geometry.segment_count, found = 0;

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,10 +49,10 @@ static void note_used(larder_header *header, uint32_t count)
     }
 }
 
-/* Locks a free slot through `fd`; LARDER_NO_SLOT if there is none. */
-static uint32_t lock_any(larder_pool *pool, int fd)
+/* Locks a free slot from that one on through `fd`; LARDER_NO_SLOT if there is none. model/pin.pml: take_slot() */
+static uint32_t lock_any(larder_pool *pool, int fd, uint32_t from)
 {
-    for (uint32_t i = 0; i < pool->geometry.slot_count; i++) {
+    for (uint32_t i = from; i < pool->geometry.slot_count; i++) {
         if (lock_byte(fd, i, F_WRLCK)) {
             LARDER_FAULT(LARDER_AT_SLOT_TAKE);
             clear_pins(pool, i);
@@ -78,18 +77,16 @@ bool larder_slot_take(larder_pool *pool, larder_error *error)
 {
     int fd = open_again(pool);
     if (fd < 0) {
-        snprintf(error->message, sizeof error->message,
-                 "The pool file %s was replaced while it was being opened; try again.", pool->path);
-        return false;
+        return larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->path);
     }
-    uint32_t index = lock_any(pool, fd);
+    uint32_t index = lock_any(pool, fd, 0);
     if (index == LARDER_NO_SLOT) {
         close(fd);
-        snprintf(error->message, sizeof error->message,
-                 "All %u places for processes in the pool \"%s\" are taken by running ones; make the pool larger "
-                 "(larder.size), which gives it more places.",
-                 pool->geometry.slot_count, pool->name);
-        return false;
+        return larder_fail(
+            error,
+            "All %u places for processes in the pool \"%s\" are taken by running ones; make the pool larger "
+            "(larder.size), which gives it more places.",
+            pool->geometry.slot_count, pool->name);
     }
     hold(pool, fd, index);
     return true;
@@ -111,6 +108,7 @@ void larder_slot_release(larder_pool *pool)
     pool->pins_shared = false;
 }
 
+/* model/pin.pml: bury() */
 bool larder_slot_bury(larder_pool *pool, uint32_t index)
 {
     /* Through the handle's other descriptor: our own slot's lock is in its way as any other process's is. While
@@ -123,6 +121,7 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index)
     return true;
 }
 
+/* model/fork.pml: parent() */
 void larder_slot_before_fork(larder_pool *pool)
 {
     pool->spare_index = LARDER_NO_SLOT;
@@ -133,14 +132,16 @@ void larder_slot_before_fork(larder_pool *pool)
     if (pool->spare_fd < 0) {
         return;
     }
-    pool->spare_index = lock_any(pool, pool->spare_fd);
+    /* Behind our own, because pins are looked for in this order: whoever does not see ours any more, because we dropped
+     * it after the fork, sees the copy that we made before. */
+    pool->spare_index = lock_any(pool, pool->spare_fd, pool->pinned_count > 0 ? pool->slot_index + 1 : 0);
     if (pool->spare_index == LARDER_NO_SLOT) {
         close_and_forget(&pool->spare_fd);
         return;
     }
     _Atomic uint64_t *spare = pool->pins + (size_t)pool->spare_index * pool->geometry.pin_words;
     for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
-        /* release: our own pins hold these segments all the while, so a reclaimer may see either. */
+        /* release: our own pins hold these segments until after the fork, so a reclaimer may see either. */
         atomic_store_explicit(&spare[i], atomic_load_explicit(&pool->own_pins[i], memory_order_relaxed),
                               memory_order_release);
     }
@@ -157,6 +158,7 @@ void larder_slot_in_parent(larder_pool *pool)
 void larder_slot_in_child(larder_pool *pool)
 {
     pool->checked_at = 0; /* what was tried a moment ago, the parent tried */
+    memset(pool->leases_held, 0, sizeof pool->leases_held);
     /* Locks taken through a shared open-file description do not exclude each other: questions need their own. */
     int own = open_again(pool);
     if (own >= 0) {

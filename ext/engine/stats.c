@@ -44,7 +44,7 @@ static void add_slots(larder_pool *pool, larder_stats *stats)
         }
         stats->processes++;
         uint64_t since = atomic_load_explicit(&slot->pinned_since, memory_order_relaxed);
-        if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && now > since &&
+        if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && since != 0 && now > since &&
             now - since > stats->oldest_pin_ms) {
             stats->oldest_pin_ms = now - since;
             stats->oldest_pin_slot = i;

@@ -8,6 +8,9 @@
 #include "class.h"
 #include "image.h"
 
+#include "ext/standard/php_incomplete_class.h"
+#include "zend_interfaces.h"
+
 #define LARDER_CLASSES 256 /* a power of two */
 
 #ifdef ZTS
@@ -55,14 +58,17 @@ static uint64_t mix_type(uint64_t hash, zend_type type)
     return hash;
 }
 
-static uint64_t layout_of(zend_class_entry *entry)
+static uint64_t layout_of_properties(const struct larder_class *described)
 {
+    zend_class_entry *entry = described->entry;
     uint32_t flags = ZEND_ACC_PPP_MASK | ZEND_ACC_READONLY;
 #ifdef ZEND_ACC_PPP_SET_MASK
     flags |= ZEND_ACC_PPP_SET_MASK;
 #endif
     uint64_t hash = mix((uint64_t)entry->default_properties_count,
                         entry->ce_flags & (ZEND_ACC_NO_DYNAMIC_PROPERTIES | ZEND_ACC_READONLY_CLASS));
+
+    hash = mix(hash, described->form * 2 + described->wakes);
 
     for (zend_class_entry *class = entry; class; class = class->parent) {
         hash = mix_string(hash, class->name);
@@ -76,41 +82,47 @@ static uint64_t layout_of(zend_class_entry *entry)
             hash = mix_type(hash, property->type);
         }
     }
-    return hash ? hash : 1;
+    return hash > LARDER_LAYOUT_OF_TEXT ? hash : hash + LARDER_LAYOUT_OF_TEXT + 1;
 }
 
-static bool has_magic(zend_class_entry *entry)
+static uint64_t layout_of(const struct larder_class *class)
 {
-    return entry->serialize || entry->unserialize || entry->__serialize || entry->__unserialize ||
-           zend_hash_find_known_hash(&entry->function_table, ZSTR_KNOWN(ZEND_STR_SLEEP)) ||
-           zend_hash_find_known_hash(&entry->function_table, ZSTR_KNOWN(ZEND_STR_WAKEUP));
+    if (class->entry->ce_flags & ZEND_ACC_ENUM) {
+        return LARDER_LAYOUT_OF_ENUM;
+    }
+    switch (class->form) {
+    case LARDER_FORM_STATE:
+        return LARDER_LAYOUT_OF_STATE;
+    case LARDER_FORM_TEXT:
+        return LARDER_LAYOUT_OF_TEXT;
+    default:
+        return layout_of_properties(class);
+    }
 }
 
-static bool is_plain(zend_class_entry *entry)
+/* What can be made again must be made of what PHP's serialiser would make it of, in the same order of precedence. */
+static enum larder_form form_of(zend_class_entry *entry)
 {
     const uint32_t never = ZEND_ACC_NOT_SERIALIZABLE | ZEND_ACC_ANON_CLASS | ZEND_ACC_ENUM | ZEND_ACC_INTERFACE |
                            ZEND_ACC_TRAIT | ZEND_ACC_EXPLICIT_ABSTRACT_CLASS | ZEND_ACC_IMPLICIT_ABSTRACT_CLASS;
 
-    if ((entry->ce_flags & never) || entry->create_object || has_magic(entry)) {
-        return false;
+    if ((entry->ce_flags & never) || entry == php_ce_incomplete_class) {
+        return LARDER_FORM_NONE;
     }
-#if PHP_VERSION_ID >= 80300
-    if (entry->default_object_handlers != &std_object_handlers) {
-        return false;
+    if (entry->serialize && !entry->__serialize) {
+        /* An extension's own way would have to be told whose other values it may refer to. */
+        return entry->serialize == zend_user_serialize ? LARDER_FORM_TEXT : LARDER_FORM_NONE;
     }
-#endif
-#if PHP_VERSION_ID >= 80400
-    /* Which of them have a slot, and what else hooks will keep, is PHP's business. */
-    if (entry->num_hooked_props) {
-        return false;
+    if (entry->__unserialize) {
+        return LARDER_FORM_STATE;
     }
-#endif
-    for (zend_class_entry *class = entry; class; class = class->parent) {
-        if (class->type != ZEND_USER_CLASS && class != zend_standard_class_def) {
-            return false;
-        }
+    if (entry->serialize) {
+        return LARDER_FORM_NONE;
     }
-    return true;
+    if (entry->__serialize || entry->create_object || larder_method(entry, ZEND_STR_SLEEP)) {
+        return LARDER_FORM_PROPERTIES;
+    }
+    return LARDER_FORM_SLOTS;
 }
 
 static struct larder_class *slot_of(zend_string *name)
@@ -123,8 +135,9 @@ const struct larder_class *larder_class_of(zend_class_entry *entry)
     struct larder_class *class = slot_of(entry->name);
     if (class->entry != entry) {
         class->entry = entry;
-        class->plain = is_plain(entry);
-        class->layout = class->plain ? layout_of(entry) : 1;
+        class->form = form_of(entry);
+        class->wakes = class->form < LARDER_FORM_STATE && larder_method(entry, ZEND_STR_WAKEUP);
+        class->layout = layout_of(class);
         known_any = true;
     }
     return class;
@@ -143,12 +156,28 @@ const struct larder_class *larder_class_named(zend_string *name)
     return entry && !EG(exception) ? larder_class_of(entry) : NULL;
 }
 
-bool larder_object_is_ordinary(zend_object *object)
+/* Has it more than its properties, which nothing would keep? */
+static bool has_hidden_state(const zend_object *object, bool wakes)
 {
+    const zend_object_handlers *handlers = object->handlers;
+    bool shown = handlers->get_properties_for || handlers->get_properties != zend_std_get_properties;
+    return handlers->offset != 0 && !(shown && wakes);
+}
+
+enum larder_form larder_form_of(zend_object *object, const struct larder_class *class)
+{
+    enum larder_form form = class->form;
+
+    if (form == LARDER_FORM_SLOTS) {
+        bool is_ordinary = object->handlers == &std_object_handlers;
 #if PHP_VERSION_ID >= 80400
-    if (zend_object_is_lazy(object)) {
-        return false;
-    }
+        is_ordinary = is_ordinary && !zend_object_is_lazy(object);
 #endif
-    return object->handlers == &std_object_handlers;
+        form = is_ordinary ? LARDER_FORM_SLOTS : LARDER_FORM_PROPERTIES;
+    }
+    if (form == LARDER_FORM_PROPERTIES && !object->ce->__serialize && !larder_method(object->ce, ZEND_STR_SLEEP) &&
+        has_hidden_state(object, class->wakes)) {
+        return LARDER_FORM_NONE;
+    }
+    return form;
 }

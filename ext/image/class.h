@@ -1,4 +1,4 @@
-/* Which classes have objects that are nothing but their properties, and how those lie in memory. */
+/* What images have to know of classes. */
 #ifndef LARDER_CLASS_H
 #define LARDER_CLASS_H
 
@@ -7,10 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How objects of a class are taken apart and made again. */
+enum larder_form {
+    LARDER_FORM_NONE,       /* not at all */
+    LARDER_FORM_SLOTS,      /* they are nothing but their properties, which lie in slots */
+    LARDER_FORM_PROPERTIES, /* by the names of their properties; what those are, they may say themselves (__sleep) */
+    LARDER_FORM_STATE,      /* by an array that __unserialize() is given */
+    LARDER_FORM_TEXT,       /* by a string (Serializable) */
+};
+
+/* What an image holds instead of a hash of the properties where these do not matter. */
+#define LARDER_LAYOUT_OF_ENUM  0u
+#define LARDER_LAYOUT_OF_STATE 1u
+#define LARDER_LAYOUT_OF_TEXT  2u
+
 struct larder_class {
     zend_class_entry *entry;
-    uint64_t layout; /* of names, order, types and flags of its properties and of its parents; never 0 */
-    bool plain;      /* an object of it is remade by filling in its properties */
+    uint64_t layout; /* of names, order, types and flags of its properties, of its parents and its magic methods */
+    enum larder_form form;
+    bool wakes; /* __wakeup() is called on each object that is made again */
 };
 
 /* What is to know of a class; good until the next call. */
@@ -19,7 +34,12 @@ const struct larder_class *larder_class_of(zend_class_entry *entry);
 /* The class that an image names, autoloaded if need be; NULL if it is gone, or an exception is pending. */
 const struct larder_class *larder_class_named(zend_string *name);
 
-/* Has the object nothing that its class does not tell: handlers of an extension, a state of being lazy? */
-bool larder_object_is_ordinary(zend_object *object);
+/* The form of this very object of the class. */
+enum larder_form larder_form_of(zend_object *object, const struct larder_class *class);
+
+static inline zend_function *larder_method(const zend_class_entry *entry, zend_known_string_id name)
+{
+    return zend_hash_find_ptr(&entry->function_table, ZSTR_KNOWN(name));
+}
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Kahn's algorithm (1962) on what a survey found: take away arrays that no array contains until none is left, or
  * only cycles are. A survey lists finds, and arrays met again, by ascending parent, so that the children of each
- * are neighbours in both lists. Cycles that lead through an object are of no concern: objects may have them.
+ * are near one another in both lists. Cycles that lead through an object, or through a reference that the value has
+ * twice, are of no concern: those may have them.
  */
 #include "survey.h"
 
@@ -15,9 +16,11 @@ struct sorting {
     uint32_t ready_count;
 };
 
+/* An array, or a reference that was met once: what it refers to will stand in its place. */
 static bool is_array(const struct larder_survey *survey, uint32_t index)
 {
-    return survey->found[index].type == LARDER_FOUND_ARRAY;
+    const struct larder_found *found = &survey->found[index];
+    return larder_found_array(found) || (found->type == LARDER_FOUND_REFERENCE && found->live == 1);
 }
 
 /* Fills in what the sorting starts from; the number of arrays. */
@@ -54,17 +57,36 @@ static void leave(struct sorting *sorting, uint32_t child)
     }
 }
 
+static bool is_reference(const struct larder_survey *survey, uint32_t index)
+{
+    return survey->found[index].type == LARDER_FOUND_REFERENCE;
+}
+
+/* What a reference refers to is listed right behind it, between its neighbours. */
 static void take_away(struct sorting *sorting, uint32_t parent)
 {
     const struct larder_survey *survey = sorting->survey;
     uint32_t child = sorting->first_child[parent];
     uint32_t shared = sorting->first_shared[parent];
+    bool only_one = is_reference(survey, parent);
 
-    for (; child && child < survey->count && survey->found[child].parent == parent; child++) {
-        leave(sorting, child);
+    for (; child && child < survey->count; child++) {
+        uint32_t listed_for = survey->found[child].parent;
+        if (listed_for == parent) {
+            leave(sorting, child);
+        }
+        if (only_one || (listed_for != parent && !is_reference(survey, listed_for))) {
+            break;
+        }
     }
-    for (; shared < survey->shared_count && survey->shared[shared].parent == parent; shared++) {
-        leave(sorting, survey->shared[shared].child);
+    for (; shared < survey->shared_count; shared++) {
+        uint32_t listed_for = survey->shared[shared].parent;
+        if (listed_for == parent) {
+            leave(sorting, survey->shared[shared].child);
+        }
+        if (only_one || (listed_for != parent && !is_reference(survey, listed_for))) {
+            break;
+        }
     }
 }
 

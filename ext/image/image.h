@@ -16,40 +16,50 @@
 
 /* What the bytes of an item's value are. The first group is the same for every PHP (layout 0). */
 enum larder_kind {
-    LARDER_KIND_BYTES = 0,      /* a short string, raw; read as a copy */
-    LARDER_KIND_COUNTER = 1,    /* an int from -2^62 to 2^62 - 1, one atomic word; the engine reads and writes it */
-    LARDER_KIND_INT = 2,        /* any other int, 8 bytes */
-    LARDER_KIND_FLOAT = 3,      /* 8 bytes */
-    LARDER_KIND_NULL = 4,       /* nothing */
-    LARDER_KIND_FALSE = 5,      /* nothing */
-    LARDER_KIND_TRUE = 6,       /* nothing */
-    LARDER_KIND_SERIALIZED = 7, /* by PHP's serialiser */
-    LARDER_KIND_IGBINARY = 8,   /* by igbinary */
+    LARDER_KIND_BYTES = 0,   /* a short string, raw; read as a copy */
+    LARDER_KIND_COUNTER = 1, /* an int from -2^62 to 2^62 - 1, one atomic word; the engine reads and writes it */
+    LARDER_KIND_INT = 2,     /* any other int, 8 bytes */
+    LARDER_KIND_FLOAT = 3,   /* 8 bytes */
+    LARDER_KIND_NULL = 4,    /* nothing */
+    LARDER_KIND_FALSE = 5,   /* nothing */
+    LARDER_KIND_TRUE = 6,    /* nothing */
     /* From here on: PHP's layout. */
     LARDER_KIND_STRING = 16,           /* a long string, a zend_string */
     LARDER_KIND_ARRAY = 17,            /* an array without objects, used in place */
-    LARDER_KIND_ARRAY_OF_OBJECTS = 18, /* an array with objects somewhere inside, rebuilt along the path to them */
-    LARDER_KIND_OBJECT = 19,           /* stdClass or a plain user object */
+    LARDER_KIND_ARRAY_OF_OBJECTS = 18, /* one with objects or references inside, rebuilt along the path to them */
+    LARDER_KIND_OBJECT = 19,
 };
 #define LARDER_FIRST_KIND_WITH_LAYOUT LARDER_KIND_STRING
 
 /* A value on its way into the pool. Lives on the caller's stack between measure and discard. */
 typedef struct larder_image_plan {
     uint8_t kind;
-    bool owned;                   /* `value` is the serialised string, which discard lets go */
-    size_t size;                  /* bytes the image takes; a multiple of 8 for kinds with a layout */
-    zval value;                   /* what is written: borrowed, nobody may change it before discard */
-    struct larder_survey *survey; /* what measure found inside an array or object; NULL for the rest */
+    bool held;                      /* by larder_image_hold() */
+    size_t size;                    /* bytes the image takes; a multiple of 8 for kinds with a layout */
+    zval value;                     /* what is written: nobody may change it before discard */
+    struct larder_survey *survey;   /* what measure found inside an array or object; NULL for the rest */
+    struct larder_answers *answers; /* what objects inside told of themselves; NULL if there was none to ask */
 } larder_image_plan;
 
 /* What went wrong with a value that cannot be stored. */
 typedef struct larder_image_refusal {
-    char message[512]; /* one sentence with the path inside the value; empty when PHP threw an exception itself */
+    /* A clause with the path inside the value, to be released; if an exception is pending, that is the reason. */
+    zend_string *message;
 } larder_image_refusal;
 
+/* What php_addcslashes() is to make visible in messages. */
+#define LARDER_UNPRINTABLE "\0..\37\\\177..\377"
+
 /* Decides how `value` is stored and how many bytes that takes; runs user code only here (__serialize and
- * friends). False: cannot be stored, `refusal` says why, or an exception is pending. */
+ * friends). False: it cannot be stored, and `refusal` says why. */
 bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_refusal *refusal);
+
+/* Keeps the value until discard, whatever becomes of the variable that it was in. */
+void larder_image_hold(larder_image_plan *plan);
+
+/* Measures a value that is held once more, and runs no code: code that was run in between may have changed what is in
+ * it. False: `refusal` says why. */
+bool larder_image_measure_again(larder_image_plan *plan, larder_image_refusal *refusal);
 
 /* Writes plan->size bytes at `to` (8-byte aligned for kinds with a layout), as readers will see them at
  * `address`. Runs no user code and cannot fail. Never called for LARDER_KIND_COUNTER. */
@@ -59,8 +69,9 @@ void larder_image_discard(larder_image_plan *plan);
 
 /* Makes `result` the value of an image that lies at `image`, `shift` bytes from where it was made for.
  * With zero_copy (only if shift is 0) arrays and long strings are used in place: the caller has pinned them.
- * False: the image is of a class that is gone or has changed, a miss; an exception may be pending. Never
- * called for LARDER_KIND_COUNTER. May run user code (autoloading, __unserialize). */
+ * False: a miss. The image is of a class that is gone or has changed, or what it runs has thrown something, which is
+ * dropped; only what is to end the request stays pending. Never called for LARDER_KIND_COUNTER. May run user code
+ * (autoloading, __unserialize). */
 bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t size, intptr_t shift, bool zero_copy);
 
 /* The same for an array that is used in place. Not counted, so PHP leaves the count alone and copies the array before

@@ -1,14 +1,13 @@
 /* Deciding how a value is stored. */
 #include "image.h"
-#include "serialize.h"
 #include "survey.h"
 
 /* Strings up to here are kept raw and copied on each read; longer ones are used in place. A copy that fits into
  * a page of PHP's heap costs 10 to 50 ns, about what a pin costs, and holds none; beyond, it grows with every KB. */
 #define LARDER_SHORT_STRING (4096 - sizeof(zend_string))
 
-/* PHP's unserialize() refuses what is deeper, and its serialize() recurses. */
-#define LARDER_DEEPEST_TO_SERIALIZE 4096
+/* Objects that make new objects each time they are asked could go on for ever. */
+#define LARDER_ROUNDS_OF_ASKING 8
 
 /* Counters leave two bits of their word to the engine. */
 #define LARDER_COUNTER_LIMIT (ZEND_LONG_MAX / 2 + 1)
@@ -26,49 +25,73 @@ static void plan_string(larder_image_plan *plan)
     }
 }
 
-static bool plan_serialized(larder_image_plan *plan, zval *value, larder_image_refusal *refusal)
+static bool survey_value(larder_image_plan *plan, larder_image_refusal *refusal)
 {
-    plan->kind = larder_serialize(&plan->value, value, refusal);
-    plan->owned = plan->kind != 0;
-    plan->size = plan->owned ? Z_STRLEN(plan->value) : 0;
-    return plan->owned;
+    if (!larder_survey_run(plan->survey, &plan->value, plan->answers, refusal)) {
+        return false;
+    }
+    plan->size = plan->survey->parts + plan->survey->strings;
+    if (Z_TYPE(plan->value) == IS_OBJECT) {
+        plan->kind = LARDER_KIND_OBJECT;
+    } else {
+        plan->kind = plan->survey->found[0].rebuilt ? LARDER_KIND_ARRAY_OF_OBJECTS : LARDER_KIND_ARRAY;
+    }
+    return true;
 }
 
-static bool plan_parts(larder_image_plan *plan, zval *value, larder_image_refusal *refusal)
+static bool survey_again(larder_image_plan *plan, larder_image_refusal *refusal)
 {
-    struct larder_survey *survey = emalloc(sizeof(*survey));
-    bool storable = larder_survey_run(survey, value, refusal);
+    larder_survey_free(plan->survey);
+    larder_survey_init(plan->survey);
+    return survey_value(plan, refusal);
+}
 
-    if (storable && !survey->to_be_serialized) {
-        plan->survey = survey;
-        plan->size = survey->parts + survey->strings;
-        if (Z_TYPE_P(value) == IS_OBJECT) {
-            plan->kind = LARDER_KIND_OBJECT;
-        } else {
-            plan->kind = survey->found[0].rebuilt ? LARDER_KIND_ARRAY_OF_OBJECTS : LARDER_KIND_ARRAY;
+static bool refuse_restless(larder_image_refusal *refusal)
+{
+    refusal->message = zend_string_init(
+        ZEND_STRL("$value has other objects each time it is asked for its state; store plain data taken from it"),
+        false);
+    return false;
+}
+
+/* The user's code that runs here may change the value, and the variable that it came from, so nothing is known of it
+ * afterwards but what was told. */
+static bool ask_and_survey_again(larder_image_plan *plan, larder_image_refusal *refusal)
+{
+    larder_image_hold(plan);
+    plan->answers = emalloc(sizeof(*plan->answers));
+    larder_answers_init(plan->answers);
+    for (int round = 0; round < LARDER_ROUNDS_OF_ASKING; round++) {
+        if (!larder_ask(plan->answers, &plan->value, refusal) || !survey_again(plan, refusal)) {
+            return false;
         }
-        return true;
+        if (!plan->survey->has_unasked) {
+            return true;
+        }
     }
-    if (storable && survey->depth > LARDER_DEEPEST_TO_SERIALIZE) {
-        storable = false;
-        snprintf(refusal->message, sizeof(refusal->message),
-                 "the value has references or objects that must be serialised and is nested %u deep, deeper than "
-                 "the %d that can be read back; store it in a flatter form",
-                 survey->depth, LARDER_DEEPEST_TO_SERIALIZE);
+    return refuse_restless(refusal);
+}
+
+static bool plan_parts(larder_image_plan *plan, larder_image_refusal *refusal)
+{
+    plan->survey = emalloc(sizeof(*plan->survey));
+    larder_survey_init(plan->survey);
+    if (!survey_value(plan, refusal) || (plan->survey->has_unasked && !ask_and_survey_again(plan, refusal))) {
+        larder_image_discard(plan);
+        return false;
     }
-    larder_survey_free(survey);
-    efree(survey);
-    return storable && plan_serialized(plan, value, refusal);
+    return true;
 }
 
 bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_refusal *refusal)
 {
     ZVAL_DEREF(value);
     ZVAL_COPY_VALUE(&plan->value, value);
-    plan->owned = false;
+    plan->held = false;
     plan->survey = NULL;
+    plan->answers = NULL;
     plan->size = 0;
-    refusal->message[0] = '\0';
+    refusal->message = NULL;
 
     switch (Z_TYPE_P(value)) {
     case IS_UNDEF:
@@ -95,8 +118,28 @@ bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_ref
         plan_string(plan);
         return true;
     default:
-        return plan_parts(plan, value, refusal);
+        return plan_parts(plan, refusal);
     }
+}
+
+void larder_image_hold(larder_image_plan *plan)
+{
+    if (!plan->held) {
+        Z_TRY_ADDREF(plan->value);
+        plan->held = true;
+    }
+}
+
+bool larder_image_measure_again(larder_image_plan *plan, larder_image_refusal *refusal)
+{
+    refusal->message = NULL;
+    if (!plan->survey) {
+        return true;
+    }
+    if (!survey_again(plan, refusal)) {
+        return false;
+    }
+    return !plan->survey->has_unasked || refuse_restless(refusal);
 }
 
 void larder_image_discard(larder_image_plan *plan)
@@ -106,8 +149,13 @@ void larder_image_discard(larder_image_plan *plan)
         efree(plan->survey);
         plan->survey = NULL;
     }
-    if (plan->owned) {
+    if (plan->answers) {
+        larder_answers_free(plan->answers);
+        efree(plan->answers);
+        plan->answers = NULL;
+    }
+    if (plan->held) {
         zval_ptr_dtor(&plan->value);
-        plan->owned = false;
+        plan->held = false;
     }
 }

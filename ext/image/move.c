@@ -60,6 +60,13 @@ static void move_part(zend_refcounted_h *part, intptr_t move)
     case LARDER_PART_CLASS:
         move_address(&((struct larder_class_part *)part)->name, move);
         break;
+    case LARDER_PART_TELLER:
+        move_address(&((struct larder_teller_part *)part)->class, move);
+        move_value(&((struct larder_teller_part *)part)->told, move);
+        break;
+    case IS_REFERENCE:
+        move_value(&((struct larder_reference_part *)part)->value, move);
+        break;
     case LARDER_PART_CASE:
         move_address(&((struct larder_case_part *)part)->enumeration, move);
         move_address(&((struct larder_case_part *)part)->name, move);

@@ -17,7 +17,12 @@
  * parts anew keeps what it made in an array under that number: what was one object, array or string in the
  * value that was stored is one again in the value that is read, cycles included.
  *
- * Arrays are marked immutable if they are used in place. One that has an object somewhere inside is not.
+ * Arrays are marked immutable if they are used in place. One that has an object, or a reference that leads elsewhere
+ * too, somewhere inside is not.
+ *
+ * Objects whose classes say themselves what they are made of (__serialize, __sleep and the like) are parts with what
+ * they told. When everything is made, each has its turn: it is given that, or woken. Turns go from the inside to the
+ * outside, as unserialize() takes them, so that an object finds complete what it is given.
  */
 #ifndef LARDER_PART_H
 #define LARDER_PART_H
@@ -29,8 +34,9 @@
 #include <stdint.h>
 
 /* Types that PHP never gives to a part of its own that could be met here. */
-#define LARDER_PART_CASE  IS_CONSTANT_AST
-#define LARDER_PART_CLASS IS_PTR
+#define LARDER_PART_CASE   IS_CONSTANT_AST
+#define LARDER_PART_CLASS  IS_PTR
+#define LARDER_PART_TELLER IS_RESOURCE
 
 #define LARDER_FIRST_REFCOUNT 2u
 
@@ -56,8 +62,23 @@ struct larder_object_part {
     struct larder_class_part *class;
     zend_array *dynamic; /* the properties that its class does not declare, or NULL */
     uint32_t slots;
-    uint32_t unused;
+    uint32_t turn;     /* when its __wakeup() is called, from 1; 0: never */
     zval properties[]; /* with PHP's flag for a typed property that was never set */
+};
+
+/* An object that tells what it is to be made of; the turn comes in which it is. */
+struct larder_teller_part {
+    zend_refcounted_h gc;
+    struct larder_class_part *class;
+    uint32_t form; /* enum larder_form */
+    uint32_t turn;
+    zval told; /* an array or a string */
+};
+
+/* A variable that is more than one element or property. */
+struct larder_reference_part {
+    zend_refcounted_h gc;
+    zval value;
 };
 
 static inline uint32_t larder_part_type(const zend_refcounted_h *part)
@@ -128,6 +149,10 @@ static inline size_t larder_part_size(const zend_refcounted_h *part)
         return sizeof(struct larder_class_part);
     case LARDER_PART_CASE:
         return sizeof(struct larder_case_part);
+    case LARDER_PART_TELLER:
+        return sizeof(struct larder_teller_part);
+    case IS_REFERENCE:
+        return sizeof(struct larder_reference_part);
     default:
         return larder_string_size(((const zend_string *)part)->len);
     }

@@ -2,7 +2,9 @@
 #include "image.h"
 #include "part.h"
 #include "rebuild.h"
-#include "serialize.h"
+
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
 
 static void read_word(zval *result, uint8_t kind, const void *image)
 {
@@ -18,6 +20,18 @@ static void read_string(zval *result, const zend_string *image, bool zero_copy)
         ZVAL_STRINGL_FAST(result, image->val, image->len);
         ZSTR_H(Z_STR_P(result)) = image->h;
     }
+}
+
+/* What the value's own code throws, or an autoloader, says that the value is of no use: a miss, in every store. An
+ * exit() goes on, of course. */
+static bool missed(void)
+{
+    while (EG(exception) && instanceof_function(EG(exception)->ce, zend_ce_throwable)) {
+        zend_object *exception = EG(exception);
+        EG(exception) = NULL;
+        OBJ_RELEASE(exception);
+    }
+    return false;
 }
 
 bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t size, intptr_t shift, bool zero_copy)
@@ -39,9 +53,6 @@ bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t siz
     case LARDER_KIND_TRUE:
         ZVAL_TRUE(result);
         return true;
-    case LARDER_KIND_SERIALIZED:
-    case LARDER_KIND_IGBINARY:
-        return larder_unserialize(result, kind, image, size);
     case LARDER_KIND_STRING:
         read_string(result, image, zero_copy);
         return true;
@@ -53,7 +64,7 @@ bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t siz
         return larder_rebuild(result, image, size, shift, false);
     case LARDER_KIND_ARRAY_OF_OBJECTS:
     case LARDER_KIND_OBJECT:
-        return larder_rebuild(result, image, size, shift, zero_copy);
+        return larder_rebuild(result, image, size, shift, zero_copy) || missed();
     default: /* a kind that some later version writes */
         return false;
     }

@@ -1,15 +1,17 @@
 /* Making values anew from the parts of an image.
  *
- * Three passes over the parts in memory order: find the classes and enum cases (only this runs user code, and
- * only this can fail, before anything was made), make every part with a raw copy of its content, then turn the
- * addresses in those copies into what was made. The raw copies are harmless if a memory limit ends the request
- * between: nothing in an image is marked as counted, so PHP frees nothing through them.
+ * Passes over the parts in memory order: find the classes and enum cases (this runs user code: autoloaders) and begin
+ * the objects that told what they are to be made of (either can fail, before anything else was made), make every part
+ * with a raw copy of its content, then turn the addresses in those copies into what was made. Last, when the value is
+ * whole, objects have their turns (this runs user code, too: wake.c). The raw copies are harmless if a memory limit
+ * ends the request between: nothing in an image is marked as counted, so PHP frees nothing through them.
  *
  * No recursion, whatever refers to whatever; every reference to a part adds one to its count.
  */
 #include "rebuild.h"
 #include "class.h"
 #include "part.h"
+#include "wake.h"
 
 #include "zend_enum.h"
 
@@ -20,8 +22,10 @@ struct rebuild {
     const char *end;
     intptr_t shift;
     bool in_place;
-    bool has_mixed; /* an object with both declared and dynamic properties was met */
-    void **made;    /* by number: zend_object, zend_array, zend_string, zend_class_entry; NULL if not yet */
+    bool has_mixed;            /* an object with both declared and dynamic properties was met */
+    void **made;               /* by number: zend_object, zend_array, and so on; NULL if not yet */
+    struct larder_turn *turns; /* NULL if no object has one */
+    uint32_t turn_count;
 };
 
 static void *seen_from_here(const struct rebuild *rebuild, const void *address)
@@ -46,12 +50,19 @@ static inline const char *next(const char *at)
     return at + larder_part_size((const zend_refcounted_h *)at);
 }
 
-static uint32_t count_parts(const struct rebuild *rebuild)
+static inline bool has_turn(const zend_refcounted_h *part)
+{
+    return larder_part_type(part) == LARDER_PART_TELLER ||
+           (larder_part_type(part) == IS_OBJECT && ((const struct larder_object_part *)part)->turn);
+}
+
+static uint32_t count_parts(struct rebuild *rebuild)
 {
     const char *at = rebuild->image;
     uint32_t count = 0;
 
     for (; goes_on(rebuild, at); at = next(at)) {
+        rebuild->turn_count += has_turn((const zend_refcounted_h *)at);
         count++;
     }
     for (; !rebuild->in_place && at < rebuild->end; at = next(at)) {
@@ -70,7 +81,7 @@ static zend_class_entry *find_class(struct rebuild *rebuild, const struct larder
             return NULL;
         }
         zend_class_entry *entry = class->entry;
-        if (part->layout ? !class->plain || class->layout != part->layout : !(entry->ce_flags & ZEND_ACC_ENUM)) {
+        if (class->layout != part->layout) {
             return NULL;
         }
         if (!(entry->ce_flags & ZEND_ACC_CONSTANTS_UPDATED) && zend_update_class_constants(entry) != SUCCESS) {
@@ -118,6 +129,35 @@ static bool find_classes(struct rebuild *rebuild)
     return true;
 }
 
+/* The constructor is not called. False if PHP refuses; those begun before are given up. */
+static bool begin_tellers(struct rebuild *rebuild)
+{
+    for (const char *at = rebuild->image; goes_on(rebuild, at); at = next(at)) {
+        const struct larder_teller_part *part = (const struct larder_teller_part *)at;
+        if (larder_part_type(&part->gc) == LARDER_PART_TELLER) {
+            const struct larder_class_part *class = seen_from_here(rebuild, part->class);
+            struct larder_turn *turn = &rebuild->turns[part->turn - 1];
+            zval object;
+            if (object_init_ex(&object, rebuild->made[larder_part_number(&class->gc)]) != SUCCESS) {
+                return false;
+            }
+            *turn = (struct larder_turn){.object = Z_OBJ(object), .form = part->form};
+            ZVAL_UNDEF(&turn->told);
+            rebuild->made[larder_part_number(&part->gc)] = Z_OBJ(object);
+        }
+    }
+    return true;
+}
+
+static void give_up(struct rebuild *rebuild)
+{
+    for (uint32_t i = 0; i < rebuild->turn_count; i++) {
+        if (rebuild->turns[i].object) {
+            larder_give_up_turn(&rebuild->turns[i]);
+        }
+    }
+}
+
 static zend_array *make_array(const zend_array *part)
 {
     zend_array *array;
@@ -143,6 +183,17 @@ static zend_object *make_object(const struct rebuild *rebuild, const struct lard
     return object;
 }
 
+static zend_reference *make_reference(const struct larder_reference_part *part)
+{
+    zend_reference *reference = emalloc(sizeof(*reference));
+
+    GC_SET_REFCOUNT(reference, 0);
+    GC_TYPE_INFO(reference) = GC_REFERENCE;
+    ZVAL_COPY_VALUE(&reference->val, &part->value);
+    reference->sources.ptr = NULL;
+    return reference;
+}
+
 static zend_string *make_string(struct rebuild *rebuild, const zend_string *part)
 {
     void **made = &rebuild->made[larder_part_number(&part->gc)];
@@ -162,10 +213,17 @@ static void make_parts(struct rebuild *rebuild)
 {
     for (const char *at = rebuild->image; goes_on(rebuild, at); at = next(at)) {
         const zend_refcounted_h *part = (const zend_refcounted_h *)at;
-        if (larder_part_type(part) == IS_ARRAY) {
-            rebuild->made[larder_part_number(part)] = make_array((const zend_array *)part);
-        } else if (larder_part_type(part) == IS_OBJECT) {
-            rebuild->made[larder_part_number(part)] = make_object(rebuild, (const struct larder_object_part *)part);
+        void **made = &rebuild->made[larder_part_number(part)];
+        switch (larder_part_type(part)) {
+        case IS_ARRAY:
+            *made = make_array((const zend_array *)part);
+            break;
+        case IS_OBJECT:
+            *made = make_object(rebuild, (const struct larder_object_part *)part);
+            break;
+        case IS_REFERENCE:
+            *made = make_reference((const struct larder_reference_part *)part);
+            break;
         }
     }
 }
@@ -186,6 +244,10 @@ static inline void fill_value(struct rebuild *rebuild, zval *value)
             ZVAL_ARR(value, rebuild->made[larder_part_number(part)]);
             Z_ADDREF_P(value);
         }
+        break;
+    case IS_REFERENCE:
+        ZVAL_REF(value, rebuild->made[larder_part_number(part)]);
+        Z_ADDREF_P(value);
         break;
     default:
         ZVAL_OBJ_COPY(value, rebuild->made[larder_part_number(part)]);
@@ -212,10 +274,28 @@ static void fill_array(struct rebuild *rebuild, zend_array *array)
     }
 }
 
+/* Whoever writes through the reference must keep to the type of the property. */
+static void keep_type(zend_object *object, zval *slot)
+{
+    zend_property_info *property = zend_get_typed_property_info_for_slot(object, slot);
+    if (property) {
+        ZEND_REF_ADD_TYPE_SOURCE(Z_REF_P(slot), property);
+    }
+}
+
 static void fill_object(struct rebuild *rebuild, const struct larder_object_part *part, zend_object *object)
 {
     for (uint32_t i = 0; i < part->slots; i++) {
-        fill_value(rebuild, &object->properties_table[i]);
+        zval *slot = &object->properties_table[i];
+        fill_value(rebuild, slot);
+        if (UNEXPECTED(Z_ISREF_P(slot))) {
+            keep_type(object, slot);
+        }
+    }
+    if (rebuild->turns && part->turn) {
+        rebuild->turns[part->turn - 1] = (struct larder_turn){.object = object, .form = LARDER_FORM_SLOTS};
+        ZVAL_UNDEF(&rebuild->turns[part->turn - 1].told);
+        GC_ADDREF(object);
     }
     if (part->dynamic) {
         const zend_array *dynamic = seen_from_here(rebuild, part->dynamic);
@@ -230,10 +310,23 @@ static void fill_parts(struct rebuild *rebuild)
     for (const char *at = rebuild->image; goes_on(rebuild, at); at = next(at)) {
         const zend_refcounted_h *part = (const zend_refcounted_h *)at;
         void *made = rebuild->made[larder_part_number(part)];
-        if (larder_part_type(part) == IS_ARRAY) {
+        switch (larder_part_type(part)) {
+        case IS_ARRAY:
             fill_array(rebuild, made);
-        } else if (larder_part_type(part) == IS_OBJECT) {
+            break;
+        case IS_OBJECT:
             fill_object(rebuild, (const struct larder_object_part *)part, made);
+            break;
+        case IS_REFERENCE:
+            fill_value(rebuild, &((zend_reference *)made)->val);
+            break;
+        case LARDER_PART_TELLER: {
+            const struct larder_teller_part *teller = (const struct larder_teller_part *)part;
+            zval *told = &rebuild->turns[teller->turn - 1].told;
+            ZVAL_COPY_VALUE(told, &teller->told);
+            fill_value(rebuild, told);
+            break;
+        }
         }
     }
 }
@@ -282,6 +375,83 @@ static void take_root(const struct rebuild *rebuild, zval *result)
     }
 }
 
+/* Alone in an image, the only object that one of its properties can be is itself. */
+static bool holds_itself(const struct rebuild *rebuild, const struct larder_object_part *part)
+{
+    bool holds = false;
+    for (uint32_t i = 0; i < part->slots; i++) {
+        holds |= Z_TYPE(part->properties[i]) == IS_OBJECT;
+    }
+    if (part->dynamic) {
+        const zend_array *dynamic = seen_from_here(rebuild, part->dynamic);
+        const Bucket *bucket = larder_array_elements(dynamic);
+        holds |= HT_IS_PACKED(dynamic);
+        for (uint32_t i = 0; i < dynamic->nNumUsed && !holds; i++) {
+            holds |= Z_TYPE(bucket[i].val) == IS_OBJECT;
+        }
+    }
+    return holds;
+}
+
+/* Most objects have no others inside: they are an object, its class, and a table if it has dynamic properties. Used in
+ * place there is nothing in them to turn, so they are made in one go. */
+static bool is_lone_object(const struct rebuild *rebuild, const struct larder_class_part **class)
+{
+    const struct larder_object_part *part = (const struct larder_object_part *)rebuild->image;
+    if (!rebuild->in_place || larder_part_type(&part->gc) != IS_OBJECT || part->turn ||
+        (part->dynamic && part->slots > 0)) {
+        return false;
+    }
+    *class = NULL;
+    for (const char *at = next(rebuild->image); goes_on(rebuild, at); at = next(at)) {
+        bool is_class = larder_part_type((const zend_refcounted_h *)at) == LARDER_PART_CLASS;
+        if (is_class && *class == NULL) {
+            *class = (const struct larder_class_part *)at;
+        } else if (is_class || at != (const char *)seen_from_here(rebuild, part->dynamic)) {
+            return false;
+        }
+    }
+    return *class != NULL && !holds_itself(rebuild, part);
+}
+
+static bool make_lone_object(struct rebuild *rebuild, const struct larder_class_part *class_part, zval *result)
+{
+    const struct larder_object_part *part = (const struct larder_object_part *)rebuild->image;
+    zend_class_entry *class = find_class(rebuild, class_part);
+    if (!class) {
+        return false;
+    }
+    zend_object *object = zend_objects_new(class);
+    memcpy(object->properties_table, part->properties, part->slots * sizeof(zval));
+    if (part->dynamic) {
+        object->properties = make_array(seen_from_here(rebuild, part->dynamic));
+        GC_SET_REFCOUNT(object->properties, 1);
+    }
+    ZVAL_OBJ(result, object);
+    return true;
+}
+
+static void make_all(struct rebuild *rebuild, zval *result)
+{
+    make_parts(rebuild);
+    fill_parts(rebuild);
+    if (rebuild->has_mixed) {
+        unite_mixed(rebuild);
+    }
+    take_root(rebuild, result);
+}
+
+/* The value is whole; what runs now may do with it what it likes. */
+static bool take_turns(const struct rebuild *rebuild, zval *result)
+{
+    if (larder_take_turns(rebuild->turns, rebuild->turn_count)) {
+        return true;
+    }
+    zval_ptr_dtor(result);
+    ZVAL_NULL(result);
+    return false;
+}
+
 bool larder_rebuild(zval *result, const void *image, size_t size, intptr_t shift, bool in_place)
 {
     void *few[MADE_AT_FIRST] = {NULL};
@@ -292,23 +462,31 @@ bool larder_rebuild(zval *result, const void *image, size_t size, intptr_t shift
         .in_place = in_place,
         .made = few,
     };
-    uint32_t count = count_parts(&rebuild);
-    bool found;
+    const struct larder_class_part *class;
+    bool done;
 
+    if (is_lone_object(&rebuild, &class)) {
+        return make_lone_object(&rebuild, class, result);
+    }
+    uint32_t count = count_parts(&rebuild);
     if (count > MADE_AT_FIRST) {
         rebuild.made = ecalloc(count, sizeof(void *));
     }
-    found = find_classes(&rebuild);
-    if (found) {
-        make_parts(&rebuild);
-        fill_parts(&rebuild);
-        if (rebuild.has_mixed) {
-            unite_mixed(&rebuild);
-        }
-        take_root(&rebuild, result);
+    if (rebuild.turn_count) {
+        rebuild.turns = ecalloc(rebuild.turn_count, sizeof(*rebuild.turns));
+    }
+    done = find_classes(&rebuild) && (!rebuild.turns || begin_tellers(&rebuild));
+    if (done) {
+        make_all(&rebuild, result);
+        done = !rebuild.turns || take_turns(&rebuild, result);
+    } else if (rebuild.turns) {
+        give_up(&rebuild);
+    }
+    if (rebuild.turns) {
+        efree(rebuild.turns);
     }
     if (rebuild.made != few) {
         efree(rebuild.made);
     }
-    return found;
+    return done;
 }

@@ -1,7 +1,7 @@
-/* Measuring: what is inside a value, how much room it takes, and whether an image can hold it. */
+/* Finding what is inside a value, and whether all of it can be stored. */
 #include "survey.h"
 #include "class.h"
-#include "image.h"
+#include "refusal.h"
 
 #include "zend_enum.h"
 
@@ -20,7 +20,7 @@ void larder_survey_free(struct larder_survey *survey)
     larder_seen_free(&survey->seen);
 }
 
-static void survey_init(struct larder_survey *survey)
+void larder_survey_init(struct larder_survey *survey)
 {
     memset(survey, 0, offsetof(struct larder_survey, seen));
     survey->found = survey->first;
@@ -47,17 +47,17 @@ static void find(struct larder_survey *survey, enum larder_found_type type, void
         .parent = parent,
         .position = position,
         .type = (uint8_t)type,
-        .rebuilt = type != LARDER_FOUND_ARRAY,
+        .rebuilt = type != LARDER_FOUND_ARRAY && type != LARDER_FOUND_TOLD && type != LARDER_FOUND_REFERENCE,
     };
 }
 
-/* An array with something inside that is made anew on each read is itself, and so are those around it. */
-static void rebuild_upwards(struct larder_survey *survey, uint32_t index)
+static void share(struct larder_survey *survey, uint32_t parent, size_t child)
 {
-    while (!survey->found[index].rebuilt) {
-        survey->found[index].rebuilt = true;
-        index = survey->found[index].parent;
+    if (survey->shared_count == survey->shared_capacity) {
+        survey->shared_capacity = survey->shared_capacity ? survey->shared_capacity * 2 : 16;
+        survey->shared = safe_erealloc(survey->shared, survey->shared_capacity, sizeof(*survey->shared), 0);
     }
+    survey->shared[survey->shared_count++] = (struct larder_shared){parent, (uint32_t)child};
 }
 
 static void survey_string(struct larder_survey *survey, zend_string *string)
@@ -86,23 +86,20 @@ static void survey_key(struct larder_survey *survey, zend_string *key, bool nest
     }
 }
 
-static void survey_array(struct larder_survey *survey, zend_array *array, uint32_t parent, uint32_t position)
+static void survey_array(struct larder_survey *survey, enum larder_found_type type, zend_array *array, uint32_t parent,
+                         uint32_t position)
 {
     if (larder_may_be_shared(&array->gc)) {
         size_t place = larder_seen_place(&survey->seen, array, survey->count);
         if (place != survey->count) {
             /* PHP's own immutable arrays have neither objects nor references in them. */
             if (!(GC_FLAGS(array) & GC_IMMUTABLE)) {
-                if (survey->shared_count == survey->shared_capacity) {
-                    survey->shared_capacity = survey->shared_capacity ? survey->shared_capacity * 2 : 16;
-                    survey->shared = safe_erealloc(survey->shared, survey->shared_capacity, sizeof(*survey->shared), 0);
-                }
-                survey->shared[survey->shared_count++] = (struct larder_shared){parent, (uint32_t)place};
+                share(survey, parent, place);
             }
             return;
         }
     }
-    find(survey, LARDER_FOUND_ARRAY, array, parent, position);
+    find(survey, type, array, parent, position);
 }
 
 static void survey_class(struct larder_survey *survey, zend_class_entry *class, uint32_t parent)
@@ -112,50 +109,89 @@ static void survey_class(struct larder_survey *survey, zend_class_entry *class, 
     }
 }
 
+/* False if the find has no step of its own: a class, a reference, an object on the way to a table of its own. */
+static bool step_into(struct larder_step *step, const struct larder_survey *survey, uint32_t index, uint32_t position)
+{
+    const struct larder_found *found = &survey->found[index];
+
+    *step = (struct larder_step){.position = position, .holder = found->source};
+    switch (found->type) {
+    case LARDER_FOUND_ARRAY:
+        step->type = LARDER_STEP_ELEMENT;
+        return true;
+    case LARDER_FOUND_TOLD:
+        step->teller = ((const zend_object *)survey->found[found->parent].source)->ce;
+        step->type = larder_step_into_told(step->teller);
+        return true;
+    case LARDER_FOUND_DYNAMIC:
+        step->type = LARDER_STEP_NAME;
+        return true;
+    case LARDER_FOUND_OBJECT:
+        step->type = LARDER_STEP_SLOT;
+        return position != LARDER_OWN_TABLE;
+    default:
+        return false;
+    }
+}
+
+/* Of what was met at `position` of find `index`. */
+static bool refuse(const struct larder_survey *survey, uint32_t index, uint32_t position, const zval *value,
+                   struct larder_image_refusal *refusal)
+{
+    uint32_t capacity = 1, at;
+    for (uint32_t i = index; i; i = survey->found[i].parent) {
+        capacity++;
+    }
+    struct larder_step *steps = safe_emalloc(capacity, sizeof(*steps), 0);
+    for (at = capacity; at > 0 && survey->count > 0;) {
+        at -= step_into(&steps[at - 1], survey, index, position);
+        if (index == 0) {
+            break;
+        }
+        position = survey->found[index].position;
+        index = survey->found[index].parent;
+    }
+    larder_refuse_value(refusal, steps + at, capacity - at, value);
+    efree(steps);
+    return false;
+}
+
 static bool survey_object(struct larder_survey *survey, zend_object *object, uint32_t parent, uint32_t position,
                           struct larder_image_refusal *refusal)
 {
-    enum larder_found_type type = LARDER_FOUND_OBJECT;
-
     survey->has_objects = true;
     if (survey->count) {
-        rebuild_upwards(survey, parent);
+        larder_rebuild_upwards(survey, parent);
     }
     if (larder_may_be_shared(&object->gc) && larder_seen_place(&survey->seen, object, survey->count) != survey->count) {
         return true;
     }
     if (object->ce->ce_flags & ZEND_ACC_ENUM) {
-        type = LARDER_FOUND_CASE;
-    } else if (object->ce->ce_flags & ZEND_ACC_NOT_SERIALIZABLE) {
-        zval refused;
-        ZVAL_OBJ(&refused, object);
-        larder_refuse_value(refusal, survey, parent, position, &refused);
-        return false;
-    } else if (!larder_object_is_ordinary(object) || !larder_class_of(object->ce)->plain) {
-        /* What it puts into its serialised form is its own affair, so nothing in it is looked at. But it has a
-         * place in the list: its number was given to the table of what was met. */
-        survey->to_be_serialized = true;
-        type = LARDER_FOUND_CLASS;
-        find(survey, type, object->ce, parent, position);
+        find(survey, LARDER_FOUND_CASE, object, parent, position);
         return true;
     }
-    find(survey, type, object, parent, position);
-    return true;
-}
-
-/* One that nothing else holds is a plain value: PHP leaves such behind after a foreach by reference. Others are
- * the value's own structure, which only serialising keeps. */
-static zval *survey_reference(struct larder_survey *survey, zend_reference *reference)
-{
-    survey->has_references = true;
-    if (GC_REFCOUNT(reference) > 1) {
-        survey->to_be_serialized = true;
-        if (larder_seen_slot(&survey->seen, reference)->key) {
-            return NULL;
-        }
-        larder_seen_place(&survey->seen, reference, 0);
+    const struct larder_class *class = larder_class_of(object->ce);
+    enum larder_form form = larder_form_of(object, class);
+    if (form == LARDER_FORM_SLOTS && !class->wakes) {
+        find(survey, LARDER_FOUND_OBJECT, object, parent, position);
+        return true;
     }
-    return &reference->val;
+    if (form == LARDER_FORM_NONE) {
+        zval refused;
+        ZVAL_OBJ(&refused, object);
+        return refuse(survey, parent, position, &refused, refusal);
+    }
+    const struct larder_answer *answer = larder_answer_of(survey->answers, object);
+    if (!answer) {
+        /* It has a place in the list all the same: its number was given to the table of what was met. */
+        survey->has_unasked = true;
+        find(survey, LARDER_FOUND_CLASS, object->ce, parent, position);
+        return true;
+    }
+    find(survey, form == LARDER_FORM_SLOTS ? LARDER_FOUND_OBJECT : LARDER_FOUND_TELLER, object, parent, position);
+    survey->found[survey->count - 1].turn = answer->turn + 1;
+    survey->turns++;
+    return true;
 }
 
 static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t parent, uint32_t position,
@@ -172,10 +208,35 @@ static inline bool survey_value(struct larder_survey *survey, zval *value, uint3
         return true;
     }
     if (Z_TYPE_P(value) == IS_ARRAY) {
-        survey_array(survey, Z_ARR_P(value), parent, position);
+        survey_array(survey, LARDER_FOUND_ARRAY, Z_ARR_P(value), parent, position);
         return true;
     }
     return survey_uncommon(survey, value, parent, position, refusal);
+}
+
+/* One that is met twice is the value's own structure. One that is met once is a plain value: PHP leaves such behind
+ * after a foreach by reference, and who else holds it is of no concern to the value. */
+static bool survey_reference(struct larder_survey *survey, zend_reference *reference, uint32_t parent,
+                             uint32_t position, struct larder_image_refusal *refusal)
+{
+    survey->has_references = true;
+    if (GC_REFCOUNT(reference) == 1 && !survey->unrolls) {
+        return survey_value(survey, &reference->val, parent, position, refusal);
+    }
+    size_t place = larder_seen_place(&survey->seen, reference, survey->count);
+    if (place != survey->count) {
+        survey->found[place].live++;
+        survey->has_shared_references = true;
+        share(survey, parent, place);
+        return true;
+    }
+    find(survey, LARDER_FOUND_REFERENCE, reference, parent, position);
+    survey->found[place].live = 1;
+    if (survey->unrolls && Z_TYPE(reference->val) == IS_ARRAY) {
+        find(survey, LARDER_FOUND_ARRAY, Z_ARR(reference->val), (uint32_t)place, 0);
+        return true;
+    }
+    return survey_value(survey, &reference->val, (uint32_t)place, 0, refusal);
 }
 
 static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t parent, uint32_t position,
@@ -185,11 +246,9 @@ static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t 
         return survey_object(survey, Z_OBJ_P(value), parent, position, refusal);
     }
     if (Z_ISREF_P(value)) {
-        value = survey_reference(survey, Z_REF_P(value));
-        return !value || survey_value(survey, value, parent, position, refusal);
+        return survey_reference(survey, Z_REF_P(value), parent, position, refusal);
     }
-    larder_refuse_value(refusal, survey, parent, position, value);
-    return false;
+    return refuse(survey, parent, position, value, refusal);
 }
 
 /* Holes stay as they are if the array is still smaller than a hash of what is left would be: PHP, too, keeps
@@ -205,7 +264,7 @@ static void settle_table(struct larder_found *found, const zend_array *table, ui
         found->packed = packed <= hashed || live == 0;
         found->elements = found->packed && live > 0 ? table->nNumUsed : live;
     } else {
-        found->packed = is_list && found->type == LARDER_FOUND_ARRAY;
+        found->packed = is_list && larder_found_array(found);
     }
 }
 
@@ -268,9 +327,22 @@ static bool survey_properties(struct larder_survey *survey, uint32_t index, stru
         }
     }
     if (larder_has_dynamic_properties(object)) {
-        find(survey, LARDER_FOUND_DYNAMIC, object->properties, index, 0);
+        find(survey, LARDER_FOUND_DYNAMIC, object->properties, index, LARDER_OWN_TABLE);
     }
     return true;
+}
+
+static void survey_teller(struct larder_survey *survey, uint32_t index)
+{
+    zend_object *object = survey->found[index].source;
+    const struct larder_answer *answer = larder_answer_of(survey->answers, object);
+
+    survey_class(survey, object->ce, index);
+    if (Z_TYPE(answer->told) == IS_STRING) {
+        survey_string(survey, Z_STR(answer->told));
+    } else {
+        survey_array(survey, LARDER_FOUND_TOLD, Z_ARR(answer->told), index, LARDER_OWN_TABLE);
+    }
 }
 
 static bool survey_one(struct larder_survey *survey, uint32_t index, struct larder_image_refusal *refusal)
@@ -279,11 +351,17 @@ static bool survey_one(struct larder_survey *survey, uint32_t index, struct lard
 
     switch (found->type) {
     case LARDER_FOUND_ARRAY:
+    case LARDER_FOUND_TOLD:
     case LARDER_FOUND_DYNAMIC:
         return HT_IS_PACKED((zend_array *)found->source) ? survey_packed(survey, index, refusal)
                                                          : survey_hash(survey, index, refusal);
     case LARDER_FOUND_OBJECT:
         return survey_properties(survey, index, refusal);
+    case LARDER_FOUND_TELLER:
+        survey_teller(survey, index);
+        return true;
+    case LARDER_FOUND_REFERENCE:
+        return true; /* what it refers to was looked at when it was met */
     case LARDER_FOUND_CASE: {
         zend_object *object = found->source;
         survey_class(survey, object->ce, index);
@@ -296,81 +374,39 @@ static bool survey_one(struct larder_survey *survey, uint32_t index, struct lard
     }
 }
 
-/* An array that was met again may turn out later to have objects in it; those who had met it must know. Few
- * values have both, and the loop ends after as many rounds as such arrays lie inside one another. */
-static void settle_shared(struct larder_survey *survey)
+static bool survey_all(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
 {
-    bool again = survey->has_objects;
-
-    while (again) {
-        again = false;
-        for (uint32_t i = 0; i < survey->shared_count; i++) {
-            const struct larder_shared *shared = &survey->shared[i];
-            if (survey->found[shared->child].rebuilt && !survey->found[shared->parent].rebuilt) {
-                rebuild_upwards(survey, shared->parent);
-                again = true;
-            }
-        }
-    }
-}
-
-static size_t size_of_found(const struct larder_found *found)
-{
-    switch (found->type) {
-    case LARDER_FOUND_OBJECT:
-        return larder_object_size((uint32_t)((zend_object *)found->source)->ce->default_properties_count);
-    case LARDER_FOUND_CASE:
-        return sizeof(struct larder_case_part);
-    case LARDER_FOUND_CLASS:
-        return sizeof(struct larder_class_part);
-    default:
-        return sizeof(zend_array) + (found->packed
-                                         ? HT_HASH_SIZE(HT_MIN_MASK) + found->elements * sizeof(zval)
-                                         : larder_hash_size(found->elements) + found->elements * sizeof(Bucket));
-    }
-}
-
-/* What is made anew on each read comes first, so that a reader can stop behind it. */
-static void lay_out(struct larder_survey *survey)
-{
-    uint32_t number = 0;
-
-    for (int rebuilt = 1; rebuilt >= 0; rebuilt--) {
-        for (uint32_t i = 0; i < survey->count; i++) {
-            struct larder_found *found = &survey->found[i];
-            if (found->rebuilt == rebuilt) {
-                found->offset = survey->parts;
-                found->number = number++;
-                survey->parts += size_of_found(found);
-            }
-        }
-    }
-}
-
-bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
-{
-    uint32_t level_ends = 1;
-
-    survey_init(survey);
     if (!survey_value(survey, value, 0, 0, refusal)) {
         return false;
     }
     for (uint32_t i = 0; i < survey->count; i++) {
-        if (i == level_ends) {
-            level_ends = survey->count;
-            survey->depth++;
-        }
         if (!survey_one(survey, i, refusal)) {
             return false;
         }
     }
-    /* Only a reference can make an array contain itself. */
-    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey)) {
-        survey->to_be_serialized = true;
+    return true;
+}
+
+bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_answers *answers,
+                       struct larder_image_refusal *refusal)
+{
+    survey->answers = answers;
+    if (!survey_all(survey, value, refusal)) {
+        return false;
     }
-    if (!survey->to_be_serialized) {
-        settle_shared(survey);
-        lay_out(survey);
+    /* Only a reference can make an array contain itself. What the reference refers to is written once more then, as
+     * PHP's serialize() does, and the reference is one that the value has twice. */
+    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey)) {
+        larder_survey_free(survey);
+        larder_survey_init(survey);
+        survey->answers = answers;
+        survey->unrolls = true;
+        if (!survey_all(survey, value, refusal)) {
+            return false;
+        }
+    }
+    if (!survey->has_unasked) {
+        larder_survey_settle(survey);
     }
     return true;
 }

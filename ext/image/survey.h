@@ -6,10 +6,13 @@
 #ifndef LARDER_SURVEY_H
 #define LARDER_SURVEY_H
 
+#include "ask.h"
 #include "part.h"
 #include "seen.h"
 
 #define LARDER_FOUND_AT_FIRST 16
+
+struct larder_image_refusal;
 
 enum larder_found_type {
     LARDER_FOUND_ARRAY,
@@ -17,23 +20,31 @@ enum larder_found_type {
     LARDER_FOUND_OBJECT,
     LARDER_FOUND_CASE,
     LARDER_FOUND_CLASS,
+    LARDER_FOUND_TELLER, /* an object that told itself what it is to be made of, */
+    LARDER_FOUND_TOLD,   /* and the array in which it did */
+    LARDER_FOUND_REFERENCE,
 };
+
+/* The position of a table in the object whose own it is. */
+#define LARDER_OWN_TABLE UINT32_MAX
 
 /* One part to be, except for strings. */
 struct larder_found {
-    void *source;    /* zend_array, zend_object or zend_class_entry */
+    void *source;    /* zend_array, zend_object, zend_class_entry or zend_reference */
     size_t offset;   /* of the part in the image */
     uint32_t parent; /* what it was found in first, and which element or slot of it: the way to it */
     uint32_t position;
     uint32_t elements; /* tables: how many zvals or buckets are written, */
-    uint32_t live;     /* and how many of them are no holes */
+    uint32_t live;     /* and how many of them are no holes; references: how often it was met */
     uint32_t number;   /* of the part */
+    uint32_t turn;     /* objects: their turn to be woken when the value is read, from 1; 0: they have none */
     uint8_t type;
     bool packed;
     bool rebuilt; /* made anew on each read */
+    bool plain;   /* a reference that leads nowhere else, so that what it refers to stands in its place */
 };
 
-/* A table that was met again in another one. */
+/* A table or a reference that was met again in another find. */
 struct larder_shared {
     uint32_t parent;
     uint32_t child;
@@ -46,29 +57,49 @@ struct larder_survey {
     uint32_t shared_count;
     uint32_t shared_capacity;
     struct larder_shared *shared;
-    size_t strings; /* bytes of all strings */
-    size_t parts;   /* bytes of everything before them */
-    uint32_t depth;
+    struct larder_answers *answers; /* what was told; NULL as long as nobody was asked */
+    size_t strings;                 /* bytes of all strings */
+    size_t parts;                   /* bytes of everything before them */
+    uint32_t part_count;            /* all but the strings */
+    uint32_t turns;
     bool has_objects;
     bool has_references;
-    bool to_be_serialized;     /* no image can hold it: only what cannot be stored at all is looked for now */
+    bool has_shared_references;
+    bool has_unasked;          /* an object that has to be asked first was met: sizes mean nothing */
+    bool unrolls;              /* an array that contains itself is written anew behind each reference to it */
     struct larder_seen seen;   /* by address */
     struct larder_seen *names; /* keys of nested arrays that only one array holds; NULL until there is one */
     struct larder_found first[LARDER_FOUND_AT_FIRST];
 };
 
-/* Finds everything in `value`, an array or object; false with `refusal` filled in if something cannot be stored.
- * If it can only be serialised, to_be_serialized is set and the sizes mean nothing. */
-struct larder_image_refusal;
-bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal);
+void larder_survey_init(struct larder_survey *survey);
 void larder_survey_free(struct larder_survey *survey);
+
+/* Finds everything in `value`, an array or object, given what objects in it told; false with `refusal` filled in if
+ * something cannot be stored. Runs no code. */
+bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_answers *answers,
+                       struct larder_image_refusal *refusal);
+
+/* Is it an array to PHP, found on its own? */
+static inline bool larder_found_array(const struct larder_found *found)
+{
+    return found->type == LARDER_FOUND_ARRAY || found->type == LARDER_FOUND_TOLD;
+}
+
+/* An array with something inside that is made anew on each read is itself, and so are those around it. */
+static inline void larder_rebuild_upwards(struct larder_survey *survey, uint32_t index)
+{
+    while (!survey->found[index].rebuilt) {
+        survey->found[index].rebuilt = true;
+        index = survey->found[index].parent;
+    }
+}
+
+/* Decides what is where in the image, when everything was found. */
+void larder_survey_settle(struct larder_survey *survey);
 
 /* Does an array contain itself? */
 bool larder_survey_has_cycle(const struct larder_survey *survey);
-
-/* Says that `value`, element `position` of find `parent`, cannot be stored. */
-void larder_refuse_value(struct larder_image_refusal *refusal, const struct larder_survey *survey, uint32_t parent,
-                         uint32_t position, const zval *value);
 
 /* What an element of a hash is worth writing: nothing for a hole, and in an object's table (`dynamic`) for a
  * property that has a slot, which such a table only points to. */

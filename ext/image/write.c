@@ -69,25 +69,33 @@ static zend_string *put_key(struct writer *writer, zend_string *key, bool nested
     return string_at(writer, larder_seen_name(writer->survey->names, key, writer->strings), key);
 }
 
-/* Where readers will find a part that is written when its turn comes. */
-static void *address_of(struct writer *writer, const void *source, bool may_be_shared)
+/* What the survey found it to be; `is_first`: it was not met before. */
+static const struct larder_found *found_for(struct writer *writer, const void *source, bool may_be_shared,
+                                            bool *is_first)
 {
     size_t place = writer->next;
 
     if (may_be_shared) {
         place = larder_seen_place(&writer->survey->seen, source, place);
     }
-    if (place == writer->next) {
-        writer->next++;
-    }
-    return (void *)(writer->address + writer->survey->found[place].offset);
+    *is_first = place == writer->next;
+    writer->next += *is_first;
+    return &writer->survey->found[place];
 }
+
+/* Where readers will find a part that is written when its turn comes. */
+static void *address_of(struct writer *writer, const void *source, bool may_be_shared)
+{
+    bool is_first;
+    return (void *)(writer->address + found_for(writer, source, may_be_shared, &is_first)->offset);
+}
+
+static void put_reference(struct writer *writer, zval *to, zend_reference *reference);
 
 /* Value and type only: the second half of a zval belongs to what it lies in. Parts are not counted, so no zval
  * says so. */
 static inline void put_value(struct writer *writer, zval *to, zval *value)
 {
-    ZVAL_DEREF(value);
     switch (Z_TYPE_P(value)) {
     case IS_STRING:
         Z_STR_P(to) = put_string(writer, Z_STR_P(value));
@@ -100,10 +108,47 @@ static inline void put_value(struct writer *writer, zval *to, zval *value)
     case IS_DOUBLE:
         to->value = value->value;
         break;
+    case IS_REFERENCE:
+        put_reference(writer, to, Z_REF_P(value));
+        return;
     default: /* PHP leaves rubbish where null and bools have no value */
         to->value.lval = 0;
     }
     Z_TYPE_INFO_P(to) = Z_TYPE_P(value);
+}
+
+static void put_referred(struct writer *writer, zval *to, zval *value)
+{
+    if (writer->survey->unrolls && Z_TYPE_P(value) == IS_ARRAY) {
+        Z_PTR_P(to) = address_of(writer, Z_ARR_P(value), false);
+        Z_TYPE_INFO_P(to) = IS_ARRAY;
+    } else {
+        put_value(writer, to, value);
+    }
+}
+
+/* Like the survey, the writer looks at what a reference refers to at once when it meets the reference. */
+static void put_reference(struct writer *writer, zval *to, zend_reference *reference)
+{
+    bool is_first;
+
+    if (GC_REFCOUNT(reference) == 1 && !writer->survey->unrolls) {
+        put_value(writer, to, &reference->val);
+        return;
+    }
+    const struct larder_found *found = found_for(writer, reference, true, &is_first);
+    if (found->plain) {
+        put_referred(writer, to, &reference->val);
+        return;
+    }
+    if (is_first) {
+        struct larder_reference_part *part = (struct larder_reference_part *)(writer->to + found->offset);
+        part->gc.u.type_info = IS_REFERENCE;
+        put_referred(writer, &part->value, &reference->val);
+        part->value.u2.extra = 0;
+    }
+    Z_PTR_P(to) = (void *)(writer->address + found->offset);
+    Z_TYPE_INFO_P(to) = IS_REFERENCE;
 }
 
 static void write_packed(struct writer *writer, const struct larder_found *found, zend_array *part)
@@ -190,13 +235,26 @@ static void write_object(struct writer *writer, const struct larder_found *found
 
     part->class = address_of(writer, object->ce, true);
     part->slots = (uint32_t)object->ce->default_properties_count;
-    part->unused = 0;
+    part->turn = found->turn;
     for (uint32_t i = 0; i < part->slots; i++) {
         zval *value = OBJ_PROP_NUM(object, i);
         put_value(writer, &part->properties[i], value);
         Z_PROP_FLAG_P(&part->properties[i]) = Z_PROP_FLAG_P(value) & IS_PROP_UNINIT;
     }
     part->dynamic = larder_has_dynamic_properties(object) ? address_of(writer, object->properties, false) : NULL;
+}
+
+static void write_teller(struct writer *writer, const struct larder_found *found, struct larder_teller_part *part)
+{
+    zend_object *object = found->source;
+    const struct larder_answer *answer = larder_answer_of(writer->survey->answers, object);
+    zval told = answer->told;
+
+    part->class = address_of(writer, object->ce, true);
+    part->form = answer->form;
+    part->turn = found->turn;
+    put_value(writer, &part->told, &told);
+    part->told.u2.extra = 0;
 }
 
 static void write_one(struct writer *writer, const struct larder_found *found)
@@ -208,6 +266,12 @@ static void write_one(struct writer *writer, const struct larder_found *found)
         gc->u.type_info = IS_OBJECT;
         write_object(writer, found, (struct larder_object_part *)gc);
         break;
+    case LARDER_FOUND_TELLER:
+        gc->u.type_info = LARDER_PART_TELLER;
+        write_teller(writer, found, (struct larder_teller_part *)gc);
+        break;
+    case LARDER_FOUND_REFERENCE:
+        break; /* written when it was met */
     case LARDER_FOUND_CASE: {
         zend_object *object = found->source;
         struct larder_case_part *part = (struct larder_case_part *)gc;
@@ -220,7 +284,7 @@ static void write_one(struct writer *writer, const struct larder_found *found)
         zend_class_entry *class = found->source;
         struct larder_class_part *part = (struct larder_class_part *)gc;
         gc->u.type_info = LARDER_PART_CLASS;
-        part->layout = class->ce_flags & ZEND_ACC_ENUM ? 0 : larder_class_of(class)->layout;
+        part->layout = larder_class_of(class)->layout;
         part->name = put_string(writer, class->name);
         break;
     }
@@ -237,11 +301,13 @@ static void write_parts(const larder_image_plan *plan, char *to, uintptr_t addre
         .to = to,
         .address = address,
         .next = 1,
-        .string_number = plan->survey->count,
+        .string_number = plan->survey->part_count,
     };
 
     for (uint32_t i = 0; i < plan->survey->count; i++) {
-        write_one(&writer, &plan->survey->found[i]);
+        if (!plan->survey->found[i].plain) {
+            write_one(&writer, &plan->survey->found[i]);
+        }
     }
     ZEND_ASSERT(writer.next == plan->survey->count && writer.strings == plan->survey->strings);
 }
@@ -254,8 +320,6 @@ void larder_image_write(const larder_image_plan *plan, void *to, uintptr_t addre
         memcpy(to, &plan->value.value, sizeof(plan->value.value));
         break;
     case LARDER_KIND_BYTES:
-    case LARDER_KIND_SERIALIZED:
-    case LARDER_KIND_IGBINARY:
         memcpy(to, Z_STRVAL(plan->value), Z_STRLEN(plan->value));
         break;
     case LARDER_KIND_STRING:

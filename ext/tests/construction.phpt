@@ -84,8 +84,8 @@ Exception: Unserialization of 'Larder\SharedMemory' is not allowed
 Exception: Unserialization of 'Larder\SharedMemory' is not allowed
 Error: Cannot create dynamic property Larder\SharedMemory::$anything
 Error: Cannot create dynamic property Larder\SharedMemory::$a list
-Larder\Exception\Unstorable: the value is a Larder\SharedMemory, which cannot be stored; store plain data taken from it
-Larder\Exception\Unstorable: the value at ['a'][0] is a Larder\SharedMemory, which cannot be stored; store plain data taken from it
+Larder\Exception\Unstorable: The value of the key "pool" was not stored: $value is a Larder\SharedMemory, which cannot be stored; store plain data taken from it.
+Larder\Exception\Unstorable: The value of the key "pool" was not stored: $value['a'][0] is a Larder\SharedMemory, which cannot be stored; store plain data taken from it.
 bool(false)
 string(2) "{}"
 array(0) {

@@ -25,7 +25,7 @@ $stored = 0;
 $most = $least = 0;
 $refused = 0;
 // Short strings, which are copied: arrays would be pinned by being read, and stay for that.
-$hot = array_map(fn (int $i): string => "hot $i", range(0, 19));
+$hot = array_map(fn (int $i): string => ["hot $i", "heiß $i", "\xff\x80$i"][$i % 3], range(0, 19));
 foreach ($hot as $key) {
     check($pool->set($key, str_repeat("$key ", 40)), 'set');
 }

@@ -75,10 +75,10 @@ foreach (['getMany', 'fetch', 'deleteMany'] as $method) {
     echo "$method: ", thrown(fn () => $pool->$method()), "\n";
 }
 echo 'setMany: ', thrown(fn () => $pool->setMany(['ok' => 1, '' => 2, 'not' => 3])), "\n";
-same($pool->getMany(['ok', 'not']), ['ok' => 1], 'what came before the wrong key is stored');
+same($pool->getMany(['ok', 'not']), [], 'nothing is stored beside a wrong key');
 echo 'setMany: ', thrown(fn () => $pool->setMany([str_repeat('k', 65536) => 2])), "\n";
 echo 'setMany: ', thrown(fn () => $pool->setMany(['one' => 1, 'two' => ['in' => fn () => 1], 'three' => 3])), "\n";
-same($pool->getMany(['one', 'two', 'three']), ['one' => 1], 'nothing from the value on that cannot be stored');
+same($pool->getMany(['one', 'two', 'three']), [], 'nothing is stored if something cannot be');
 echo 'setMany: ', thrown(fn () => $pool->setMany('a')), "\n";
 echo 'setMany: ', thrown(fn () => $pool->setMany(['a' => 1], 'soon')), "\n";
 echo "done\n";
@@ -129,7 +129,7 @@ deleteMany: TypeError: Larder\SharedMemory::deleteMany(): Argument #1 ($keys) mu
 deleteMany: ArgumentCountError: Larder\SharedMemory::deleteMany() expects exactly 1 argument, 0 given
 setMany: ValueError: Larder\SharedMemory::setMany(): Argument #1 ($values) must not contain an empty key; a key has 1 to 65535 bytes
 setMany: ValueError: Larder\SharedMemory::setMany(): Argument #1 ($values) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
-setMany: Larder\Exception\Unstorable: the value at ['in'] is a Closure, which cannot be stored; store what it returns, or the name of a function
+setMany: Larder\Exception\Unstorable: The value of the key "two" was not stored: $value['in'] is a Closure, which cannot be stored; store what it returns, or the name of a function.
 setMany: TypeError: Larder\SharedMemory::setMany(): Argument #1 ($values) must be of type array, string given
 setMany: TypeError: Larder\SharedMemory::setMany(): Argument #2 ($ttl) must be of type ?int, string given
 done

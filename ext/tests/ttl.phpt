@@ -101,7 +101,7 @@ remove_pools();
 ?>
 --EXPECT--
 -- set
-Larder\Exception\Unstorable: the value is a Closure, which cannot be stored; store what it returns, or the name of a function
+Larder\Exception\Unstorable: The value of the key "k" was not stored: $value is a Closure, which cannot be stored; store what it returns, or the name of a function.
 -- add and replace
 -- touch
 -- the end

@@ -15,14 +15,20 @@ final class InvalidKey extends \InvalidArgumentException implements Exception
         return new self('The key is empty; give a key of at least one byte.');
     }
 
-    public static function tooLong(string $key): self
+    /** @param int $longest bytes */
+    public static function tooLong(string $key, int $longest = Key::LONGEST): self
     {
         return new self(sprintf(
             'The key that begins with "%s" has %d bytes; a key has at most %d, so shorten or hash it.',
             self::excerpt($key),
             \strlen($key),
-            Key::LONGEST,
+            $longest,
         ));
+    }
+
+    public static function internal(string $key): self
+    {
+        return new self(sprintf('The key that begins with "%s" is one of the cache\'s own; take another beginning.', self::excerpt($key)));
     }
 
     public static function ofType(mixed $key): self

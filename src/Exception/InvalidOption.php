@@ -17,9 +17,23 @@ final class InvalidOption extends \InvalidArgumentException implements Exception
         ));
     }
 
+    public static function namespace(string $name): self
+    {
+        return new self(sprintf(
+            'The namespace "%s" cannot be used; take 1 to 64 letters, digits, dots, dashes or underscores.',
+            addcslashes(substr($name, 0, 70), "\0..\37\"\\\177..\377"),
+        ));
+    }
+
     public static function range(string $option, int|float $value, string $range): self
     {
         return new self(sprintf('The option "%s" is %s; it must be %s.', $option, $value, $range));
+    }
+
+    /** For what must not be printed. */
+    public static function tooShort(string $option, int $shortest): self
+    {
+        return new self(sprintf('The option "%s" is too short; give at least %d bytes that nobody can guess.', $option, $shortest));
     }
 
     public static function choice(string $option, string $value, string ...$choices): self

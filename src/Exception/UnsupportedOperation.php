@@ -21,6 +21,7 @@ final class UnsupportedOperation extends \LogicException implements Exception
                 Capability::Keys => 'cannot list its keys',
                 Capability::Sharing => 'is not shared between processes',
                 Capability::Durability => 'does not survive a restart',
+                Capability::Retention => 'may remove items before their time is over',
             },
         ));
     }

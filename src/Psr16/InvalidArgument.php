@@ -23,6 +23,11 @@ final class InvalidArgument extends \InvalidArgumentException implements Invalid
         return new self(\sprintf('A key of type %s was given; PSR-16 has strings, so convert it first.', get_debug_type($key)));
     }
 
+    public static function notIterable(mixed $given): self
+    {
+        return new self(\sprintf('A value of type %s was given; PSR-16 takes an array or a Traversable here.', get_debug_type($given)));
+    }
+
     public static function because(\Throwable $mistake): self
     {
         return new self($mistake->getMessage(), 0, $mistake);

@@ -5,12 +5,16 @@ declare(strict_types=1);
 namespace Larder\Psr16;
 
 use Larder\Cache;
+use Larder\Cache\Pairs;
+use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
+use Larder\Key;
+use Larder\Ttl;
 use Psr\SimpleCache\CacheInterface;
 
 /**
- * A cache as PSR-16 knows it. Keys that the PSR reserves or a store cannot hold are refused with its
- * exception; a null TTL is the cache's default, zero or less deletes.
+ * A cache as PSR-16 knows it. Keys that the PSR reserves or a store cannot hold are refused with its exception; a null
+ * TTL is the cache's default, or no end if the cache was given none; zero or less deletes.
  */
 final class SimpleCache implements CacheInterface
 {
@@ -22,79 +26,113 @@ final class SimpleCache implements CacheInterface
 
     public function get(string $key, mixed $default = null): mixed
     {
-        return $this->cache->get($this->legal($key), $default);
+        $this->legal($key);
+
+        return $this->trap(fn(): mixed => $this->cache->get($key, $default));
     }
 
     public function set(string $key, mixed $value, int|\DateInterval|null $ttl = null): bool
     {
         $this->legal($key);
-        try {
-            return $this->cache->set($key, $value, $ttl);
-        } catch (Unstorable $mistake) {
-            throw InvalidArgument::because($mistake);
-        }
+
+        return $this->trap(fn(): bool => $this->cache->set($key, $value, $this->ttl($ttl)));
     }
 
     public function delete(string $key): bool
     {
-        return $this->cache->delete($this->legal($key));
+        $this->legal($key);
+
+        return $this->trap(fn(): bool => $this->cache->delete($key));
     }
 
     public function clear(): bool
     {
-        return $this->cache->clear();
+        return $this->trap(fn(): bool => $this->cache->clear());
     }
 
     /**
-     * @param iterable<mixed> $keys
+     * @param mixed $keys an iterable of strings; what is none is told by the PSR's exception, not by PHP's
      *
-     * @return array<array-key, mixed> by key; PHP makes an int of a decimal one there
+     * @return iterable<string, mixed> an array, if its keys can be the strings that were given ("7" cannot)
      */
-    public function getMultiple(iterable $keys, mixed $default = null): array
+    public function getMultiple(mixed $keys, mixed $default = null): iterable
     {
         $keys = $this->legalKeys($keys);
-        $found = $this->cache->getMany($keys);
+        $found = $this->trap(fn(): array => $this->cache->getMany($keys));
 
-        $values = [];
-        foreach ($keys as $key) {
-            $values[$key] = \array_key_exists($key, $found) ? $found[$key] : $default;
-        }
-
-        return $values;
+        return Pairs::of(array_map(
+            static fn(string $key): array => [$key, \array_key_exists($key, $found) ? $found[$key] : $default],
+            $keys,
+        ));
     }
 
-    /** @param iterable<mixed, mixed> $values */
-    public function setMultiple(iterable $values, int|\DateInterval|null $ttl = null): bool
+    /** @param mixed $values an iterable, by key */
+    public function setMultiple(mixed $values, int|\DateInterval|null $ttl = null): bool
     {
+        if (!is_iterable($values)) {
+            throw InvalidArgument::notIterable($values);
+        }
         $legal = [];
         foreach ($values as $key => $value) {
             $legal[$this->legal(\is_int($key) ? (string) $key : $key)] = $value;
         }
+
+        return $this->trap(fn(): bool => $this->cache->setMany($legal, $this->ttl($ttl)));
+    }
+
+    /** @param mixed $keys an iterable of strings */
+    public function deleteMultiple(mixed $keys): bool
+    {
+        $keys = $this->legalKeys($keys);
+
+        return $this->trap(fn(): bool => $this->cache->deleteMany($keys));
+    }
+
+    public function has(string $key): bool
+    {
+        $this->legal($key);
+
+        return $this->trap(fn(): bool => $this->cache->has($key));
+    }
+
+    private function ttl(int|\DateInterval|null $ttl): int|\DateInterval|Ttl
+    {
+        return $ttl ?? $this->cache->defaultTtl ?? Ttl::Forever;
+    }
+
+    /**
+     * PSR-16 knows no exceptions but its own.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $ask
+     *
+     * @return T
+     *
+     * @throws Failure
+     * @throws InvalidArgument
+     */
+    private function trap(\Closure $ask): mixed
+    {
         try {
-            return $this->cache->setMany($legal, $ttl);
+            return $ask();
+        } catch (StoreUnavailable $failure) {
+            throw Failure::because($failure);
         } catch (Unstorable $mistake) {
             throw InvalidArgument::because($mistake);
         }
     }
 
-    /** @param iterable<mixed> $keys */
-    public function deleteMultiple(iterable $keys): bool
-    {
-        return $this->cache->deleteMany($this->legalKeys($keys));
-    }
-
-    public function has(string $key): bool
-    {
-        return $this->cache->has($this->legal($key));
-    }
-
     /**
-     * @param iterable<mixed> $keys
-     *
      * @return list<string>
+     *
+     * @throws InvalidArgument
      */
-    private function legalKeys(iterable $keys): array
+    private function legalKeys(mixed $keys): array
     {
+        if (!is_iterable($keys)) {
+            throw InvalidArgument::notIterable($keys);
+        }
         $legal = [];
         foreach ($keys as $key) {
             $legal[] = $this->legal($key);
@@ -109,7 +147,7 @@ final class SimpleCache implements CacheInterface
         if (!\is_string($key)) {
             throw InvalidArgument::keyOfType($key);
         }
-        if ($key === '' || \strlen($key) > \Larder\Key::LONGEST || strpbrk($key, self::RESERVED) !== false) {
+        if ($key === '' || \strlen($key) > Key::LONGEST || strpbrk($key, self::RESERVED) !== false) {
             throw InvalidArgument::key($key);
         }
 

@@ -22,11 +22,11 @@ final class Contents
             return;
         }
         $seen = [];
-        $path = self::find($value, $seen, static fn(mixed $part): bool => $part instanceof \Closure
+        $found = self::find($value, $seen, static fn(mixed $part): bool => $part instanceof \Closure
             || \is_resource($part)
             || \gettype($part) === 'resource (closed)');
-        if ($path !== null) {
-            throw self::because($key, $path[0], \sprintf('a %s cannot be stored', $path[1] instanceof \Closure ? 'closure' : 'resource'));
+        if ($found !== null) {
+            throw self::cannotBeStored($key, ...$found);
         }
     }
 
@@ -35,15 +35,15 @@ final class Contents
     {
         if (preg_match("/^Serialization of '(.+)' is not allowed/", $failure->getMessage(), $match) === 1) {
             $seen = [];
-            $path = self::find($value, $seen, static fn(mixed $part): bool => \is_object($part)
+            $found = self::find($value, $seen, static fn(mixed $part): bool => \is_object($part)
                 // The message ends where an anonymous class's name goes on with its file.
                 && explode("\0", $part::class)[0] === $match[1]);
-            $path ??= ['', null];
-
-            return self::because($key, $path[0], \sprintf('an object of %s cannot be serialised', $match[1]), $failure);
+            if ($found !== null) {
+                return self::cannotBeStored($key, $found[0], $found[1], $failure);
+            }
         }
 
-        return self::because($key, '', rtrim($failure->getMessage(), '.'), $failure);
+        return self::because($key, '$value could not be serialised: ' . $failure->getMessage(), $failure);
     }
 
     /**
@@ -68,40 +68,49 @@ final class Contents
      * @param array<array-key, true> $seen  objects and references, by their ids
      * @param \Closure(mixed): bool  $match
      *
-     * @return ?array{string, mixed} the path to the first match, and the match
+     * @return ?array{list<string>, mixed} the steps to the first match, the last one first, and the match
      */
     private static function find(mixed $value, array &$seen, \Closure $match): ?array
     {
         if ($match($value)) {
-            return ['', $value];
+            return [[], $value];
         }
-        if (\is_object($value)) {
-            $id = spl_object_id($value);
-            if (isset($seen[$id]) || $value instanceof \UnitEnum || self::hasItsOwnForm($value)) {
-                return null;
-            }
-            $seen[$id] = true;
-            foreach ((array) $value as $name => $part) {
-                if (!\is_scalar($part) && $part !== null) {
-                    $path = self::find($part, $seen, $match);
-                    if ($path !== null) {
-                        // PHP writes the names of protected and private properties as "\0class\0name".
-                        return ['->' . preg_replace('/^\0.*\0/s', '', (string) $name) . $path[0], $path[1]];
-                    }
+        if (\is_array($value)) {
+            return self::findInArray($value, $seen, $match);
+        }
+        if (!\is_object($value) || $value instanceof \UnitEnum || isset($seen[spl_object_id($value)])) {
+            return null;
+        }
+        $seen[spl_object_id($value)] = true;
+        foreach (self::parts($value) as $step => $part) {
+            if (!\is_scalar($part) && $part !== null) {
+                $found = self::find($part, $seen, $match);
+                if ($found !== null) {
+                    $found[0][] = $step;
+
+                    return $found;
                 }
             }
+        }
 
-            return null;
-        }
-        if (!\is_array($value)) {
-            return null;
-        }
-        foreach ($value as $key => $part) {
+        return null;
+    }
+
+    /**
+     * @param array<mixed>           $array
+     * @param array<array-key, true> $seen
+     * @param \Closure(mixed): bool  $match
+     *
+     * @return ?array{list<string>, mixed}
+     */
+    private static function findInArray(array $array, array &$seen, \Closure $match): ?array
+    {
+        foreach ($array as $key => $part) {
             if (\is_scalar($part) || $part === null) {
                 continue;
             }
             if (\is_array($part)) {
-                $reference = \ReflectionReference::fromArrayElement($value, $key)?->getId();
+                $reference = \ReflectionReference::fromArrayElement($array, $key)?->getId();
                 if ($reference !== null) {
                     if (isset($seen[$reference])) {
                         continue;
@@ -109,28 +118,57 @@ final class Contents
                     $seen[$reference] = true;
                 }
             }
-            $path = self::find($part, $seen, $match);
-            if ($path !== null) {
-                return [\sprintf('[%s]', \is_int($key) ? $key : "'" . addcslashes($key, "\0..\37'\\\177..\377") . "'") . $path[0], $path[1]];
+            $found = self::find($part, $seen, $match);
+            if ($found !== null) {
+                $found[0][] = Path::element($key);
+
+                return $found;
             }
         }
 
         return null;
     }
 
-    /** Such an object decides for itself what of it is stored; what that is, the serializer will see. */
-    private static function hasItsOwnForm(object $value): bool
+    /**
+     * What of an object is serialised, by the step that leads there. A class of PHP's own only reads when it is
+     * asked for its state; what a user's class puts there only the serializer will see.
+     *
+     * @return iterable<string, mixed>
+     */
+    private static function parts(object $value): iterable
     {
-        return $value instanceof \Serializable || method_exists($value, '__serialize') || method_exists($value, '__sleep');
+        if ($value instanceof \Serializable && !method_exists($value, '__serialize')) {
+            return [];
+        }
+        if (!method_exists($value, '__serialize')) {
+            return method_exists($value, '__sleep') ? [] : Path::ofProperties((array) $value);
+        }
+        if (!(new \ReflectionMethod($value, '__serialize'))->isInternal()) {
+            return [];
+        }
+
+        return Path::ofState($value, (array) $value->__serialize());
     }
 
-    private static function because(string $key, string $path, string $why, ?\Throwable $previous = null): Unstorable
+    /** @param list<string> $steps the last one first */
+    private static function cannotBeStored(string $key, array $steps, mixed $what, ?\Throwable $previous = null): Unstorable
+    {
+        [$name, $advice] = match (true) {
+            !\is_object($what) => ['a resource', 'store what was read from it'],
+            $what instanceof \Closure => ['a Closure', 'store what it returns, or the name of a function'],
+            (new \ReflectionClass($what))->isAnonymous() => ['an object of an anonymous class', 'store plain data taken from it'],
+            default => ['a ' . $what::class, 'store plain data taken from it'],
+        };
+
+        return self::because($key, \sprintf('$value%s is %s, which cannot be stored; %s.', Path::of($steps), $name, $advice), $previous);
+    }
+
+    private static function because(string $key, string $why, ?\Throwable $previous): Unstorable
     {
         return new Unstorable(\sprintf(
-            'The value of the key "%s" was not stored: %s (at $value%s); take it out of the value first.',
+            'The value of the key "%s" was not stored: %s',
             addcslashes(substr($key, 0, 64), "\0..\37\"\\\177..\377"),
             $why,
-            $path,
         ), 0, $previous);
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Serializer;
 
+use Larder\Dsn;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\Unstorable;
 use Larder\Serializer;
@@ -11,22 +12,52 @@ use Larder\Serializer;
 /**
  * How a value lies in a store that keeps bytes:
  *
- *     int       its decimal digits, so that a server can count with it; never unserialised
+ *     int       its decimal digits, so that a server can count with it; never unserialised, nor signed
  *     string    "S" and the string
  *     the rest  the serializer's mark and what it wrote
  *
+ * The latter two may be compressed, with the mark of how, and then signed: "H", the signature, and the rest.
  * Anything else was written by somebody else, or with another setting, and is a miss.
  */
 final class Payload
 {
+    /** The options of a DSN that fromDsn() reads. */
+    public const OPTIONS = ['serializer', 'classes', 'compression', 'compress_above', 'secret'];
+
     private const STRING = 'S';
 
     private readonly string $mark;
 
     public function __construct(
         private readonly Serializer $serializer,
+        private readonly ?Compression $compression = null,
+        private readonly ?Signature $signature = null,
     ) {
         $this->mark = $serializer->mark();
+    }
+
+    /**
+     * Options: serializer (auto, igbinary, php); classes (names with commas between them, or "none": those that may be
+     * stored and made again); compression (none, auto, zstd, lz4, zlib), compress_above (bytes); secret (at least 16 bytes,
+     * with which payloads are signed).
+     *
+     * @param string $namespace the store's prefix
+     *
+     * @throws \Larder\Exception
+     */
+    public static function fromDsn(Dsn $dsn, string $namespace): self
+    {
+        $secret = $dsn->text('secret', '');
+        $classes = $dsn->text('classes', '');
+        $compression = $dsn->text('compression', 'none');
+
+        return new self(
+            $classes === ''
+                ? self::serializer($dsn->text('serializer', 'auto'))
+                : self::limited($dsn->text('serializer', 'php'), $classes),
+            $compression === 'none' ? null : new Compression($compression, $dsn->bytes('compress_above') ?? Compression::THRESHOLD),
+            $secret === '' ? null : new Signature($secret, $namespace),
+        );
     }
 
     /**
@@ -36,57 +67,45 @@ final class Payload
      */
     public static function named(string $name): self
     {
-        return new self(match ($name) {
-            'auto' => \function_exists('igbinary_serialize') ? new IgbinarySerializer() : new PhpSerializer(),
-            'igbinary' => new IgbinarySerializer(),
-            'php' => new PhpSerializer(),
-            default => throw InvalidOption::choice('serializer', $name, 'auto', 'igbinary', 'php'),
-        });
+        return new self(self::serializer($name));
     }
 
-    /**
-     * @param string $key for the message only
-     *
-     * @throws Unstorable
-     */
+    /** @throws Unstorable */
     public function encode(string $key, mixed $value): string
     {
-        if (\is_string($value)) {
-            return self::STRING . $value;
-        }
         if (\is_int($value)) {
             return (string) $value;
         }
-        Contents::refuse($key, $value);
-        try {
-            return $this->mark . $this->serializer->serialize($value);
-        } catch (\Throwable $failure) {
-            throw Contents::unstorable($key, $value, $failure);
+        $payload = \is_string($value) ? self::STRING . $value : $this->serialized($key, $value);
+        if ($this->compression !== null) {
+            $payload = $this->compression->compress($payload);
         }
+
+        return $this->signature === null ? $payload : $this->signature->sign($key, $payload);
     }
 
     /**
      * The value, or $foreign if the payload is not one of this setting's.
+     *
+     * @param string $key the one that it was encoded for; with a secret, there is no value for another
      */
-    public function decode(string $payload, mixed $foreign): mixed
+    public function decode(string $payload, mixed $foreign, string $key = ''): mixed
     {
-        $mark = $payload[0] ?? '';
-        if ($mark === self::STRING) {
-            return substr($payload, 1);
+        if (self::isCounter($payload)) {
+            return (int) $payload;
         }
-        if ($mark === $this->mark) {
-            $callback = ini_set('unserialize_callback_func', self::class . '::refuseClass');
-            try {
-                return $this->serializer->unserialize(substr($payload, 1));
-            } catch (\Throwable) {
-                // A class that changed or is gone, or damage: computing the value again repairs it.
-                return $foreign;
-            } finally {
-                ini_set('unserialize_callback_func', (string) $callback);
-            }
+        if ($this->signature !== null) {
+            $payload = $this->signature->verified($key, $payload);
+        }
+        if ($payload !== null && $this->compression?->isCompressed($payload) === true) {
+            $payload = $this->compression->uncompress($payload);
+        }
+        $mark = $payload[0] ?? '';
+        if ($payload === null || ($mark !== self::STRING && $mark !== $this->mark)) {
+            return $foreign;
         }
 
-        return self::isCounter($payload) ? (int) $payload : $foreign;
+        return $mark === self::STRING ? substr($payload, 1) : $this->unserialized(substr($payload, 1), $foreign);
     }
 
     /**
@@ -99,14 +118,58 @@ final class Payload
         throw new \UnexpectedValueException("The class {$class} is not there.");
     }
 
-    /** Whether decode() will run the serializer on it. */
+    /** Whether decode() may run the serializer on it. */
     public function isSerialized(string $payload): bool
     {
-        return ($payload[0] ?? '') === $this->mark;
+        return ($payload[0] ?? self::STRING) !== self::STRING && !self::isCounter($payload);
     }
 
     public static function isCounter(string $payload): bool
     {
         return (string) (int) $payload === $payload;
+    }
+
+    /** @throws Unstorable */
+    private function serialized(string $key, mixed $value): string
+    {
+        Contents::refuse($key, $value);
+        try {
+            return $this->mark . $this->serializer->serialize($value);
+        } catch (\Throwable $failure) {
+            throw Contents::unstorable($key, $value, $failure);
+        }
+    }
+
+    private function unserialized(string $bytes, mixed $foreign): mixed
+    {
+        $callback = ini_set('unserialize_callback_func', self::class . '::refuseClass');
+        try {
+            return $this->serializer->unserialize($bytes);
+        } catch (\Throwable) {
+            // A class that changed or is gone, or damage: computing the value again repairs it.
+            return $foreign;
+        } finally {
+            ini_set('unserialize_callback_func', (string) $callback);
+        }
+    }
+
+    private static function serializer(string $name): Serializer
+    {
+        return match ($name) {
+            'auto' => \function_exists('igbinary_serialize') ? new IgbinarySerializer() : new PhpSerializer(),
+            'igbinary' => new IgbinarySerializer(),
+            'php' => new PhpSerializer(),
+            default => throw InvalidOption::choice('serializer', $name, 'auto', 'igbinary', 'php'),
+        };
+    }
+
+    /** @param string $classes with commas between them, or "none" */
+    private static function limited(string $name, string $classes): Serializer
+    {
+        if ($name !== 'php' && $name !== 'auto') {
+            throw InvalidOption::choice('serializer', $name, 'php, as no other can be limited to some classes');
+        }
+
+        return new PhpSerializer($classes === 'none' ? [] : array_map(trim(...), explode(',', $classes)));
     }
 }

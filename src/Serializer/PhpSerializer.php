@@ -6,9 +6,21 @@ namespace Larder\Serializer;
 
 use Larder\Serializer;
 
-/** PHP's own serialize(), which is always there. */
+/** PHP's own serialize(), which is always there, and can be told which classes it may make. */
 final class PhpSerializer implements Serializer
 {
+    /** @var ?array<string, true> in lower case */
+    private readonly ?array $allowed;
+
+    /** @param ?list<string> $classes those of which objects (and cases of enums) may be stored and made again; null: all */
+    public function __construct(?array $classes = null)
+    {
+        $this->allowed = $classes === null ? null : array_fill_keys(array_map(
+            static fn(string $class): string => strtolower(ltrim($class, '\\')),
+            $classes,
+        ), true);
+    }
+
     public function mark(): string
     {
         return 'P';
@@ -16,16 +28,38 @@ final class PhpSerializer implements Serializer
 
     public function serialize(mixed $value): string
     {
-        return serialize($value);
+        $bytes = serialize($value);
+        $this->check($bytes);
+
+        return $bytes;
     }
 
     public function unserialize(string $bytes): mixed
     {
+        $this->check($bytes);
         $value = @unserialize($bytes);
         if ($value === false && $bytes !== 'b:0;') {
             throw new \UnexpectedValueException('The bytes are not a serialised value.');
         }
 
         return $value;
+    }
+
+    /**
+     * Before anything is made: what unserialize() itself leaves of a class that is not allowed is an object that is
+     * of no use to anyone.
+     *
+     * @throws \UnexpectedValueException
+     */
+    private function check(string $bytes): void
+    {
+        if ($this->allowed === null) {
+            return;
+        }
+        foreach (ClassNames::in($bytes) as $class) {
+            if (!isset($this->allowed[strtolower($class)])) {
+                throw new \UnexpectedValueException("the class {$class} is not among the allowed ones");
+            }
+        }
     }
 }

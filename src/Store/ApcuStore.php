@@ -11,7 +11,6 @@ use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\SaveMode;
@@ -29,6 +28,21 @@ use Larder\Ttl;
  * There is no zero to give to an item of one second (APCu takes that for "no end"): such a value is wrapped
  * together with its expiry.
  *
+ * Nothing can be stored in APCu on condition that something else has not changed, without its one lock. So what is judged
+ * is judged by readers. Beside the items are, under names that begin with prefix!,
+ *
+ *     clock       a counter that begins at the machine's monotonic time, and so is never lower than it was
+ *     g<n>        a guard, shared by keys whose hashes are alike: the tick at which a miss found none (see beginGuard)
+ *     k<key>      the mark of a filled item
+ *     i           the tick of the last invalidation of a tag, that before which nothing is known, and which slots there are
+ *     t<n>        a slot of tags (see TagSlot)
+ *
+ * A write or delete removes the guard, then the mark, then it stores or removes the item. A fill first puts a mark that
+ * nobody had before, or takes the one that is there; then it looks whether the guard is there and not younger than its
+ * token; then it stores the value with the mark's name in it, which every reader compares with the mark. If a delete
+ * comes in between, either the fill finds no guard, or the delete finds the mark: what a process that was stopped there
+ * stores an hour later is a miss. Whatever of all this is lost, is a miss or a refusal.
+ *
  * A process that is killed while it holds APCu's lock blocks all others for good: that is APCu, and why a web
  * server's master should be told to terminate its workers and not to kill them.
  *
@@ -43,11 +57,18 @@ final class ApcuStore implements Store, DirectReads
 
     private const PRUNED_AT_ONCE = 1_000;
 
+    /** How often something is tried that others may be trying, too; then it is as good as lost. */
+    private const TRIES = 8;
+
+    /** A power of two. */
+    private const GUARDS = 2_048;
+
     private readonly string $prefix;
 
     private readonly string $pattern;
 
-    private readonly Token $token;
+    /** What begins the names of all that is no item. */
+    private readonly string $internal;
 
     private int $sections = 0;
 
@@ -69,7 +90,7 @@ final class ApcuStore implements Store, DirectReads
             throw InvalidOption::iniSetting('ApcuStore', 'APCu\'s clock stands still on the command line', 'set apc.use_request_time=0');
         }
         $this->pattern = '/^' . preg_quote($this->prefix, '/') . '/';
-        $this->token = new Token('', 0);
+        $this->internal = substr($this->prefix, 0, -1) . '!';
     }
 
     /** Options: prefix. */
@@ -93,31 +114,45 @@ final class ApcuStore implements Store, DirectReads
             return $default;
         }
 
-        return \is_array($value) && isset($value[0]) && $value[0] === self::WRAPPED ? self::unwrapped($value, $default) : $value;
+        if (!\is_array($value) || !isset($value[0]) || $value[0] !== self::WRAPPED) {
+            return $value;
+        }
+
+        return $this->verdict($key, $value) === Verdict::Live ? $value[2] ?? null : $default;
     }
 
     public function fetch(array $keys): Fetched
     {
-        $items = $tokens = [];
+        $items = $tokens = $stale = [];
         foreach ($keys as $key) {
-            $value = $this->read($key, $this);
-            $expiry = $value === $this ? null : $this->expiry($key);
-            if ($value === $this || ($expiry !== null && $expiry <= time())) {
-                $tokens[$key] = $this->token;
-            } else {
-                $items[$key] = Item::found($key, $value, $expiry);
+            [$value, $verdict, $wrapping] = $this->look($key);
+            $expiry = $verdict === Verdict::Dead ? null : $this->expiry($key);
+            if ($expiry !== null && $expiry <= time()) {
+                $verdict = Verdict::Dead;
+            }
+            if ($verdict !== Verdict::Dead) {
+                $item = Item::found($key, $value, $expiry, $wrapping[0], $wrapping[1]);
+                $verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
+            }
+            if ($verdict !== Verdict::Live) {
+                $tokens[$key] = $this->token($key);
             }
         }
 
-        return new Fetched($items, $tokens);
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    public function token(string $key): Token
+    {
+        $this->beginGuard($this->guard($key));
+        $this->beginTags();
+
+        return new Token($this->internal, $this->now());
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
         foreach ($items as $item) {
-            if ($item->tags !== []) {
-                throw UnsupportedOperation::by('ApcuStore', Capability::Tags);
-            }
             Contents::refuse($item->key, $item->value);
             if (\count($items) > 1) {
                 self::trySerializing($item);
@@ -126,13 +161,10 @@ final class ApcuStore implements Store, DirectReads
         $unsaved = [];
         foreach ($items as $item) {
             try {
-                $saved = match (true) {
-                    $item->ttl !== null && $item->ttl <= 0 => $this->saveDead($item->key, $mode),
-                    $mode === SaveMode::Set => $this->store($item->key, $item->value, $item->ttl),
-                    $mode === SaveMode::Add => $this->add($item->key, $item->value, $item->ttl),
-                    default => $this->atomically(fn(): bool => $this->isLive($item->key)
-                        && $this->store($item->key, $item->value, $item->ttl)),
-                };
+                // New truth that was made from something else is judged and stored in one moment, which is rare enough.
+                $saved = $item->token !== null && !$item->fill
+                    ? $this->atomically(fn(): bool => $this->saveOne($item, $mode))
+                    : $this->saveOne($item, $mode);
             } catch (Exception $failure) {
                 throw $failure;
             } catch (\Throwable $failure) {
@@ -150,7 +182,11 @@ final class ApcuStore implements Store, DirectReads
     {
         $existed = [];
         foreach ($keys as $key) {
+            if ($token !== null && !$this->hasNotMoved($key, $token)) {
+                continue;
+            }
             $live = $this->isLive($key);
+            $this->moveGuard($key);
             if (apcu_delete($this->prefix . $key) && $live) {
                 $existed[] = $key;
             }
@@ -163,6 +199,7 @@ final class ApcuStore implements Store, DirectReads
     {
         $name = $this->prefix . $key;
         do {
+            apcu_delete($this->guard($key));
             $value = apcu_fetch($name, $found);
             if ($found === true && \is_int($value)) {
                 $sum = Counter::sum($key, $value, $by);
@@ -175,10 +212,10 @@ final class ApcuStore implements Store, DirectReads
                 return $this->atomically(fn(): int => $this->incrementWrapped($key, $by, $initial, $ttl));
             }
             $sum = Counter::sum($key, $initial, $by);
-            if (($ttl !== null && $ttl <= 0) || $this->add($key, $sum, $ttl)) {
+            if (($ttl !== null && $ttl <= 0) || $this->add($key, self::wrapped($sum, $ttl), $ttl)) {
                 return $sum;
             }
-            if (!$this->isLive($key) && !$this->store($key, $sum, $ttl)) {
+            if (!$this->isLive($key) && !$this->store($key, self::wrapped($sum, $ttl), $ttl)) {
                 throw StoreUnavailable::because('APCu', 'its memory is full', 'raise apc.shm_size');
             }
         } while (true);
@@ -192,9 +229,12 @@ final class ApcuStore implements Store, DirectReads
         $touched = [];
         foreach ($keys as $key) {
             $this->atomically(function () use ($key, $ttl, &$touched): void {
-                $value = $this->read($key, $this);
-                if ($value !== $this) {
-                    $this->store($key, $value, $ttl);
+                [$value, $verdict, $wrapping] = $this->look($key);
+                if ($verdict === Verdict::Live) {
+                    if ($wrapping[2] !== null) {
+                        apcu_store($this->mark($key), $wrapping[2], self::apcuTtl($ttl));
+                    }
+                    $this->store($key, self::wrapped($value, $ttl, ...$wrapping), $ttl);
                     $touched[] = $key;
                 }
             });
@@ -203,13 +243,35 @@ final class ApcuStore implements Store, DirectReads
         return $touched;
     }
 
-    public function invalidateTags(array $tags): void
+    public function invalidateTags(array $tags, int $serveStale = 0): void
     {
-        throw UnsupportedOperation::by('ApcuStore', Capability::Tags);
+        if ($tags === []) {
+            return;
+        }
+        $this->atomically(function () use ($tags, $serveStale): void {
+            $tick = $this->tick();
+            $this->beginTags();
+            [, $base, $bits] = $this->lastInvalidation() ?? [0, $tick, str_repeat("\0", TagSlot::SLOTS >> 3)];
+            foreach ($tags as $tag) {
+                [$slot, $name] = TagSlot::place($tag);
+                $bytes = apcu_fetch("{$this->internal}t{$slot}");
+                $bytes = \is_string($bytes) ? $bytes : TagSlot::made(self::has($bits, $slot) ? $tick - 1 : $base);
+                $stamp = TagSlot::stamp($bytes, $name)->invalidated($tick, $serveStale, time());
+                if (!apcu_store("{$this->internal}t{$slot}", TagSlot::with($bytes, $name, $stamp))) {
+                    throw StoreUnavailable::because('APCu', 'its memory is full', 'raise apc.shm_size');
+                }
+                $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
+            }
+            if (!apcu_store("{$this->internal}i", pack('J2', $tick, $base) . $bits)) {
+                throw StoreUnavailable::because('APCu', 'its memory is full', 'raise apc.shm_size');
+            }
+        });
     }
 
     public function clear(): void
     {
+        // First what everything is judged by: what is under way, or not reached yet if this process is killed, is a miss.
+        apcu_delete(new \APCUIterator('/^' . preg_quote($this->internal, '/') . '/', \APC_ITER_KEY));
         apcu_delete(new \APCUIterator($this->pattern, \APC_ITER_KEY));
     }
 
@@ -228,6 +290,13 @@ final class ApcuStore implements Store, DirectReads
             });
             if ($removed >= self::PRUNED_AT_ONCE) {
                 break;
+            }
+        }
+        $marks = "{$this->internal}k";
+        foreach ($removed > 0 ? [] : new \APCUIterator('/^' . preg_quote($marks, '/') . '/', \APC_ITER_KEY) as $name => $about) {
+            // A mark without an item is at worst that of a fill under way, which is then a miss.
+            if (!apcu_exists($this->prefix . substr($name, \strlen($marks)))) {
+                apcu_delete($name);
             }
         }
 
@@ -268,7 +337,7 @@ final class ApcuStore implements Store, DirectReads
 
     public function capabilities(): array
     {
-        return [Capability::Keys, Capability::Sharing];
+        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing];
     }
 
     private static function number(mixed $value): int
@@ -276,9 +345,10 @@ final class ApcuStore implements Store, DirectReads
         return \is_int($value) || \is_float($value) ? (int) $value : 0;
     }
 
+    /** @param mixed $value wrapped where it has to be */
     private function store(string $key, mixed $value, ?int $ttl): bool
     {
-        if (apcu_store($this->prefix . $key, self::wrapped($value, $ttl), self::apcuTtl($ttl))) {
+        if (apcu_store($this->prefix . $key, $value, self::apcuTtl($ttl))) {
             return true;
         }
         apcu_delete($this->prefix . $key);
@@ -286,40 +356,251 @@ final class ApcuStore implements Store, DirectReads
         return false;
     }
 
+    /** @param mixed $value wrapped where it has to be */
     private function add(string $key, mixed $value, ?int $ttl): bool
     {
-        $add = fn(): bool => apcu_add($this->prefix . $key, self::wrapped($value, $ttl), self::apcuTtl($ttl));
+        $add = fn(): bool => apcu_add($this->prefix . $key, $value, self::apcuTtl($ttl));
         if ($add()) {
             return true;
         }
 
-        // What is in the way may be a wrapped value whose second is over.
+        // What is in the way may be dead without APCu knowing it.
         return !$this->isLive($key) && $this->atomically(fn(): bool => !$this->isLive($key)
             && apcu_delete($this->prefix . $key)
             && $add());
     }
 
-    private function saveDead(string $key, SaveMode $mode): bool
+    private function saveOne(Item $item, SaveMode $mode): bool
     {
-        if ($mode === SaveMode::Add) {
-            return !$this->isLive($key);
+        $may = $mode === SaveMode::Set || $this->isLive($item->key) === ($mode === SaveMode::Replace);
+        if (!$may) {
+            return false;
+        }
+        if (!$this->isCurrent($item)) {
+            if ($mode === SaveMode::Set) {
+                apcu_delete($this->prefix . $item->key);
+            }
+
+            return false;
+        }
+        $isDead = $item->ttl !== null && $item->ttl <= 0;
+        if (!$item->fill && ($isDead || $mode !== SaveMode::Replace)) {
+            $this->moveGuard($item->key);
+        }
+        if ($isDead) {
+            $mode === SaveMode::Add || apcu_delete($this->prefix . $item->key);
+
+            return true;
+        }
+        $mark = null;
+        if ($item->fill && $item->token !== null) {
+            $mark = $this->marked($item->key, $item->ttl);
+            if ($mark === null || !$this->hasNotMoved($item->key, $item->token)) {
+                apcu_delete($this->mark($item->key));
+
+                return false;
+            }
+        }
+        if ($item->tags !== []) {
+            $this->beginTags();
+        }
+        $value = self::wrapped($item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->now()), $item->tags, $mark);
+
+        return match ($mode) {
+            SaveMode::Set => $this->store($item->key, $value, $item->ttl),
+            SaveMode::Add => $this->add($item->key, $value, $item->ttl),
+            SaveMode::Replace => $this->atomically(function () use ($item, $value): bool {
+                $lives = $this->isLive($item->key);
+                if (!$item->fill) {
+                    // Not before, as an item that was filled dies of it.
+                    $this->moveGuard($item->key);
+                }
+
+                return $lives && $this->store($item->key, $value, $item->ttl);
+            }),
+        };
+    }
+
+    /** @return array{mixed, Verdict, array{int, list<string>, ?int}} the value; and stamp, tags and mark */
+    private function look(string $key): array
+    {
+        try {
+            $value = apcu_fetch($this->prefix . $key, $found);
+        } catch (\Throwable) {
+            // A class inside that can no longer be made.
+            $found = false;
+        }
+        if ($found !== true) {
+            return [null, Verdict::Dead, [0, [], null]];
+        }
+        $value ??= null;
+        if (!\is_array($value) || ($value[0] ?? null) !== self::WRAPPED) {
+            return [$value, Verdict::Live, [0, [], null]];
+        }
+        [$stamp, $tags, $mark] = [$value[3] ?? 0, $value[4] ?? [], $value[5] ?? null];
+        $tags = \is_array($tags) ? array_values(array_filter($tags, is_string(...))) : [];
+
+        return [$value[2] ?? null, $this->verdict($key, $value), [\is_int($stamp) ? $stamp : 0, $tags, \is_int($mark) ? $mark : null]];
+    }
+
+    /** @param array<mixed> $wrapped */
+    private function verdict(string $key, array $wrapped): Verdict
+    {
+        $mark = $wrapped[5] ?? null;
+        if ((isset($wrapped[1]) && $wrapped[1] <= time()) || ($mark !== null && apcu_fetch($this->mark($key)) !== $mark)) {
+            return Verdict::Dead;
+        }
+        $tags = $wrapped[4] ?? [];
+
+        return \is_array($tags) && $tags !== [] ? $this->tagged(array_values(array_filter($tags, is_string(...))), \is_int($wrapped[3] ?? null) ? $wrapped[3] : 0) : Verdict::Live;
+    }
+
+    /** @param list<string> $tags */
+    private function tagged(array $tags, int $stamp): Verdict
+    {
+        $last = $this->lastInvalidation();
+        if ($last === null || $stamp < $last[1]) {
+            return Verdict::Dead;
+        }
+        $verdict = Verdict::Live;
+        foreach ($stamp >= $last[0] ? [] : $tags as $tag) {
+            [$slot, $name] = TagSlot::place($tag);
+            if (self::has($last[2], $slot)) {
+                $bytes = apcu_fetch("{$this->internal}t{$slot}");
+                $verdict = $verdict->and(\is_string($bytes) ? TagSlot::stamp($bytes, $name)->verdict($stamp, time()) : Verdict::Dead);
+            }
         }
 
-        return $this->delete([$key]) !== [] || $mode === SaveMode::Set;
+        return $verdict;
+    }
+
+    /** @return ?array{int, int, string} its tick, the tick before which nothing is known, and which slots there are */
+    private function lastInvalidation(): ?array
+    {
+        $bytes = apcu_fetch("{$this->internal}i");
+        $ticks = \is_string($bytes) ? unpack('J2', $bytes) : false;
+
+        return \is_string($bytes) && $ticks !== false && \is_int($ticks[1]) && \is_int($ticks[2]) ? [$ticks[1], $ticks[2], substr($bytes, 16)] : null;
+    }
+
+    private function beginTags(): void
+    {
+        $name = "{$this->internal}i";
+        if (!apcu_exists($name)) {
+            $this->atomically(function () use ($name): void {
+                $now = $this->tick();
+                apcu_add($name, pack('J2', $now, $now) . str_repeat("\0", TagSlot::SLOTS >> 3));
+            });
+        }
+    }
+
+    /**
+     * A guard has to be younger than every token that was given out before it was there. So it first gets a number below
+     * zero that nobody else uses, which refuses, and then, if that is still there, the tick of the moment.
+     */
+    private function beginGuard(string $guard): void
+    {
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $there = apcu_fetch($guard);
+            if (\is_int($there) && $there > 0) {
+                return;
+            }
+            \is_int($there) ? apcu_cas($guard, $there, $this->tick()) : apcu_add($guard, -$this->tick());
+        }
+    }
+
+    private static function has(string $bits, int $slot): bool
+    {
+        return (\ord($bits[$slot >> 3]) & 1 << ($slot & 7)) !== 0;
+    }
+
+    private function isCurrent(Item $item): bool
+    {
+        $token = $item->token;
+
+        return $token === null || ($this->hasNotMoved($item->key, $token)
+            && ($item->tags === [] || $this->tagged($item->tags, $token->clock) === Verdict::Live));
+    }
+
+    private function hasNotMoved(string $key, Token $token): bool
+    {
+        $guard = apcu_fetch($this->guard($key));
+
+        return $token->epoch === $this->internal && \is_int($guard) && $guard > 0 && $guard <= $token->clock;
+    }
+
+    private function moveGuard(string $key): void
+    {
+        apcu_delete($this->guard($key));
+        apcu_delete($this->mark($key));
+    }
+
+    private function guard(string $key): string
+    {
+        return "{$this->internal}g" . (crc32($key) & self::GUARDS - 1);
+    }
+
+    private function mark(string $key): string
+    {
+        return "{$this->internal}k{$key}";
+    }
+
+    /** The mark of a key's fills, made if there is none; null: it cannot be. */
+    private function marked(string $key, ?int $ttl): ?int
+    {
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $mark = $this->tick();
+            if (apcu_add($this->mark($key), $mark, self::apcuTtl($ttl))) {
+                return $mark;
+            }
+            $there = apcu_fetch($this->mark($key));
+            if (\is_int($there)) {
+                return $there;
+            }
+        }
+
+        return null;
+    }
+
+    private function now(): int
+    {
+        $now = apcu_fetch("{$this->internal}clock");
+
+        return \is_int($now) ? $now : $this->tick();
+    }
+
+    /** The next tick, which nobody else gets. */
+    private function tick(): int
+    {
+        $clock = "{$this->internal}clock";
+        for ($tries = 0; ; $tries++) {
+            $now = apcu_fetch($clock);
+            if (\is_int($now)) {
+                if (apcu_cas($clock, $now, $now + 1)) {
+                    return $now + 1;
+                }
+            } elseif ($tries > 100) {
+                throw StoreUnavailable::because('APCu', 'its memory is full', 'raise apc.shm_size');
+            } else {
+                apcu_add($clock, (int) hrtime(true));
+            }
+        }
     }
 
     private function incrementWrapped(string $key, int $by, int $initial, ?int $ttl): int
     {
-        $value = $this->read($key, $this);
-        if ($value === $this) {
-            $sum = Counter::sum($key, $initial, $by);
-            $this->store($key, $sum, $ttl);
+        [$value, $verdict, $wrapping] = $this->look($key);
+        $sum = Counter::sum($key, $verdict === Verdict::Live ? $value : $initial, $by);
+        $expiry = $verdict === Verdict::Live ? $this->expiry($key) : null;
+        $this->moveGuard($key);
+        if ($verdict !== Verdict::Live) {
+            $ttl !== null && $ttl <= 0 ? apcu_delete($this->prefix . $key) : $this->store($key, self::wrapped($sum, $ttl), $ttl);
 
             return $sum;
         }
-        $sum = Counter::sum($key, $value, $by);
         $wrapped = apcu_fetch($this->prefix . $key);
-        apcu_store($this->prefix . $key, \is_array($wrapped) ? [self::WRAPPED, $wrapped[1] ?? null, $sum] : $sum, 1);
+        $until = \is_array($wrapped) ? $wrapped[1] ?? null : null;
+        apcu_store($this->prefix . $key, [self::WRAPPED, $until ?? $expiry, $sum, $wrapping[0], $wrapping[1], null], self::apcuTtl($expiry === null ? null : max(2, $expiry - time() + 1)));
 
         return $sum;
     }
@@ -363,7 +644,7 @@ final class ApcuStore implements Store, DirectReads
         foreach (new \APCUIterator($pattern, \APC_ITER_KEY | \APC_ITER_CTIME | \APC_ITER_TTL) as $name => $about) {
             $ttl = self::number(\is_array($about) ? $about['ttl'] ?? null : null);
             $entries[$name] = $ttl === 0 || (\is_array($about) && self::number($about['creation_time'] ?? null) + $ttl >= $now);
-            if ($ttl === 1 && $entries[$name]) {
+            if ($entries[$name]) {
                 $entries[$name] = $this->isLive(substr($name, \strlen($this->prefix)));
             }
         }
@@ -376,20 +657,16 @@ final class ApcuStore implements Store, DirectReads
         return $ttl === null || $ttl > Ttl::LONGEST ? 0 : max(1, min($ttl - 1, self::LONGEST));
     }
 
-    /** Wraps what lives for one second, and what would be taken for a wrapping. */
-    private static function wrapped(mixed $value, ?int $ttl): mixed
+    /**
+     * Wraps what has tags or a mark, what lives for one second, and what would be taken for a wrapping.
+     *
+     * @param list<string> $tags
+     */
+    private static function wrapped(mixed $value, ?int $ttl, int $stamp = 0, array $tags = [], ?int $mark = null): mixed
     {
-        return $ttl === 1 || (\is_array($value) && ($value[0] ?? null) === self::WRAPPED)
-            ? [self::WRAPPED, Ttl::expiry($ttl === 1 ? 1 : null, time()), $value]
+        return $mark !== null || $tags !== [] || $ttl === 1 || (\is_array($value) && ($value[0] ?? null) === self::WRAPPED)
+            ? [self::WRAPPED, Ttl::expiry($ttl === 1 ? 1 : null, time()), $value, $stamp, $tags, $mark]
             : $value;
-    }
-
-    /** @param array<mixed> $wrapped */
-    private static function unwrapped(array $wrapped, mixed $default): mixed
-    {
-        $expiry = $wrapped[1] ?? null;
-
-        return $expiry === null || $expiry > time() ? $wrapped[2] ?? null : $default;
     }
 
     /** Finds before anything of a batch is stored what APCu could not serialise. */

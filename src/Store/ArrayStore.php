@@ -8,7 +8,6 @@ use Larder\Capability;
 use Larder\DirectReads;
 use Larder\Dsn;
 use Larder\Exception\InvalidOption;
-use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\SaveMode;
@@ -26,10 +25,17 @@ use Larder\Ttl;
  * Values are kept apart from their callers as in every other store: scalars and arrays of them by PHP's own
  * copy on write, anything with objects or references in it serialised. Bounded by a number of items; when it
  * is full, a sixteenth of them goes, the oldest that were not read since the last time.
+ *
+ * It has a clock that ticks on every write, delete and invalidation, and remembers by key and by tag when the last
+ * of these was. When it has too many of either to remember, it forgets them all and takes the present for the time
+ * of each: fills that are under way are then refused, and older items that carry tags are dead.
  */
 final class ArrayStore implements Store, DirectReads
 {
-    /** @var array<array-key, array{mixed, bool, ?int}> the value or its payload, whether it is a payload, expiry */
+    /** How many keys and tags are remembered at least, whatever the number of items. */
+    private const REMEMBERED = 10_000;
+
+    /** @var array<array-key, array{mixed, bool, ?int, int, list<string>}> the value or its payload, whether it is a payload, expiry, stamp, tags */
     private array $entries = [];
 
     /** @var array<array-key, true> read since the last eviction */
@@ -47,7 +53,22 @@ final class ArrayStore implements Store, DirectReads
 
     private readonly \stdClass $foreign;
 
-    private readonly Token $token;
+    /** The random name of this store's logical time, which is $tick. */
+    private readonly string $epoch;
+
+    private int $tick = 1;
+
+    /** @var array<array-key, int> when each key was last written or deleted */
+    private array $guards = [];
+
+    /** When the guards that are not there may have moved. */
+    private int $guardFloor = 0;
+
+    /** @var array<array-key, TagStamp> */
+    private array $tags = [];
+
+    /** The stamp of the tags that are not there. */
+    private TagStamp $tagFloor;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -68,7 +89,8 @@ final class ArrayStore implements Store, DirectReads
         $this->clock = $clock ?? time(...);
         $this->payload = new Payload(new PhpSerializer());
         $this->foreign = new \stdClass();
-        $this->token = new Token('', 0);
+        $this->epoch = bin2hex(random_bytes(8));
+        $this->tagFloor = new TagStamp(0);
     }
 
     /** Options: items, how many at most. */
@@ -97,21 +119,30 @@ final class ArrayStore implements Store, DirectReads
 
     public function fetch(array $keys): Fetched
     {
-        $items = $tokens = [];
+        $items = $tokens = $stale = [];
         foreach ($keys as $key) {
-            $entry = $this->live($key);
-            $value = $entry === null ? $this->foreign : $this->value($entry);
-            if ($value === $this->foreign) {
+            $entry = $this->unexpired($key);
+            $verdict = $entry === null ? Verdict::Dead : $this->verdict($entry);
+            $value = $entry === null || $verdict === Verdict::Dead ? $this->foreign : $this->value($entry);
+            if ($entry === null || $value === $this->foreign || $verdict !== Verdict::Live) {
                 $this->misses++;
-                $tokens[$key] = $this->token;
+                $tokens[$key] = $this->token($key);
             } else {
                 $this->hits++;
                 $this->visited[$key] = true;
-                $items[$key] = Item::found($key, $value, $entry[2] ?? null);
+            }
+            if ($entry !== null && $value !== $this->foreign) {
+                $item = Item::found($key, $value, $entry[2], $entry[3], $entry[4]);
+                $verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
             }
         }
 
-        return new Fetched($items, $tokens);
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    public function token(string $key): Token
+    {
+        return new Token($this->epoch, $this->tick);
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -119,22 +150,27 @@ final class ArrayStore implements Store, DirectReads
         $now = ($this->clock)();
         $prepared = [];
         foreach ($items as $item) {
-            if ($item->tags !== []) {
-                throw UnsupportedOperation::by('ArrayStore', Capability::Tags);
-            }
             $plain = Contents::isPlain($item->value);
             $prepared[] = [$plain ? $item->value : $this->payload->encode($item->key, $item->value), !$plain, Ttl::expiry($item->ttl, $now)];
         }
         $unsaved = [];
         foreach ($items as $i => $item) {
-            if (($mode === SaveMode::Add && $this->live($item->key) !== null)
-                || ($mode === SaveMode::Replace && $this->live($item->key) === null)) {
+            $mayBe = ($mode === SaveMode::Set || ($this->live($item->key) !== null) === ($mode === SaveMode::Replace));
+            $refused = $mayBe && !$this->isCurrent($item);
+            if (!$mayBe || $refused) {
                 $unsaved[] = $item->key;
+            }
+            if (!$mayBe || ($refused && $mode !== SaveMode::Set)) {
                 continue;
             }
+            $stamp = $item->token->clock ?? $this->tick;
+            if (!$item->fill && !$refused) {
+                $this->moveGuard($item->key);
+                $stamp = $item->token === null ? $this->tick : $stamp;
+            }
             unset($this->entries[$item->key], $this->visited[$item->key]);
-            if ($item->ttl === null || $item->ttl > 0) {
-                $this->entries[$item->key] = $prepared[$i];
+            if (!$refused && ($item->ttl === null || $item->ttl > 0)) {
+                $this->entries[$item->key] = [...$prepared[$i], $stamp, $item->tags];
                 $this->evict();
             }
         }
@@ -146,10 +182,14 @@ final class ArrayStore implements Store, DirectReads
     {
         $existed = [];
         foreach ($keys as $key) {
+            if ($token !== null && !$this->hasNotMoved($key, $token)) {
+                continue;
+            }
             if ($this->live($key) !== null) {
                 $existed[] = $key;
-                unset($this->entries[$key], $this->visited[$key]);
             }
+            $this->moveGuard($key);
+            unset($this->entries[$key], $this->visited[$key]);
         }
 
         return $existed;
@@ -158,48 +198,66 @@ final class ArrayStore implements Store, DirectReads
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         $entry = $this->live($key);
-        if ($entry !== null) {
-            $sum = Counter::sum($key, $this->value($entry), $by);
-            $this->entries[$key] = [$sum, false, $entry[2]];
+        if ($entry === null) {
+            $sum = Counter::sum($key, $initial, $by);
+            $this->save([new Item($key, $sum, $ttl)]);
 
             return $sum;
         }
-        $sum = Counter::sum($key, $initial, $by);
-        $this->save([new Item($key, $sum, $ttl)]);
+        $entry[0] = Counter::sum($key, $this->value($entry), $by);
+        $this->moveGuard($key);
+        $this->entries[$key] = $entry;
 
-        return $sum;
+        return $entry[0];
     }
 
     public function touch(array $keys, ?int $ttl): array
     {
+        if ($ttl !== null && $ttl <= 0) {
+            return $this->delete($keys);
+        }
         $expiry = Ttl::expiry($ttl, ($this->clock)());
         $touched = [];
         foreach ($keys as $key) {
             $entry = $this->live($key);
             if ($entry !== null) {
                 $touched[] = $key;
-                $this->entries[$key] = [$entry[0], $entry[1], $expiry];
+                $entry[2] = $expiry;
+                $this->entries[$key] = $entry;
             }
         }
 
         return $touched;
     }
 
-    public function invalidateTags(array $tags): void
+    public function invalidateTags(array $tags, int $serveStale = 0): void
     {
-        throw UnsupportedOperation::by('ArrayStore', Capability::Tags);
+        $tick = ++$this->tick;
+        $now = ($this->clock)();
+        foreach ($tags as $tag) {
+            $this->tags[$tag] = ($this->tags[$tag] ?? $this->tagFloor)->invalidated($tick, $serveStale, $now);
+        }
+        if (\count($this->tags) > max($this->items, self::REMEMBERED)) {
+            $this->tags = [];
+            $this->tagFloor = new TagStamp($tick);
+        }
     }
 
     public function clear(): void
     {
-        $this->entries = $this->visited = [];
+        $this->entries = $this->visited = $this->guards = $this->tags = [];
+        $this->guardFloor = ++$this->tick;
+        $this->tagFloor = new TagStamp(0);
     }
 
     public function prune(): int
     {
         $before = \count($this->entries);
         foreach (array_keys($this->entries) as $key) {
-            $this->live((string) $key);
+            $entry = $this->unexpired((string) $key);
+            if ($entry !== null && $this->verdict($entry) === Verdict::Dead) {
+                unset($this->entries[$key], $this->visited[$key]);
+            }
         }
 
         return $before - \count($this->entries);
@@ -225,17 +283,25 @@ final class ArrayStore implements Store, DirectReads
             misses: $this->misses,
             evictions: $this->evictions,
             expired: $this->expired,
-            details: ['items at most' => $this->items],
+            details: ['items at most' => $this->items, 'tags' => \count($this->tags)],
         );
     }
 
     public function capabilities(): array
     {
-        return [Capability::Keys];
+        return [Capability::Tags, Capability::Tokens, Capability::Keys];
     }
 
-    /** @return ?array{mixed, bool, ?int} */
+    /** @return ?array{mixed, bool, ?int, int, list<string>} */
     private function live(string $key): ?array
+    {
+        $entry = $this->unexpired($key);
+
+        return $entry === null || $this->verdict($entry) === Verdict::Live ? $entry : null;
+    }
+
+    /** @return ?array{mixed, bool, ?int, int, list<string>} */
+    private function unexpired(string $key): ?array
     {
         $entry = $this->entries[$key] ?? null;
         if ($entry !== null && $entry[2] !== null && $entry[2] <= ($this->clock)()) {
@@ -248,10 +314,49 @@ final class ArrayStore implements Store, DirectReads
         return $entry;
     }
 
-    /** @param array{mixed, bool, ?int} $entry */
+    /** @param array{mixed, bool, ?int, int, list<string>} $entry */
+    private function verdict(array $entry): Verdict
+    {
+        $verdict = Verdict::Live;
+        foreach ($entry[4] as $tag) {
+            $verdict = $verdict->and(($this->tags[$tag] ?? $this->tagFloor)->verdict($entry[3], ($this->clock)()));
+        }
+
+        return $verdict;
+    }
+
+    /** @param array{mixed, bool, ?int, int, list<string>} $entry */
     private function value(array $entry): mixed
     {
         return $entry[1] && \is_string($entry[0]) ? $this->payload->decode($entry[0], $this->foreign) : $entry[0];
+    }
+
+    /** Whether nothing has happened since the item's computation began that it should have known of. */
+    private function isCurrent(Item $item): bool
+    {
+        $token = $item->token;
+        if ($token === null) {
+            return true;
+        }
+        if (!$this->hasNotMoved($item->key, $token)) {
+            return false;
+        }
+
+        return $this->verdict([null, false, null, $token->clock, $item->tags]) === Verdict::Live;
+    }
+
+    private function hasNotMoved(string $key, Token $token): bool
+    {
+        return $token->epoch === $this->epoch && ($this->guards[$key] ?? $this->guardFloor) <= $token->clock;
+    }
+
+    private function moveGuard(string $key): void
+    {
+        $this->guards[$key] = ++$this->tick;
+        if (\count($this->guards) > max($this->items, self::REMEMBERED)) {
+            $this->guards = [];
+            $this->guardFloor = $this->tick;
+        }
     }
 
     /** In batches, because finding an array's first element means skipping all that were removed before it. */

@@ -106,10 +106,10 @@ final class MemcachedStore implements Store
         $this->foreign = new \stdClass();
     }
 
-    /** Options: prefix; serializer (auto, igbinary, php); timeout, retry_after (seconds); persistent (switch). */
+    /** Options: prefix; timeout, retry_after (seconds); persistent (switch); those of Payload::fromDsn(). */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'serializer', 'timeout', 'retry_after', 'persistent');
+        $dsn->allow('prefix', 'timeout', 'retry_after', 'persistent', ...Payload::OPTIONS);
         $isSocket = $dsn->scheme === 'memcached+unix';
         if (!$isSocket && ($dsn->path !== '' || $dsn->user !== null)) {
             throw InvalidDsn::part("memcached://{$dsn->host}/{$dsn->path}", 'has a user or a path', 'write it as "memcached://host:port"');
@@ -120,7 +120,7 @@ final class MemcachedStore implements Store
             $dsn->port ?? 11_211,
             $isSocket ? $dsn->absolutePath() : null,
             $dsn->text('prefix', Prefix::DEFAULT),
-            Payload::named($dsn->text('serializer', 'auto')),
+            Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
             $dsn->seconds('timeout', 1.0),
             $dsn->seconds('retry_after', 1.0),
             $dsn->switch('persistent', false),
@@ -133,7 +133,7 @@ final class MemcachedStore implements Store
         $found = $keys === [] ? [] : $this->look($keys);
         foreach ($keys as $key) {
             $entry = isset($found[$key]) ? $this->parsed($key, $found[$key]) : null;
-            $value = $entry === null ? $this->foreign : $this->value($entry[1]);
+            $value = $entry === null ? $this->foreign : $this->value($key, $entry[1]);
             if ($entry === null || $value === $this->foreign) {
                 $tokens[$key] = $this->token;
             } else {
@@ -142,6 +142,11 @@ final class MemcachedStore implements Store
         }
 
         return new Fetched($items, $tokens);
+    }
+
+    public function token(string $key): Token
+    {
+        return $this->token;
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -193,7 +198,7 @@ final class MemcachedStore implements Store
         while (true) {
             [$bytes, $cas] = $this->swappable($name);
             $entry = $bytes === null ? null : $this->parsed($key, $bytes);
-            $value = $entry === null ? $this->foreign : $this->value($entry[1]);
+            $value = $entry === null ? $this->foreign : $this->value($key, $entry[1]);
             $sum = Counter::sum($key, $value === $this->foreign ? $initial : $value, $by);
             if ($value === $this->foreign && $ttl !== null && $ttl <= 0) {
                 return $sum;
@@ -229,7 +234,7 @@ final class MemcachedStore implements Store
         return $touched;
     }
 
-    public function invalidateTags(array $tags): void
+    public function invalidateTags(array $tags, int $serveStale = 0): void
     {
         throw UnsupportedOperation::by('MemcachedStore', Capability::Tags);
     }
@@ -460,7 +465,7 @@ final class MemcachedStore implements Store
                 continue;
             }
             $entry = $this->parsed($key, $bytes);
-            if ($entry !== null && $this->value($entry[1]) !== $this->foreign) {
+            if ($entry !== null && $this->value($key, $entry[1]) !== $this->foreign) {
                 return false;
             }
             if ($client->cas($cas, $name, $packed, self::serverTtl($expiry))) {
@@ -551,11 +556,11 @@ final class MemcachedStore implements Store
         return array_map(fn(int $number): string => $this->piece($random, $number), range(0, max(0, (int) $count - 1)));
     }
 
-    private function value(string $payload): mixed
+    private function value(string $key, string $payload): mixed
     {
         $pieces = $this->pieces($payload);
         if ($pieces === []) {
-            return $this->payload->decode($payload, $this->foreign);
+            return $this->payload->decode($payload, $this->foreign, $key);
         }
         $found = $this->getMany($pieces);
         $whole = '';
@@ -564,7 +569,7 @@ final class MemcachedStore implements Store
         }
         $checksum = (string) substr((string) strrchr($payload, ';'), 1);
 
-        return hash('xxh128', $whole) === $checksum ? $this->payload->decode($whole, $this->foreign) : $this->foreign;
+        return hash('xxh128', $whole) === $checksum ? $this->payload->decode($whole, $this->foreign, $key) : $this->foreign;
     }
 
     private function packed(string $key, string $payload, ?int $expiry): string

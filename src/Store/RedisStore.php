@@ -9,80 +9,114 @@ use Larder\Dsn;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidDsn;
 use Larder\Exception\InvalidOption;
-use Larder\Exception\StoreUnavailable;
-use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Leases;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
 use Larder\Store\Redis\Connection;
-use Larder\Store\Redis\ErrorReply;
+use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\PredisConnection;
+use Larder\Store\Redis\RedisLeases;
+use Larder\Store\Redis\Script;
+use Larder\Store\Redis\Scripts;
 use Larder\Store\Redis\Server;
+use Larder\Store\Redis\Walk;
 use Larder\StoreStatistics;
 use Larder\Token;
 use Larder\Ttl;
 
 /**
- * Items in Redis or Valkey: for several machines. Under each key is the payload alone, with the server's own
- * expiry; a counter is the server's own kind of integer. Every operation and every batch is one round trip.
+ * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip, mostly a script
+ * (see Script); replicas are never read.
  *
- * A clear walks the server's keys in steps (SCAN, UNLINK) and removes those of the prefix: it takes as long
- * as there are keys in the database, but costs every other operation nothing, leaves nothing behind, and
- * stops nobody. What is written while it runs may or may not survive it.
+ *     prefix:key      an item, with the server's own expiry
+ *     prefix!clock    the epoch, the tick, and when a tag was last invalidated
+ *     prefix!tags     a hash of the tags' stamps
+ *     prefix!<n>      a guard, one of some thousand that the keys share by their hashes
+ *
+ * Whatever of these is lost (evicted, flushed), what needed it is dead: without the clock, the next script begins another
+ * epoch, and every item, guard and token of the last one is of no use; without the tags, an item that has some is dead if
+ * any tag was invalidated since its stamp. A clear removes the clock, and is done. What is dead then goes by and by: some
+ * of it at once, the rest with prune(), or when its time is over.
+ *
+ * A miss gives its key's guard a new tick, if it has none; a write or a delete removes the guard, which even a full
+ * server allows; a fill is stored only if the guard is there and not younger than its token. So fills that overlap do
+ * not refuse each other, and one that was overtaken finds no guard or a younger one.
+ *
+ * A tag has a stamp only once it was invalidated. If there are too many, the older half goes, and what stands for them is
+ * the tick of the youngest of those; prune() finds out which ones no item can need.
+ *
+ * As long as no tag was invalidated, reading needs no script: a plain MGET of the clock, the items and the guards tells
+ * all. In each request, the first read finds out; if it meets an item that needs a look at its tags, that is a second
+ * round trip, and from then on all reads of that request are scripts.
+ *
+ * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
-final class RedisStore implements Store
+final class RedisStore implements Store, Leases
 {
-    private const KEYS_AT_ONCE = '1000';
+    private const KEYS_AT_ONCE = 1_000;
 
-    /** Adds to a counter, or says what is there instead. The result comes back as text: Lua has no 64-bit ints. */
-    private const INCREMENT = <<<'LUA'
-        local value = redis.call('GET', KEYS[1])
-        if not value then
-            if ARGV[2] == '' then return {'range', ARGV[4]} end
-            if ARGV[3] == '' then
-                redis.call('SET', KEYS[1], ARGV[2])
-            elseif tonumber(ARGV[3]) > 0 then
-                redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-            end
-            return {'ok', ARGV[2]}
-        end
-        if not string.match(value, '^%-?%d+$') then return {'type', string.sub(value, 1, 1)} end
-        local reply = redis.pcall('INCRBY', KEYS[1], ARGV[1])
-        if type(reply) == 'table' and reply.err then return {'range', value, reply.err} end
-        return {'ok', redis.call('GET', KEYS[1])}
-        LUA;
+    private const CLOCK_BYTES = 20;
 
-    private readonly string $prefix;
+    private const MOST_TAGS = 100_000;
 
-    private readonly string $increment;
+    /** How many names a clear looks at, to free what it can of their memory. */
+    private const CLEARED_AT_ONCE = 10_000;
 
-    private readonly Token $token;
+    /** Seconds after which the server's clock is compared with ours again. */
+    private const LAG_IS_TRUE_FOR = 60;
+
+    private readonly Layout $layout;
+
+    /** Whether a tag was invalidated in this epoch, as far as we know. */
+    private bool $tagsAreInUse = false;
+
+    /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
+    private int $lag = 0;
+
+    private float $lagFound = 0.0;
+
+    private readonly Scripts $scripts;
+
+    private readonly Walk $walk;
+
+    private readonly RedisLeases $leases;
 
     private readonly \stdClass $foreign;
 
-    /** @throws InvalidOption */
+    /** Of what is not missing. */
+    private readonly Token $none;
+
+    /**
+     * @param int $shards in a cluster, the number of parts that the items are divided into; 0: no cluster
+     *
+     * @throws InvalidOption
+     */
     public function __construct(
         private readonly Connection $connection,
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
+        int $shards = 0,
     ) {
-        $this->prefix = Prefix::check($prefix);
-        $this->increment = sha1(self::INCREMENT);
-        $this->token = new Token('', 0);
+        $this->layout = new Layout(Prefix::check($prefix), $shards);
+        $this->scripts = new Scripts($connection);
+        $this->walk = new Walk($this->scripts, $this->layout);
+        $this->leases = new RedisLeases($this->scripts, $this->layout);
         $this->foreign = new \stdClass();
+        $this->none = new Token('', 0);
     }
 
     /**
-     * Options: prefix; serializer (auto, igbinary, php); client (auto, phpredis, predis); database; timeout,
-     * read_timeout, retry_after (seconds); persistent (switch).
+     * Options: prefix; client (auto, phpredis, predis); database; timeout, read_timeout, retry_after (seconds);
+     * persistent (switch); those of Payload::fromDsn().
      */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'serializer', 'client', 'database', 'timeout', 'read_timeout', 'retry_after', 'persistent');
+        $dsn->allow('prefix', 'client', 'database', 'timeout', 'read_timeout', 'retry_after', 'persistent', ...Payload::OPTIONS);
         $isSocket = $dsn->scheme === 'redis+unix';
         if (!$isSocket && preg_match('/^\d*$/D', $dsn->path) !== 1) {
             throw InvalidDsn::part("{$dsn->scheme}://{$dsn->host}/{$dsn->path}", 'has no number for its database', 'write it as "redis://host:port/0"');
@@ -108,127 +142,91 @@ final class RedisStore implements Store
         return new self(
             self::connection($server, $dsn->text('client', 'auto')),
             $dsn->text('prefix', Prefix::DEFAULT),
-            Payload::named($dsn->text('serializer', 'auto')),
+            Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
         );
     }
 
     public function fetch(array $keys): Fetched
     {
-        if ($keys === []) {
-            return new Fetched([], []);
-        }
-        $get = ['MGET'];
-        $ask = [];
-        foreach ($keys as $key) {
-            $get[] = $this->prefix . $key;
-            $ask[] = ['PTTL', $this->prefix . $key];
-        }
-        $replies = $this->send([$get, ...$ask]);
-        $payloads = \is_array($replies[0]) ? $replies[0] : [];
-        $items = $tokens = [];
-        $now = (int) (microtime(true) * 1000);
+        $found = $this->tagsAreInUse ? [] : $this->readPlainly($keys);
+        $open = [];
         foreach ($keys as $i => $key) {
-            $payload = $payloads[$i] ?? null;
-            $left = $replies[$i + 1] ?? null;
-            $value = \is_string($payload) ? $this->payload->decode($payload, $this->foreign) : $this->foreign;
-            if ($value === $this->foreign) {
-                $tokens[$key] = $this->token;
-            } else {
-                $expiry = \is_int($left) && $left >= 0 ? intdiv($now + $left, 1000) : null;
-                $items[$key] = Item::found($key, $value, $expiry);
+            if (!isset($found[$i])) {
+                $open[$i] = $key;
+            }
+        }
+        if ($open !== []) {
+            $found += $this->readByScript($open);
+        }
+        $items = $tokens = $stale = [];
+        foreach ($keys as $i => $key) {
+            [$item, $token, $isStale] = $found[$i];
+            if ($item !== null) {
+                $isStale ? $stale[$key] = $item : $items[$key] = $item;
+            }
+            if ($item === null || $isStale) {
+                $tokens[$key] = $token;
             }
         }
 
-        return new Fetched($items, $tokens);
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    public function token(string $key): Token
+    {
+        // The clock is no item: whoever asks for that gets a token and nothing else.
+        $clock = $this->layout->clock($this->layout->shard($key));
+        [$reply] = $this->scripts->send([['MGET', $clock, $this->layout->guard($key)]]);
+        [$found, $guard] = \is_array($reply) ? $reply + [null, null] : [null, null];
+        $token = \is_string($found) && \strlen($found) === self::CLOCK_BYTES && \is_string($guard) ? self::guarded($found, $guard) : null;
+
+        return $token ?? $this->readByScript([$key], $clock)[0][1];
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
-        $commands = [];
-        foreach ($items as $item) {
-            if ($item->tags !== []) {
-                throw UnsupportedOperation::by('RedisStore', Capability::Tags);
-            }
-            $name = $this->prefix . $item->key;
-            if ($item->ttl !== null && $item->ttl <= 0) {
-                $commands[] = [$mode === SaveMode::Add ? 'EXISTS' : 'UNLINK', $name];
-                continue;
-            }
-            $command = ['SET', $name, $this->payload->encode($item->key, $item->value)];
-            if ($item->ttl !== null && $item->ttl <= Ttl::LONGEST) {
-                array_push($command, 'EX', (string) $item->ttl);
-            }
-            if ($mode !== SaveMode::Set) {
-                $command[] = $mode === SaveMode::Add ? 'NX' : 'XX';
-            }
-            $commands[] = $command;
-        }
-        if ($commands === []) {
+        if ($items === []) {
             return [];
         }
-        $unsaved = $refused = [];
-        foreach ($this->connection->send($commands) as $i => $reply) {
-            $item = $items[$i];
-            $isSaved = match ($commands[$i][0]) {
-                'EXISTS' => $reply === 0,
-                'UNLINK' => $reply === 1 || $mode === SaveMode::Set,
-                default => $reply === 'OK',
-            };
-            if ($reply instanceof ErrorReply) {
-                if (!str_starts_with($reply->message, 'OOM ')) {
-                    throw $this->said($reply);
-                }
-                $isSaved = false;
-                $refused[] = $this->prefix . $item->key;
-            }
-            if (!$isSaved) {
-                $unsaved[] = $item->key;
+        $bodies = [];
+        foreach ($items as $item) {
+            $tags = Tags::pack($item->tags);
+            $bodies[] = substr(pack('N', \strlen($tags)), 1) . $tags . $this->payload->encode($item->key, $item->value);
+        }
+        $unsaved = [];
+        $keys = array_map(static fn(Item $item): string => $item->key, $items);
+        foreach ($this->inShards($keys, Script::Save, [$mode->name[0]], static fn(int $i): array => [
+            $items[$i]->fill ? 'f' : 'w',
+            self::milliseconds($items[$i]->ttl),
+            $items[$i]->token->epoch ?? '',
+            (string) ($items[$i]->token->clock ?? ''),
+            $bodies[$i],
+        ]) as $i => $saved) {
+            if ($saved !== 1) {
+                $unsaved[$i] = $items[$i]->key;
             }
         }
-        if ($refused !== [] && $mode !== SaveMode::Add) {
-            // A full server has kept the old values.
-            $this->send([['UNLINK', ...$refused]]);
-        }
+        ksort($unsaved);
 
-        return $unsaved;
+        return array_values($unsaved);
     }
 
     public function delete(array $keys, ?Token $token = null): array
     {
-        if ($keys === []) {
-            return [];
-        }
-        $existed = [];
-        $commands = array_map(fn(string $key): array => ['UNLINK', $this->prefix . $key], $keys);
-        foreach ($this->send($commands) as $i => $reply) {
-            if ($reply === 1) {
-                $existed[] = $keys[$i];
-            }
-        }
-
-        return $existed;
+        return $this->answering1($keys, $this->inShards($keys, Script::Delete, [$token->epoch ?? '', (string) ($token->clock ?? '')]));
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        $arguments = [
-            '1',
-            $this->prefix . $key,
+        [$reply] = $this->scripts->run([[Script::Increment, $this->names($this->layout->shard($key), [$key]), [
             (string) $by,
             Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
-            $ttl === null || $ttl > Ttl::LONGEST ? '' : (string) (max(0, $ttl) * 1000),
+            self::milliseconds($ttl),
             (string) $initial,
-        ];
-        [$reply] = $this->connection->send([['EVALSHA', $this->increment, ...$arguments]]);
-        if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'NOSCRIPT')) {
-            [$reply] = $this->connection->send([['EVAL', self::INCREMENT, ...$arguments]]);
-        }
-        if ($reply instanceof ErrorReply) {
-            throw $this->said($reply);
-        }
+        ]]]);
         [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
         if (!\is_string($value)) {
-            throw StoreUnavailable::because('The Redis server', 'its reply makes no sense', 'see what answers there');
+            throw Scripts::nonsense();
         }
 
         return match ($verdict) {
@@ -240,69 +238,47 @@ final class RedisStore implements Store
 
     public function touch(array $keys, ?int $ttl): array
     {
-        if ($keys === []) {
-            return [];
-        }
         if ($ttl !== null && $ttl <= 0) {
             return $this->delete($keys);
         }
-        $commands = [];
-        foreach ($keys as $key) {
-            $name = $this->prefix . $key;
-            if ($ttl === null || $ttl > Ttl::LONGEST) {
-                $commands[] = ['PERSIST', $name];
-                $commands[] = ['EXISTS', $name];
-            } else {
-                $commands[] = ['EXPIRE', $name, (string) $ttl];
-            }
-        }
-        $replies = $this->send($commands);
-        $width = intdiv(\count($commands), \count($keys));
-        $touched = [];
-        foreach ($keys as $i => $key) {
-            if (($replies[$i * $width + $width - 1] ?? null) === 1) {
-                $touched[] = $key;
-            }
-        }
 
-        return $touched;
+        return $this->answering1($keys, $this->inShards($keys, Script::Touch, [self::milliseconds($ttl)]));
     }
 
-    public function invalidateTags(array $tags): void
+    public function invalidateTags(array $tags, int $serveStale = 0): void
     {
-        throw UnsupportedOperation::by('RedisStore', Capability::Tags);
+        if ($tags === []) {
+            return;
+        }
+        $calls = [];
+        foreach ($this->shards() as $shard) {
+            foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
+                $calls[] = [Script::Invalidate, [$this->layout->clock($shard), $this->layout->tags($shard)], [(string) max(0, $serveStale), (string) self::MOST_TAGS, ...$chunk]];
+            }
+        }
+        $this->scripts->run($calls);
     }
 
     public function clear(): void
     {
-        foreach ($this->scan($this->prefix . '*') as $names) {
-            $this->send([['UNLINK', ...$names]]);
-        }
+        $this->scripts->send(array_map(fn(int $shard): array => ['UNLINK', $this->layout->clock($shard)], $this->shards()));
+        $this->walk->free(self::CLEARED_AT_ONCE);
     }
 
-    /** The server removes what is dead by itself. */
     public function prune(): int
     {
-        return 0;
+        return $this->walk->prune();
     }
 
     public function keys(string $prefix = ''): iterable
     {
-        // A walk of a server that is growing may bring a key twice.
-        $seen = [];
-        foreach ($this->scan($this->prefix . addcslashes($prefix, '*?[]\\^-') . '*') as $names) {
-            foreach ($names as $name) {
-                $seen[substr($name, \strlen($this->prefix))] = true;
-            }
-        }
-
-        return array_map(strval(...), array_keys($seen));
+        return $this->walk->keys($prefix);
     }
 
     /** Of the whole server, which others may use as well. */
     public function statistics(): StoreStatistics
     {
-        [$size, $text] = $this->send([['DBSIZE'], ['INFO']]) + [null, null];
+        [$size, $text] = $this->scripts->send([['DBSIZE'], ['INFO']]) + [null, null];
         preg_match_all('/^([a-z_]+):([^\r\n]*)/m', \is_string($text) ? $text : '', $lines);
         $about = array_combine($lines[1], $lines[2]);
         $number = static fn(string $name): ?int => isset($about[$name]) && is_numeric($about[$name]) ? (int) $about[$name] : null;
@@ -320,9 +296,24 @@ final class RedisStore implements Store
         );
     }
 
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->acquire($name, $owner, $seconds);
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->refresh($name, $owner, $seconds);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        return $this->leases->release($name, $owner);
+    }
+
     public function capabilities(): array
     {
-        return [Capability::Keys, Capability::Sharing, Capability::Durability];
+        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
     }
 
     private static function connection(Server $server, string $client): Connection
@@ -340,43 +331,238 @@ final class RedisStore implements Store
     }
 
     /**
-     * @param non-empty-list<non-empty-list<string>> $commands
+     * @param array<int, string> $keys
      *
-     * @return non-empty-list<mixed>
-     *
-     * @throws StoreUnavailable also if the server refused one of them
+     * @return array<int, array{?Item, Token, bool}> by the keys' numbers, of those of which this tells all: the item,
+     *                                               the token if it is missing, whether it is stale
      */
-    private function send(array $commands): array
+    private function readPlainly(array $keys): array
     {
-        $replies = $this->connection->send($commands);
-        foreach ($replies as $reply) {
-            if ($reply instanceof ErrorReply) {
-                throw $this->said($reply);
+        $commands = $numbers = [];
+        foreach ($this->grouped($keys) as $shard => $chunks) {
+            foreach ($chunks as $chunk) {
+                $command = ['MGET', $this->layout->clock($shard)];
+                foreach ($chunk as $key) {
+                    $command[] = $this->layout->item($key);
+                    $command[] = $this->layout->guard($key);
+                }
+                $commands[] = $command;
+                $numbers[] = $chunk;
             }
+        }
+        if ($commands === []) {
+            return [];
+        }
+        $asksTime = microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR;
+        $replies = $this->scripts->send($asksTime ? [...$commands, ['TIME']] : $commands);
+        if ($asksTime) {
+            $time = array_pop($replies);
+            \is_array($time) && is_numeric($time[0] ?? null) && is_numeric($time[1] ?? null)
+                ? $this->compareClocks((int) $time[0] * 1000 + intdiv((int) $time[1], 1000))
+                : throw Scripts::nonsense();
+        }
+        $found = [];
+        foreach ($replies as $command => $reply) {
+            $clock = \is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense();
+            if (!\is_string($clock) || \strlen($clock) !== self::CLOCK_BYTES) {
+                continue;
+            }
+            $invalidated = substr($clock, 14, 6);
+            $this->tagsAreInUse = $this->tagsAreInUse || $invalidated !== "\0\0\0\0\0\0";
+            $at = 1;
+            foreach ($numbers[$command] as $i => $key) {
+                [$bytes, $guard] = [$reply[$at] ?? null, $reply[$at + 1] ?? null];
+                $at += 2;
+                $item = null;
+                if (\is_string($bytes) && self::isOf($clock, $bytes)) {
+                    if (substr($bytes, 21, 3) !== "\0\0\0" && strcmp(substr($bytes, 9, 6), $invalidated) < 0) {
+                        continue;
+                    }
+                    $item = $this->parsed($key, $bytes);
+                }
+                $token = $item === null && \is_string($guard) ? self::guarded($clock, $guard) : null;
+                if ($item !== null || $token !== null) {
+                    $found[$i] = [$item, $token ?? $this->none, false];
+                }
+            }
+        }
+
+        return $found;
+    }
+
+    /**
+     * @param array<int, string> $keys
+     * @param ?string            $name to look under instead of the items'
+     *
+     * @return array<int, array{?Item, Token, bool}> as readPlainly()
+     */
+    private function readByScript(array $keys, ?string $name = null): array
+    {
+        $calls = $numbers = [];
+        foreach ($this->grouped($keys) as $shard => $chunks) {
+            foreach ($chunks as $chunk) {
+                $calls[] = [Script::Fetch, $this->names($shard, $chunk, $name), []];
+                $numbers[] = $chunk;
+            }
+        }
+        $found = [];
+        foreach ($this->scripts->run($calls) as $call => $reply) {
+            if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_int($reply[1] ?? null) || !\is_int($reply[2] ?? null)) {
+                throw Scripts::nonsense();
+            }
+            if ($reply[2] > 0) {
+                $this->compareClocks($reply[2]);
+            }
+            $token = new Token($reply[0], $reply[1]);
+            $at = 3;
+            foreach ($numbers[$call] as $i => $key) {
+                $bytes = $reply[$at++] ?? null;
+                $isStale = \is_array($bytes);
+                $bytes = $isStale ? $bytes[0] ?? null : $bytes;
+                $found[$i] = [\is_string($bytes) ? $this->parsed($key, $bytes) : null, $token, $isStale];
+            }
+        }
+
+        return $found;
+    }
+
+    private static function isOf(string $clock, string $item): bool
+    {
+        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr($item, 1, 8) === substr($clock, 0, 8);
+    }
+
+    /** The token of this moment, if there is a guard to judge by. */
+    private static function guarded(string $clock, string $guard): ?Token
+    {
+        $epoch = substr($clock, 0, 8);
+        $tick = unpack('J', "\0\0" . substr($clock, 8, 6));
+
+        return str_starts_with($guard, $epoch) && $tick !== false && \is_int($tick[1]) ? new Token($epoch, $tick[1]) : null;
+    }
+
+    /** @param int $time of the server, in ms */
+    private function compareClocks(int $time): void
+    {
+        $this->lagFound = microtime(true);
+        $this->lag = $time - (int) ($this->lagFound * 1000);
+    }
+
+    private function parsed(string $key, string $bytes): ?Item
+    {
+        $numbers = unpack('na/Nb/nc/Nd/Ce/nf', $bytes, 9);
+        if ($numbers === false) {
+            return null;
+        }
+        /** @var array{a: int, b: int, c: int, d: int, e: int, f: int} $numbers */
+        $expiry = $numbers['c'] << 32 | $numbers['d'];
+        $length = $numbers['e'] << 16 | $numbers['f'];
+        $value = $this->payload->decode(substr($bytes, Script::HEAD + $length), $this->foreign, $key);
+
+        return $value === $this->foreign ? null : Item::found(
+            $key,
+            $value,
+            $expiry === 0 ? null : intdiv($expiry - $this->lag, 1000),
+            $numbers['a'] << 32 | $numbers['b'],
+            $length === 0 ? [] : Tags::unpack(substr($bytes, Script::HEAD, $length)),
+        );
+    }
+
+    /**
+     * Runs a script on all of these keys, each shard's at once.
+     *
+     * @param list<string>                      $keys
+     * @param list<string>                      $common    the script's first arguments
+     * @param ?\Closure(int): list<string>      $arguments for a key, by its number
+     *
+     * @return array<int, mixed> the replies, by the keys' numbers
+     */
+    private function inShards(array $keys, Script $script, array $common, ?\Closure $arguments = null): array
+    {
+        $calls = $numbers = [];
+        foreach ($this->grouped($keys) as $shard => $chunks) {
+            foreach ($chunks as $chunk) {
+                $words = $common;
+                if ($arguments !== null) {
+                    foreach (array_keys($chunk) as $i) {
+                        array_push($words, ...$arguments($i));
+                    }
+                }
+                $calls[] = [$script, $this->names($shard, $chunk), $words];
+                $numbers[] = array_keys($chunk);
+            }
+        }
+        $replies = [];
+        foreach ($this->scripts->run($calls) as $call => $reply) {
+            if (!\is_array($reply) || \count($reply) !== \count($numbers[$call])) {
+                throw Scripts::nonsense();
+            }
+            $replies += array_combine($numbers[$call], $reply);
         }
 
         return $replies;
     }
 
-    /** @return iterable<non-empty-list<string>> names that match, in steps */
-    private function scan(string $pattern): iterable
+    /**
+     * @param array<int, string> $keys of that shard
+     * @param ?string            $item to name instead of the items
+     *
+     * @return non-empty-list<string> the keys of a script: clock, tags, and of each key the item and the guard
+     */
+    private function names(int $shard, array $keys, ?string $item = null): array
     {
-        $cursor = '0';
-        do {
-            [$reply] = $this->send([['SCAN', $cursor, 'MATCH', $pattern, 'COUNT', self::KEYS_AT_ONCE]]);
-            if (!\is_array($reply) || !isset($reply[0], $reply[1]) || !\is_array($reply[1]) || !\is_string($reply[0])) {
-                throw StoreUnavailable::because('The Redis server', 'its reply makes no sense', 'see what answers there');
-            }
-            $cursor = $reply[0];
-            $names = array_values(array_filter($reply[1], is_string(...)));
-            if ($names !== []) {
-                yield $names;
-            }
-        } while ($cursor !== '0');
+        $names = [$this->layout->clock($shard), $this->layout->tags($shard)];
+        foreach ($keys as $key) {
+            $names[] = $item ?? $this->layout->item($key);
+            $names[] = $this->layout->guard($key);
+        }
+
+        return $names;
     }
 
-    private function said(ErrorReply $reply): StoreUnavailable
+    /**
+     * @param array<int, string> $keys
+     *
+     * @return array<int, list<array<int, string>>> by shard, in chunks, by the keys' numbers
+     */
+    private function grouped(array $keys): array
     {
-        return StoreUnavailable::because('The Redis server', "it said \"{$reply->message}\"", 'see its configuration');
+        if ($this->layout->shards === 0 && \count($keys) <= self::KEYS_AT_ONCE) {
+            return $keys === [] ? [] : [[$keys]];
+        }
+        $shards = [];
+        foreach ($keys as $i => $key) {
+            $shards[$this->layout->shard($key)][$i] = $key;
+        }
+
+        return array_map(static fn(array $keys): array => array_chunk($keys, self::KEYS_AT_ONCE, true), $shards);
+    }
+
+    /**
+     * @param list<string>      $keys
+     * @param array<int, mixed> $replies
+     *
+     * @return list<string> no key twice
+     */
+    private function answering1(array $keys, array $replies): array
+    {
+        $found = [];
+        foreach ($keys as $i => $key) {
+            if (($replies[$i] ?? 0) === 1) {
+                $found[$key] = true;
+            }
+        }
+
+        return array_map(strval(...), array_keys($found));
+    }
+
+    /** @return non-empty-list<int> */
+    private function shards(): array
+    {
+        return range(0, max(0, $this->layout->shards - 1));
+    }
+
+    private static function milliseconds(?int $ttl): string
+    {
+        return $ttl === null || $ttl > Ttl::LONGEST ? '' : (string) (max(0, $ttl) * 1000);
     }
 }

@@ -10,7 +10,8 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidDsn;
-use Larder\Exception\UnsupportedOperation;
+use Larder\Exception\PoolUnusable;
+use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\SaveMode;
@@ -23,12 +24,16 @@ use Larder\Ttl;
 
 /**
  * Items in a pool of shared memory that all processes of a user on this machine see: Larder\SharedMemory,
- * the extension's class, does all of it.
+ * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
+ * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
 final class SharedMemoryStore implements Store, DirectReads
 {
+    private const TRIES = 16;
+
     public function __construct(
-        private readonly SharedMemory $pool,
+        public readonly SharedMemory $pool,
+        private readonly bool $evicts = true,
     ) {}
 
     /**
@@ -43,7 +48,7 @@ final class SharedMemoryStore implements Store, DirectReads
             throw ExtensionMissing::of('SharedMemoryStore', 'larder');
         }
 
-        return new self(SharedMemory::open($name, $size, $evict));
+        return new self(SharedMemory::open($name, $size, $evict), $evict);
     }
 
     /** The path is the pool's name. Options: size (bytes), evict (switch). */
@@ -71,7 +76,7 @@ final class SharedMemoryStore implements Store, DirectReads
     {
         $items = $tokens = [];
         // Before the look: a token may be too old, but must never be younger than the miss it stands for.
-        $token = $keys === [] ? null : $this->pool->token($keys[array_key_first($keys)]);
+        $token = $keys === [] ? null : $this->token($keys[array_key_first($keys)]);
         $found = $this->pool->fetch($keys);
         foreach ($keys as $key) {
             if (isset($found[$key])) {
@@ -85,26 +90,21 @@ final class SharedMemoryStore implements Store, DirectReads
         return new Fetched($items, $tokens);
     }
 
+    public function token(string $key): Token
+    {
+        return self::reaching(fn(): Token => $this->pool->token($key));
+    }
+
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
-        foreach ($items as $item) {
-            if ($item->tags !== []) {
-                throw UnsupportedOperation::by('SharedMemoryStore', Capability::Tags);
-            }
-            if (\count($items) > 1) {
+        if (\count($items) > 1) {
+            foreach ($items as $item) {
                 Contents::refuse($item->key, $item->value);
             }
         }
         $unsaved = [];
         foreach ($items as $item) {
-            $ttl = self::ttl($item->ttl);
-            $saved = match (true) {
-                $ttl !== null && $ttl <= 0 => $this->saveDead($item->key, $mode),
-                $mode === SaveMode::Set => $this->pool->set($item->key, $item->value, $ttl),
-                $mode === SaveMode::Add => $this->pool->add($item->key, $item->value, $ttl),
-                default => $this->pool->replace($item->key, $item->value, $ttl),
-            };
-            if (!$saved) {
+            if (!$this->saveOne($item, self::ttl($item->ttl), $mode)) {
                 $unsaved[] = $item->key;
             }
         }
@@ -116,7 +116,10 @@ final class SharedMemoryStore implements Store, DirectReads
     {
         $existed = [];
         foreach ($keys as $key) {
-            if ($this->pool->delete($key)) {
+            if ($token !== null && !$this->isSince($key, $token)) {
+                continue;
+            }
+            if (self::reaching(fn(): bool => $this->pool->delete($key))) {
                 $existed[] = $key;
             }
         }
@@ -126,7 +129,7 @@ final class SharedMemoryStore implements Store, DirectReads
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        return $this->pool->increment($key, $by, $initial, self::ttl($ttl));
+        return self::reaching(fn(): int => $this->pool->increment($key, $by, $initial, self::ttl($ttl)));
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -141,14 +144,17 @@ final class SharedMemoryStore implements Store, DirectReads
         return $touched;
     }
 
-    public function invalidateTags(array $tags): void
+    /** What is killed is not served any more, whatever $serveStale says. */
+    public function invalidateTags(array $tags, int $serveStale = 0): void
     {
-        throw UnsupportedOperation::by('SharedMemoryStore', Capability::Tags);
+        if ($tags !== []) {
+            self::reaching(fn() => $this->pool->invalidateTags($tags));
+        }
     }
 
     public function clear(): void
     {
-        $this->pool->clear();
+        self::reaching(fn() => $this->pool->clear());
     }
 
     /** The pool recycles its dead segments by itself. */
@@ -166,7 +172,7 @@ final class SharedMemoryStore implements Store, DirectReads
 
     public function statistics(): StoreStatistics
     {
-        $details = $this->pool->statistics();
+        $details = self::reaching(fn(): array => $this->pool->statistics());
 
         return new StoreStatistics(
             items: self::count($details, 'items'),
@@ -182,16 +188,72 @@ final class SharedMemoryStore implements Store, DirectReads
 
     public function capabilities(): array
     {
-        return [Capability::Keys, Capability::Sharing, Capability::Durability];
+        $retention = $this->evicts ? [] : [Capability::Retention];
+
+        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
-    private function saveDead(string $key, SaveMode $mode): bool
+    /**
+     * A pool that was fine when it was opened, and cannot be reached any more, is a store that has failed.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $ask
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    private static function reaching(\Closure $ask): mixed
     {
-        if ($mode === SaveMode::Add) {
-            return !$this->pool->has($key);
+        try {
+            return $ask();
+        } catch (PoolUnusable $failure) {
+            throw StoreUnavailable::because('The pool of shared memory', $failure->getMessage(), 'see that /dev/shm has room for it and is this user\'s', $failure);
+        }
+    }
+
+    private function saveOne(Item $item, ?int $ttl, SaveMode $mode): bool
+    {
+        $token = $item->token;
+        if ($mode !== SaveMode::Set) {
+            return $mode === SaveMode::Add
+                ? $this->pool->add($item->key, $item->value, $ttl, $item->tags, $token)
+                : $this->pool->replace($item->key, $item->value, $ttl, $item->tags, $token);
+        }
+        if ($item->fill) {
+            return $this->pool->fill($item->key, $item->value, $token ?? $this->pool->token($item->key), $ttl, $item->tags, $item->cost);
         }
 
-        return $this->pool->delete($key) || $mode === SaveMode::Set;
+        return $token === null ? $this->write($item, $ttl) : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token);
+    }
+
+    /**
+     * The pool takes the first set after a miss for a fill, and would judge it by that; but whoever says that this is new
+     * truth is to be believed. With a token of this moment it is a write, which only another write in the same moment
+     * refuses: then this one is the later one.
+     */
+    private function write(Item $item, ?int $ttl): bool
+    {
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $token = $this->pool->token($item->key);
+            if ($this->pool->set($item->key, $item->value, $ttl, $item->tags, $token)) {
+                return true;
+            }
+            if ($token->clock === $this->pool->token($item->key)->clock) {
+                break;
+            }
+        }
+
+        return $ttl !== null && $ttl <= 0;
+    }
+
+    /** Whether what is there now is not younger than the token; if nothing at all has happened in between, neither is. */
+    private function isSince(string $key, Token $token): bool
+    {
+        $stamp = $this->pool->fetch([$key])[$key][2] ?? 0;
+
+        return $stamp <= $token->clock && $this->token($key)->epoch === $token->epoch;
     }
 
     private static function ttl(?int $ttl): ?int

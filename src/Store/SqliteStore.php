@@ -10,48 +10,65 @@ use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Sqlite\Database;
+use Larder\Store\Sqlite\Full;
+use Larder\Store\Sqlite\Row;
+use Larder\Store\Sqlite\Schema;
+use Larder\Store\Sqlite\Sweep;
 use Larder\StoreStatistics;
 use Larder\Token;
 use Larder\Ttl;
 
 /**
- * Items in an SQLite database: one machine, durable, no server.
+ * Items in an SQLite database: one machine, durable, no server. Each prefix has tables of its own (see Schema).
  *
- * In WAL mode readers never wait; writers wait for each other for at most the timeout, after which the store
- * is unavailable for this one call. Each prefix has a table of its own, so that a clear touches no other.
- * A counter is an SQLite integer, everything else a payload.
+ * Writers exclude each other, so one clock can say what came first. It ticks on every write, delete, invalidation
+ * and clear; each row remembers as its *guard* the tick of the last write or delete of its key. A fill carries the
+ * tick of the moment it began, and is one statement that changes nothing if the guard is newer. A deleted key
+ * leaves a tombstone for a minute, whose guard refuses what was under way. Whenever a row is removed for good, its
+ * guard goes into a floor that judges all keys without a row: at worst some fills are refused that were all right.
  *
- * The file belongs to whoever owns its directory, also if root made it.
+ * A tag is a row with the tick of its last invalidation, and only once it was invalidated. Reading looks at it only
+ * if something was invalidated since the item's stamp.
+ *
+ * Writers remove some of what is dead as they go along. When the database reaches its size, if it has one, what is
+ * dead goes, and of what is alive the older part, in steps.
  */
-final class SqliteStore implements Store
+final class SqliteStore implements Store, Leases
 {
     /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
     private const KEYS_AT_ONCE = 128;
 
-    private const PRUNED_AT_ONCE = 1_000;
+    /** Seconds that a tombstone stays; a fill that is under way for longer may be refused for nothing. */
+    private const TOMBSTONE = 60;
+
+    /** Beyond, the older half is forgotten. */
+    private const MOST_TAGS = 100_000;
+
+    /** How often room is made for one piece of work. */
+    private const TRIES = 8;
+
+    /** About as often as this a save looks at so many rows, and removes the dead ones. */
+    private const SAVES_PER_SWEEP = 64;
 
     /** Pages given back to the file system by a prune; 4 KB each. */
     private const PAGES_AT_ONCE = 1_000;
 
-    private readonly string $table;
+    private readonly Schema $schema;
 
-    private readonly Token $token;
+    private readonly Database $database;
+
+    private readonly Sweep $sweep;
 
     private readonly \stdClass $foreign;
-
-    private ?\SQLite3 $database = null;
-
-    /** @var array<string, \SQLite3Stmt> */
-    private array $statements = [];
-
-    private int $process = 0;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -59,18 +76,22 @@ final class SqliteStore implements Store
     /**
      * @param string           $path    of the database; its directory must exist
      * @param float            $timeout seconds to wait for another writer
+     * @param ?int             $size    bytes that the database grows to at most; null: as many as there is room for
+     * @param bool             $evict   whether a full database makes room by dropping items, or refuses
      * @param ?\Closure(): int $clock   the time in Unix seconds; for tests that cannot wait
      *
      * @throws Exception
      */
     public function __construct(
-        private readonly string $path,
+        string $path,
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
-        private readonly float $timeout = 1.0,
+        float $timeout = 1.0,
+        private readonly ?int $size = null,
+        private readonly bool $evict = true,
         ?\Closure $clock = null,
     ) {
-        $this->table = '"' . rtrim(Prefix::check($prefix), ':') . '"';
+        $this->schema = new Schema(rtrim(Prefix::check($prefix), ':'));
         if (!\extension_loaded('sqlite3')) {
             throw ExtensionMissing::of('SqliteStore', 'sqlite3');
         }
@@ -80,128 +101,140 @@ final class SqliteStore implements Store
         if (is_dir($path)) {
             throw InvalidOption::directory($path, 'stands where the database should be', 'name a file in it');
         }
-        $this->token = new Token('', 0);
+        if ($size !== null && $size < 1 << 20) {
+            throw InvalidOption::range('size', $size, 'at least 1M');
+        }
         $this->foreign = new \stdClass();
         $this->clock = $clock ?? time(...);
+        $this->database = new Database($path, $timeout, $size, $this->schema->statements());
+        $this->sweep = new Sweep($this->database, $this->schema);
     }
 
-    /** Options: prefix, serializer (auto, igbinary, php), timeout (seconds to wait for another writer). */
+    /**
+     * Options: prefix, timeout (seconds to wait for another writer), size (bytes at most), evict (switch: whether a
+     * full database drops items or refuses); those of Payload::fromDsn().
+     */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'serializer', 'timeout');
+        $dsn->allow('prefix', 'timeout', 'size', 'evict', ...Payload::OPTIONS);
 
         return new self(
             $dsn->absolutePath(),
             $dsn->text('prefix', Prefix::DEFAULT),
-            Payload::named($dsn->text('serializer', 'auto')),
+            Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
             $dsn->seconds('timeout', 1.0),
+            $dsn->bytes('size'),
+            $dsn->switch('evict', true),
         );
     }
 
     public function fetch(array $keys): Fetched
     {
-        $found = [];
-        $now = ($this->clock)();
+        $items = $tokens = $stale = [];
         foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
-            $this->attempt(function () use ($chunk, $now, &$found): void {
-                $marks = implode(',', array_fill(0, \count($chunk), '?'));
-                $result = $this->run(
-                    "SELECT key, value, expiry FROM {$this->table} WHERE key IN ({$marks})",
-                    ...$chunk,
-                );
-                while (($row = $result->fetchArray(\SQLITE3_NUM)) !== false) {
-                    [$key, $stored, $expiry] = $row;
-                    if (!\is_string($key) || (\is_int($expiry) && $expiry <= $now)) {
-                        continue;
-                    }
-                    $value = $this->decoded($stored);
+            [$rows, $token] = $this->look($chunk);
+            foreach ($chunk as $key) {
+                $row = $rows[$key] ?? null;
+                if ($row !== null && $row->verdict !== Verdict::Dead) {
+                    $value = $this->decoded($key, $row->value);
                     if ($value !== $this->foreign) {
-                        $found[$key] = Item::found($key, $value, \is_int($expiry) ? $expiry : null);
+                        $item = Item::found($key, $value, $row->expiry, $row->stamp, $row->tags);
+                        $row->verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
                     }
                 }
-                $result->finalize();
-            });
-        }
-        $items = $tokens = [];
-        foreach ($keys as $key) {
-            if (isset($found[$key])) {
-                $items[$key] = $found[$key];
-            } else {
-                $tokens[$key] = $this->token;
+                if (!isset($items[$key])) {
+                    $tokens[$key] = $token;
+                }
             }
         }
 
-        return new Fetched($items, $tokens);
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    public function token(string $key): Token
+    {
+        return $this->look([])[1];
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
-        $now = ($this->clock)();
+        if ($items === []) {
+            return [];
+        }
         $stored = [];
         foreach ($items as $item) {
-            if ($item->tags !== []) {
-                throw UnsupportedOperation::by('SqliteStore', Capability::Tags);
-            }
             $stored[] = \is_int($item->value) ? $item->value : $this->payload->encode($item->key, $item->value);
         }
-
-        return $this->transaction(\count($items) > 1, function () use ($items, $mode, $now, $stored): array {
+        $work = function () use ($items, $mode, $stored): array {
             $unsaved = [];
             foreach ($items as $i => $item) {
-                $saved = $item->ttl !== null && $item->ttl <= 0
-                    ? $this->saveDead($item->key, $mode, $now)
-                    : $this->saveLive($item->key, $stored[$i], Ttl::expiry($item->ttl, $now), $mode, $now);
-                if (!$saved) {
+                if (!$this->saveOne($item, $stored[$i], $mode)) {
                     $unsaved[] = $item->key;
                 }
             }
 
             return $unsaved;
-        });
+        };
+        // A plain set is one statement, and what follows if that is refused need not be in the same moment.
+        $isOne = \count($items) === 1 && $mode === SaveMode::Set && ($items[0]->token === null || $items[0]->tags === []);
+
+        $unsaved = $this->withRoom(
+            fn(): array => $isOne ? $this->database->attempt($work) : $this->database->atomically($work),
+            fn(): array => $this->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
+        );
+        if (mt_rand(1, self::SAVES_PER_SWEEP) === 1) {
+            $this->tidy();
+        }
+
+        return $unsaved;
     }
 
     public function delete(array $keys, ?Token $token = null): array
     {
-        $now = ($this->clock)();
+        if ($keys === []) {
+            return [];
+        }
 
-        return $this->transaction(\count($keys) > 1, function () use ($keys, $now): array {
+        return $this->withRoom(fn(): array => $this->database->atomically(function () use ($keys, $token): array {
             $existed = [];
-            foreach ($keys as $key) {
-                if ($this->deleteOne($key, $now)) {
-                    $existed[] = $key;
+            foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
+                [$rows] = $this->look($chunk);
+                foreach ($chunk as $key) {
+                    if ($token !== null && !$this->hasNotMoved($key, $token)) {
+                        continue;
+                    }
+                    $this->bury($key);
+                    if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
+                        $existed[] = $key;
+                        unset($rows[$key]);
+                    }
                 }
             }
 
             return $existed;
-        });
+        }), fn(): array => $this->refuse($keys, $token === null)[1]);
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        $now = ($this->clock)();
-
-        return $this->transaction(true, function () use ($key, $by, $initial, $ttl, $now): int {
-            $result = $this->run(
-                "SELECT value FROM {$this->table} WHERE key = ? AND (expiry IS NULL OR expiry > ?)",
-                $key,
-                $now,
-            );
-            $row = $result->fetchArray(\SQLITE3_NUM);
-            $result->finalize();
-            $value = $row === false ? $this->foreign : $this->decoded($row[0]);
+        return $this->withRoom(fn(): int => $this->database->atomically(function () use ($key, $by, $initial, $ttl): int {
+            $row = $this->live($key);
+            $value = $row === null ? $this->foreign : $this->decoded($key, $row->value);
             if ($value !== $this->foreign) {
                 $sum = Counter::sum($key, $value, $by);
-                $this->run("UPDATE {$this->table} SET value = ? WHERE key = ?", $sum, $key);
+                $this->database->change(
+                    "UPDATE {$this->schema->items} SET value = ?, guard = (SELECT tick + 1 FROM {$this->schema->clock} WHERE id = 1) WHERE key = ?",
+                    $sum,
+                    $key,
+                );
 
                 return $sum;
             }
             $sum = Counter::sum($key, $initial, $by);
-            if ($ttl === null || $ttl > 0) {
-                $this->saveLive($key, $sum, Ttl::expiry($ttl, $now), SaveMode::Set, $now);
-            }
+            $this->saveOne(new Item($key, $sum, $ttl), $sum, SaveMode::Set);
 
             return $sum;
-        });
+        }));
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -209,273 +242,458 @@ final class SqliteStore implements Store
         if ($ttl !== null && $ttl <= 0) {
             return $this->delete($keys);
         }
-        $now = ($this->clock)();
+        if ($keys === []) {
+            return [];
+        }
+        $expiry = Ttl::expiry($ttl, ($this->clock)());
 
-        return $this->transaction(\count($keys) > 1, function () use ($keys, $ttl, $now): array {
+        return $this->withRoom(fn(): array => $this->database->atomically(function () use ($keys, $expiry): array {
             $touched = [];
-            foreach ($keys as $key) {
-                $this->run(
-                    "UPDATE {$this->table} SET expiry = ? WHERE key = ? AND (expiry IS NULL OR expiry > ?)",
-                    Ttl::expiry($ttl, $now),
-                    $key,
-                    $now,
-                );
-                if ($this->database?->changes() === 1) {
-                    $touched[] = $key;
+            foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
+                [$rows] = $this->look($chunk);
+                foreach ($chunk as $key) {
+                    if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
+                        $this->database->change("UPDATE {$this->schema->items} SET expiry = ? WHERE key = ?", $expiry, $key);
+                        $touched[] = $key;
+                    }
                 }
             }
 
             return $touched;
-        });
+        }));
     }
 
-    public function invalidateTags(array $tags): void
+    public function invalidateTags(array $tags, int $serveStale = 0): void
     {
-        throw UnsupportedOperation::by('SqliteStore', Capability::Tags);
+        if ($tags === []) {
+            return;
+        }
+        $this->withRoom(fn(): null => $this->database->atomically(function () use ($tags, $serveStale): null {
+            [, $token] = $this->look([]);
+            $tick = $token->clock + 1;
+            $this->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
+            foreach ($this->tagStamps($tags, $token->epoch) as $tag => $stamp) {
+                $stamp = $stamp->invalidated($tick, $serveStale, ($this->clock)());
+                $this->database->change(
+                    "INSERT OR REPLACE INTO {$this->schema->tags} VALUES (?, ?, ?, ?)",
+                    (string) $tag,
+                    $stamp->dead,
+                    $stamp->stale,
+                    $stamp->until,
+                );
+            }
+            // Only now and then, as counting takes as long as there are tags.
+            if ($tick % 1_000 === 0) {
+                $this->sweep->forgetTags(self::MOST_TAGS);
+            }
+
+            return null;
+        }));
     }
 
     public function clear(): void
     {
-        $this->attempt(fn(): \SQLite3Result => $this->run("DELETE FROM {$this->table}"));
-        $this->attempt(fn(): null => $this->shrink());
+        $this->withRoom(fn(): null => $this->database->atomically(function (): null {
+            $this->look([]);
+            $this->database->change("DELETE FROM {$this->schema->items}");
+            $this->database->change("DELETE FROM {$this->schema->tags}");
+            $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
+
+            return null;
+        }));
+        $this->database->shrink(self::PAGES_AT_ONCE);
     }
 
     public function prune(): int
     {
-        $removed = $this->attempt(function (): int {
-            $this->run(
-                "DELETE FROM {$this->table} WHERE key IN (SELECT key FROM {$this->table} WHERE expiry <= ? LIMIT ?)",
-                ($this->clock)(),
-                self::PRUNED_AT_ONCE,
-            );
-
-            return $this->database?->changes() ?? 0;
-        });
-        $this->attempt(fn(): null => $this->shrink());
+        $removed = $this->sweep->prune($this->rowsAfter(...));
+        $this->database->shrink(self::PAGES_AT_ONCE);
 
         return $removed;
     }
 
     public function keys(string $prefix = ''): iterable
     {
-        return $this->attempt(function () use ($prefix): array {
-            $result = $this->run(
-                "SELECT key FROM {$this->table} WHERE key >= ? AND substr(key, 1, ?) = ? AND (expiry IS NULL OR expiry > ?)",
-                $prefix,
-                \strlen($prefix),
-                $prefix,
-                ($this->clock)(),
-            );
-            $keys = [];
-            while (($row = $result->fetchArray(\SQLITE3_NUM)) !== false) {
-                if (\is_string($row[0])) {
-                    $keys[] = $row[0];
+        $keys = [];
+        $after = null;
+        do {
+            $rows = $this->rowsAfter($after ?? '', self::KEYS_AT_ONCE, $prefix);
+            foreach ($rows as $row) {
+                $after = $row->key;
+                if ($row->verdict === Verdict::Live) {
+                    $keys[] = $row->key;
                 }
             }
-            $result->finalize();
+        } while ($rows !== []);
 
-            return $keys;
-        });
+        return $keys;
     }
 
     public function statistics(): StoreStatistics
     {
-        return $this->attempt(function (): StoreStatistics {
-            $result = $this->run("SELECT count(*) FROM {$this->table}");
-            $row = $result->fetchArray(\SQLITE3_NUM);
-            $result->finalize();
+        return $this->database->attempt(function (): StoreStatistics {
+            $items = $this->database->rows("SELECT count(*) FROM {$this->schema->items} WHERE value IS NOT NULL")[0][0] ?? null;
+            $tags = $this->database->rows("SELECT count(*) FROM {$this->schema->tags}")[0][0] ?? null;
 
             return new StoreStatistics(
-                items: \is_array($row) && \is_int($row[0]) ? $row[0] : null,
-                bytes: $this->pragma('page_count') * $this->pragma('page_size'),
-                details: ['free pages' => $this->pragma('freelist_count'), 'page size' => $this->pragma('page_size')],
+                items: \is_int($items) ? $items : null,
+                bytes: $this->database->pragma('page_count') * $this->database->pragma('page_size'),
+                capacity: $this->size,
+                details: [
+                    'tags' => $tags,
+                    'free pages' => $this->database->pragma('freelist_count'),
+                    'page size' => $this->database->pragma('page_size'),
+                ],
             );
         });
+    }
+
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases()->acquire($name, $owner, $seconds);
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases()->refresh($name, $owner, $seconds);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        return $this->leases()->release($name, $owner);
     }
 
     public function capabilities(): array
     {
-        return [Capability::Keys, Capability::Sharing, Capability::Durability];
+        $retention = $this->size === null || !$this->evict ? [Capability::Retention] : [];
+
+        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
-    private function decoded(mixed $stored): mixed
+    /** Made anew each time, as it holds this store, which would otherwise hold itself. */
+    private function leases(): AddedLeases
     {
-        return match (true) {
-            \is_int($stored) => $stored,
-            \is_string($stored) => $this->payload->decode($stored, $this->foreign),
-            default => $this->foreign,
-        };
-    }
-
-    private function saveLive(string $key, int|string $value, ?int $expiry, SaveMode $mode, int $now): bool
-    {
-        $upsert = "INSERT INTO {$this->table} (key, value, expiry) VALUES (?, ?, ?)"
-            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry';
-        if ($mode === SaveMode::Set) {
-            $this->run($upsert, $key, $value, $expiry);
-
-            return true;
-        }
-        if ($mode === SaveMode::Add) {
-            $this->run("{$upsert} WHERE expiry <= ?", $key, $value, $expiry, $now);
-        } else {
-            $this->run(
-                "UPDATE {$this->table} SET value = ?, expiry = ? WHERE key = ? AND (expiry IS NULL OR expiry > ?)",
-                $value,
-                $expiry,
-                $key,
-                $now,
-            );
-        }
-
-        return $this->database?->changes() === 1;
-    }
-
-    private function saveDead(string $key, SaveMode $mode, int $now): bool
-    {
-        if ($mode !== SaveMode::Add) {
-            return $this->deleteOne($key, $now) || $mode === SaveMode::Set;
-        }
-        $result = $this->run("SELECT 1 FROM {$this->table} WHERE key = ? AND (expiry IS NULL OR expiry > ?)", $key, $now);
-        $row = $result->fetchArray(\SQLITE3_NUM);
-        $result->finalize();
-
-        return $row === false;
-    }
-
-    private function deleteOne(string $key, int $now): bool
-    {
-        $this->run("DELETE FROM {$this->table} WHERE key = ? AND (expiry IS NULL OR expiry > ?)", $key, $now);
-
-        return $this->database?->changes() === 1;
-    }
-
-    /** Gives some free pages back to the file system. */
-    private function shrink(): null
-    {
-        $this->database()->exec('PRAGMA incremental_vacuum(' . self::PAGES_AT_ONCE . ')');
-
-        return null;
-    }
-
-    private function pragma(string $name): int
-    {
-        $value = $this->database()->querySingle("PRAGMA {$name}");
-
-        return \is_int($value) ? $value : 0;
+        return new AddedLeases($this, $this->database->atomically(...));
     }
 
     /**
-     * Runs a prepared statement; strings are bound as blobs, which is what keys are.
-     */
-    private function run(string $sql, int|string|null ...$parameters): \SQLite3Result
-    {
-        $database = $this->database();
-        $statement = $this->statements[$sql] ?? null;
-        if ($statement === null) {
-            $statement = $database->prepare($sql) ?: throw new \RuntimeException($database->lastErrorMsg());
-            $this->statements[$sql] = $statement;
-        } else {
-            $statement->reset();
-        }
-        foreach ($parameters as $i => $parameter) {
-            $statement->bindValue((int) $i + 1, $parameter, match (true) {
-                $parameter === null => \SQLITE3_NULL,
-                \is_int($parameter) => \SQLITE3_INTEGER,
-                default => \SQLITE3_BLOB,
-            });
-        }
-
-        return $statement->execute() ?: throw new \RuntimeException($database->lastErrorMsg());
-    }
-
-    /**
-     * @template T
+     * What is under the keys, and the token of this moment.
      *
-     * @param \Closure(): T $work
+     * @param list<string> $keys at most KEYS_AT_ONCE
      *
-     * @return T
+     * @return array{array<array-key, Row>, Token}
      */
-    private function transaction(bool $needed, \Closure $work): mixed
+    private function look(array $keys): array
     {
-        if (!$needed) {
-            return $this->attempt($work);
+        $marks = implode(',', array_fill(0, \count($keys), '?'));
+        $found = $this->database->attempt(fn(): array => $this->database->rows(
+            "SELECT c.epoch, c.tick, c.invalidated, i.key, i.expiry, i.stamp, i.guard, i.tags, i.value FROM {$this->schema->clock} c"
+            . " LEFT JOIN {$this->schema->items} i ON i.key IN ({$marks}) WHERE c.id = 1",
+            ...$keys,
+        ));
+        if ($found === []) {
+            $this->restart();
+
+            return $this->look($keys);
         }
-
-        return $this->attempt(function () use ($work): mixed {
-            $this->run('BEGIN IMMEDIATE');
-            try {
-                $result = $work();
-            } catch (Exception $mistake) {
-                $this->run('ROLLBACK');
-
-                throw $mistake;
+        [$epoch, $tick, $invalidated] = $found[0];
+        $rows = [];
+        foreach ($found as $columns) {
+            if ($columns[3] !== null) {
+                $row = new Row(...\array_slice($columns, 3));
+                $rows[$row->key] = $row;
             }
-            $this->run('COMMIT');
+        }
+        $this->judge($rows, (string) $epoch, (int) $invalidated);
 
-            return $result;
+        return [$rows, new Token((string) $epoch, (int) $tick)];
+    }
+
+    /** Somebody has removed the clock: nothing can be judged that was there before. */
+    private function restart(): void
+    {
+        $this->database->atomically(function (): null {
+            $this->database->change("DELETE FROM {$this->schema->items}");
+            $this->database->change("DELETE FROM {$this->schema->tags}");
+            $this->database->change($this->schema->start());
+
+            return null;
         });
     }
 
     /**
-     * Whatever goes wrong in the database is one exception, and the next call begins with a new connection.
+     * Rows in the order of their keys, without their values.
+     *
+     * @return list<Row>
+     */
+    private function rowsAfter(string $key, int $limit, string $prefix = ''): array
+    {
+        $found = $this->database->attempt(fn(): array => $this->database->rows(
+            "SELECT c.epoch, c.invalidated, key, expiry, stamp, guard, tags, CASE WHEN value IS NULL THEN NULL ELSE length(value) END"
+            . " FROM {$this->schema->items} JOIN {$this->schema->clock} c ON c.id = 1"
+            . ' WHERE key > ? AND key >= ? AND substr(key, 1, ?) = ? ORDER BY key LIMIT ?',
+            $key,
+            $prefix,
+            \strlen($prefix),
+            $prefix,
+            $limit,
+        ));
+        $rows = array_map(static fn(array $columns): Row => new Row(...\array_slice($columns, 2)), $found);
+        $this->judge($rows, (string) ($found[0][0] ?? ''), (int) ($found[0][1] ?? 0));
+
+        return $rows;
+    }
+
+    /**
+     * @param array<array-key, Row> $rows
+     * @param string                $epoch       and
+     * @param int                   $invalidated of the clock when the rows were read
+     */
+    private function judge(array $rows, string $epoch, int $invalidated): void
+    {
+        $now = ($this->clock)();
+        $tags = [];
+        foreach ($rows as $row) {
+            $isOver = $row->expiry !== null && $row->expiry <= $now;
+            $row->verdict = $row->value === null || $isOver ? Verdict::Dead : Verdict::Live;
+            $row->isTombstone = $row->value === null && !$isOver;
+            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
+                array_push($tags, ...$row->tags);
+            }
+        }
+        if ($tags === []) {
+            return;
+        }
+        $stamps = $this->tagStamps($tags, $epoch);
+        foreach ($rows as $row) {
+            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
+                foreach ($row->tags as $tag) {
+                    $row->verdict = $row->verdict->and($stamps[$tag]->verdict($row->stamp, $now));
+                }
+            }
+        }
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @return array<array-key, TagStamp> for each of them; if the epoch is over, such that nothing lives
+     */
+    private function tagStamps(array $tags, string $epoch): array
+    {
+        $tags = array_map(strval(...), array_keys(array_fill_keys($tags, true)));
+
+        return $this->database->attempt(function () use ($tags, $epoch): array {
+            $stamps = array_fill_keys($tags, new TagStamp(\PHP_INT_MAX));
+            foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
+                // The floor goes with what it stands for: in between, somebody might clear.
+                $marks = implode(',', array_fill(0, \count($chunk), '?'));
+                $rows = $this->database->rows(
+                    "SELECT c.tag_floor, t.tag, t.dead, t.stale, t.until FROM {$this->schema->clock} c"
+                    . " LEFT JOIN {$this->schema->tags} t ON t.tag IN ({$marks}) WHERE c.id = 1 AND c.epoch = ?",
+                    ...$chunk,
+                    ...[$epoch],
+                );
+                if ($rows !== []) {
+                    $stamps = array_replace($stamps, array_fill_keys($chunk, new TagStamp((int) $rows[0][0])));
+                }
+                foreach ($rows as [, $tag, $dead, $stale, $until]) {
+                    if ($tag !== null) {
+                        $stamps[(string) $tag] = new TagStamp((int) $dead, (int) $stale, (int) $until);
+                    }
+                }
+            }
+
+            return $stamps;
+        });
+    }
+
+    private function live(string $key): ?Row
+    {
+        $row = $this->look([$key])[0][$key] ?? null;
+
+        return $row?->verdict === Verdict::Live ? $row : null;
+    }
+
+    private function decoded(string $key, int|float|string|null $stored): mixed
+    {
+        return match (true) {
+            \is_int($stored) => $stored,
+            \is_string($stored) => $this->payload->decode($stored, $this->foreign, $key),
+            default => $this->foreign,
+        };
+    }
+
+    private function saveOne(Item $item, int|string $stored, SaveMode $mode): bool
+    {
+        if ($mode !== SaveMode::Set && ($this->live($item->key) !== null) !== ($mode === SaveMode::Replace)) {
+            return false;
+        }
+        $tooLarge = $this->size !== null && \is_string($stored) && \strlen($stored) > $this->size >> 1;
+        if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored)) {
+            return true;
+        }
+        if ($mode === SaveMode::Set || $tooLarge) {
+            $tooLarge && !$item->fill ? $this->bury($item->key) : $this->drop($item->key);
+        }
+
+        return false;
+    }
+
+    /** Whether no tag of the item was invalidated since its computation began. */
+    private function isCurrent(Item $item): bool
+    {
+        if ($item->token === null || $item->tags === []) {
+            return true;
+        }
+        foreach ($this->tagStamps($item->tags, $item->token->epoch) as $stamp) {
+            if ($stamp->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /** Stores the item, unless its key was written or deleted since its computation began: in one statement. */
+    private function put(Item $item, int|string $stored): bool
+    {
+        $token = $item->token;
+        if ($item->ttl !== null && $item->ttl <= 0) {
+            if ($token !== null && !$this->hasNotMoved($item->key, $token)) {
+                return false;
+            }
+            $item->fill ? $this->drop($item->key) : $this->bury($item->key);
+
+            return true;
+        }
+        $stamp = $token === null ? ($item->fill ? 'tick' : 'tick + 1') : '?';
+        $guard = $item->fill ? 'guard_floor' : 'tick + 1';
+        $sql = "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, ?, ?, ?, {$stamp}, {$guard} FROM {$this->schema->clock} WHERE id = 1"
+            . ($token === null ? '' : ' AND epoch = ? AND guard_floor <= ?')
+            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, stamp = excluded.stamp'
+            . ($item->fill ? '' : ', guard = excluded.guard')
+            . ($token === null ? '' : ' WHERE guard <= excluded.stamp');
+        $parameters = [
+            $item->key,
+            $stored,
+            Ttl::expiry($item->ttl, ($this->clock)()),
+            $item->tags === [] ? null : Tags::pack($item->tags),
+            ...($token === null ? [] : [$token->clock, $token->epoch, $token->clock]),
+        ];
+        if ($this->database->change($sql, ...$parameters) === 1) {
+            return true;
+        }
+        if ($token === null) {
+            $this->restart();
+
+            return $this->database->change($sql, ...$parameters) === 1;
+        }
+
+        return false;
+    }
+
+    private function hasNotMoved(string $key, Token $token): bool
+    {
+        return $this->database->rows(
+            "SELECT 1 FROM {$this->schema->clock} c LEFT JOIN {$this->schema->items} i ON i.key = ? WHERE c.id = 1 AND c.epoch = ? AND ifnull(i.guard, c.guard_floor) <= ?",
+            $key,
+            $token->epoch,
+            $token->clock,
+        ) !== [];
+    }
+
+    /** Deletes the key and moves its guard. */
+    private function bury(string $key): void
+    {
+        $this->database->change(
+            "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, NULL, ?, NULL, tick + 1, tick + 1 FROM {$this->schema->clock} WHERE id = 1"
+            . ' ON CONFLICT (key) DO UPDATE SET value = NULL, expiry = excluded.expiry, tags = NULL, stamp = excluded.stamp, guard = excluded.guard',
+            $key,
+            ($this->clock)() + self::TOMBSTONE,
+        );
+    }
+
+    /** Deletes the key, but refuses nobody because of it. */
+    private function drop(string $key): void
+    {
+        $this->database->change(
+            "UPDATE {$this->schema->items} SET value = NULL, tags = NULL, expiry = ? WHERE key = ? AND value IS NOT NULL",
+            ($this->clock)() + self::TOMBSTONE,
+            $key,
+        );
+    }
+
+    /**
+     * There is no room, not even for tombstones: the floor stands for them.
+     *
+     * @param list<string> $keys
+     * @param bool         $remove whether what is under the keys is no longer true
+     *
+     * @return array{list<string>, list<string>} the keys, and those that held something live
+     */
+    private function refuse(array $keys, bool $remove): array
+    {
+        $live = [];
+        $keys = array_map(strval(...), array_keys(array_fill_keys($keys, true)));
+        if ($remove) {
+            $this->database->atomically(function () use ($keys, &$live): void {
+                foreach ($keys as $key) {
+                    $this->live($key) === null || $live[] = $key;
+                    $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
+                }
+                $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1 WHERE id = 1");
+            });
+        }
+
+        return [$keys, $live];
+    }
+
+    /**
+     * Does the work; if the database is full, after making room.
      *
      * @template T
      *
-     * @param \Closure(): T $work
+     * @param \Closure(): T  $work
+     * @param ?\Closure(): T $otherwise if there is none to be made
      *
      * @return T
      *
      * @throws StoreUnavailable
      */
-    private function attempt(\Closure $work): mixed
+    private function withRoom(\Closure $work, ?\Closure $otherwise = null): mixed
     {
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            try {
+                return $work();
+            } catch (Full) {
+                if (!$this->evict || !$this->makeRoom()) {
+                    break;
+                }
+            }
+        }
         try {
-            return $work();
-        } catch (Exception $mistake) {
-            throw $mistake;
-        } catch (\Exception $failure) {
-            $code = $this->database?->lastErrorCode() ?? 0;
-            $this->statements = [];
-            $this->database = null;
-
-            throw StoreUnavailable::because("The SQLite database \"{$this->path}\"", $failure->getMessage(), match ($code) {
-                5, 6 => 'another process holds its lock, raise the timeout if that is usual',
-                11, 26 => 'the file is damaged or no database, move it away',
-                13 => 'free some space on its disk',
-                default => 'see that PHP\'s user may write the file and its directory',
-            }, $failure);
+            return $otherwise === null ? $work() : $otherwise();
+        } catch (Full) {
+            throw StoreUnavailable::because("The SQLite database \"{$this->database->path}\"", 'it is full and nothing can be evicted', 'free some space on its disk, or raise the option size');
         }
     }
 
-    private function database(): \SQLite3
+    private function makeRoom(): bool
     {
-        if ($this->database !== null && $this->process === getmypid()) {
-            return $this->database;
+        try {
+            return $this->sweep->evict((int) $this->size >> 4, $this->rowsAfter(...));
+        } catch (Full) {
+            return false;
         }
-        // SQLite believes that a process still has the locks its parent took. A connection that a fork took
-        // along is closed before another is opened, so that the new one takes locks of its own.
-        $this->statements = [];
-        $this->database?->close();
-        $this->database = null;
-        $isNew = !file_exists($this->path);
-        $database = new \SQLite3($this->path);
-        $database->enableExceptions(true);
-        $database->busyTimeout((int) round($this->timeout * 1000));
-        if ($isNew && \function_exists('posix_geteuid') && posix_geteuid() === 0) {
-            $directory = \dirname($this->path);
-            @chown($this->path, (int) fileowner($directory));
-            @chgrp($this->path, (int) filegroup($directory));
-        }
-        // Only a database without tables takes this up.
-        $database->exec('PRAGMA auto_vacuum = INCREMENTAL');
-        $database->exec('PRAGMA journal_mode = WAL');
-        $database->exec('PRAGMA synchronous = NORMAL');
-        $database->exec("CREATE TABLE IF NOT EXISTS {$this->table} (key BLOB NOT NULL PRIMARY KEY, value NOT NULL, expiry INTEGER) WITHOUT ROWID");
-        $index = '"' . trim($this->table, '"') . '-expiry"';
-        $database->exec("CREATE INDEX IF NOT EXISTS {$index} ON {$this->table} (expiry) WHERE expiry IS NOT NULL");
-        $this->process = (int) getmypid();
+    }
 
-        return $this->database = $database;
+    private function tidy(): void
+    {
+        try {
+            $this->sweep->removeDead($this->rowsAfter(...));
+        } catch (StoreUnavailable|Full) {
+            // What is dead can wait.
+        }
     }
 }

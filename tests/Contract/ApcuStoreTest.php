@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
+use Larder\Item;
 use Larder\Store;
 use Larder\Store\ApcuStore;
+use Larder\Tests\Contract\Value\Meddler;
 use PHPUnit\Framework\Attributes\CoversClass;
 
 #[CoversClass(ApcuStore::class)]
@@ -31,6 +33,27 @@ final class ApcuStoreTest extends SharedStoreContract
     protected function neighbour(): Store
     {
         return new ApcuStore('tes');
+    }
+
+    /** APCu asks the value for its form between the judging and the storing. */
+    public function testAFillThatIsOvertakenWhileItIsStoredIsAMiss(): void
+    {
+        $token = $this->store()->fetch(['key'])->tokens['key'];
+        $late = new Meddler(fn(): mixed => $this->reopened()->delete(['key']));
+        $this->store()->save([new Item('key', $late, 100, token: $token, fill: true)]);
+        self::assertFalse($this->has('key'));
+        $token = $this->store()->fetch(['key'])->tokens['key'];
+        self::assertSame([], $this->store()->save([new Item('key', 'fresh', 100, token: $token, fill: true)]));
+        self::assertSame('fresh', $this->value('key'));
+    }
+
+    protected function losses(): iterable
+    {
+        foreach (['clock', 'g', 'k', 'i', 't'] as $kind) {
+            yield $kind => static function () use ($kind): void {
+                apcu_delete(new \APCUIterator("/^test!{$kind}/", \APC_ITER_KEY));
+            };
+        }
     }
 
     protected function isBlockedByTheDead(): bool

@@ -36,6 +36,21 @@ final class FileStoreTest extends SharedStoreContract
         return $this->in('neighbour');
     }
 
+    protected function losses(): iterable
+    {
+        yield from self::lossesIn("{$this->scratch?->path}/test");
+    }
+
+    /** @return iterable<string, \Closure(): void> */
+    public static function lossesIn(string $directory): iterable
+    {
+        foreach (['clock', 'tags/*', 'tags/.lock', '*/.lock', 'secret'] as $pattern) {
+            yield $pattern => static function () use ($directory, $pattern): void {
+                array_map(unlink(...), glob("{$directory}/{$pattern}") ?: []);
+            };
+        }
+    }
+
     private function in(string $directory): FileStore
     {
         $this->scratch ??= new Scratch();

@@ -51,6 +51,18 @@ final class PredisStoreTest extends SharedStoreContract
         return self::named('tes');
     }
 
+    protected function losses(): iterable
+    {
+        $redis = new \Redis();
+        $redis->connect(self::$server->socket ?? '');
+        $redis->select(0);
+        foreach ($redis->keys('test!*') as $name) {
+            yield $name => static function () use ($redis, $name): void {
+                $redis->del($name);
+            };
+        }
+    }
+
     private static function named(string $prefix): Store
     {
         $server = self::$server;

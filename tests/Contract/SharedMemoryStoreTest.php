@@ -41,6 +41,38 @@ final class SharedMemoryStoreTest extends SharedStoreContract
         return SharedMemoryStore::open($this->pool, self::SIZE);
     }
 
+    /** The engine does not hold against a request what it did itself. */
+    protected function elsewhere(\Closure $work): void
+    {
+        $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
+        self::assertIsArray($ends);
+        $process = pcntl_fork();
+        if ($process === 0) {
+            try {
+                $work($this->reopened());
+                fwrite($ends[1], 'done');
+            } catch (\Throwable $failure) {
+                fwrite($ends[1], (string) $failure);
+            }
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        fclose($ends[1]);
+        self::assertSame('done', stream_get_contents($ends[0]));
+        pcntl_waitpid($process, $status);
+    }
+
+    /** They change nothing. */
+    protected function refusedFillsLeaveNothing(): bool
+    {
+        return false;
+    }
+
+    /** The engine keeps their hashes. */
+    protected function tellsTags(): bool
+    {
+        return false;
+    }
+
     protected function neighbour(): Store
     {
         return SharedMemoryStore::open("{$this->pool}-neighbour", self::SIZE);

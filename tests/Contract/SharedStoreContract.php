@@ -4,19 +4,24 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
+use Larder\Capability;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Tests\Contract\Value\Ledger;
 
 /** What a store that several processes share promises besides: the races, run by real processes. */
 abstract class SharedStoreContract extends StoreContract
 {
     private const PROCESSES = 4;
 
+    /** What each process does in a random history. */
+    private const STEPS = 1_000;
+
     /** The store under test once more, as another process would open it. */
     abstract protected function reopened(): Store;
 
-    /** Whether whoever is killed with the store's lock in hand blocks it for good. Say so in its documentation. */
+    /** Whether whoever is killed in the middle of an operation may block it for good. Say so in its documentation. */
     protected function isBlockedByTheDead(): bool
     {
         return false;
@@ -114,24 +119,56 @@ abstract class SharedStoreContract extends StoreContract
         self::assertSame([200], $this->value('key'));
     }
 
-    public function testAProcessThatIsKilledBlocksNobody(): void
+    /** The rule of staleness, with processes that are slow at every place. */
+    public function testNoHistoryOfReadsFillsAndWritesBringsBackSomethingStale(): void
     {
-        if ($this->isBlockedByTheDead()) {
-            $this->expectNotToPerformAssertions();
+        if (!$this->can(Capability::Tokens)) {
+            self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
 
             return;
         }
+        $path = tempnam(sys_get_temp_dir(), 'larder-ledger-');
+        self::assertIsString($path);
+        $tags = $this->can(Capability::Tags);
+        try {
+            $reports = $this->inProcesses(static function (Store $store) use ($path, $tags): array {
+                mt_srand((int) getmypid());
+
+                return (new History($store, new Ledger($path), $tags))->run(self::STEPS);
+            });
+        } finally {
+            array_map(unlink(...), glob("{$path}*") ?: []);
+        }
+        self::assertSame([], array_merge(...array_column($reports, 'stale')));
+        foreach (['hits', 'stored', 'refused'] as $outcome) {
+            self::assertGreaterThan(0, array_sum(array_column($reports, $outcome)), "There were no {$outcome}: the history tells nothing.");
+        }
+    }
+
+    public function testAProcessThatIsKilledBlocksNobody(): void
+    {
         $this->store()->fetch(['key']);
         for ($round = 0; $round < 5; $round++) {
+            $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
+            self::assertIsArray($ends);
             $process = pcntl_fork();
             if ($process === 0) {
                 for ($i = 0; ; $i++) {
                     $this->store()->save([new Item('key', ["{$i}", $i], 100), new Item('other', "{$i}")]);
                     $this->store()->increment('counter');
-                    $this->store()->delete(['other']);
+                    $token = $this->store()->fetch(['filled'])->tokens['filled'] ?? null;
+                    if ($token !== null) {
+                        $this->store()->save([new Item('filled', $i, token: $token, fill: true)]);
+                    }
+                    $this->store()->delete(['other', 'filled']);
+                    if ($i >= 20 && $this->isBlockedByTheDead()) {
+                        // What holds for such a store: it blocks nobody if it is killed anywhere else.
+                        fwrite($ends[1], '!');
+                        fread($ends[1], 1);
+                    }
                 }
             }
-            usleep(random_int(20_000, 60_000));
+            $this->isBlockedByTheDead() ? self::assertSame('!', fread($ends[0], 1)) : usleep(random_int(20_000, 60_000));
             posix_kill($process, \SIGKILL);
             pcntl_waitpid($process, $status);
             $found = $this->store()->fetch(['key'])->items['key']->value ?? null;
@@ -159,42 +196,7 @@ abstract class SharedStoreContract extends StoreContract
     {
         // So that the processes inherit a store that is in use.
         $this->store()->fetch(['key']);
-        $processes = [];
-        for ($number = 0; $number < self::PROCESSES; $number++) {
-            $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
-            self::assertIsArray($ends);
-            $process = pcntl_fork();
-            self::assertGreaterThanOrEqual(0, $process);
-            if ($process === 0) {
-                fread($ends[1], 1);
-                try {
-                    $report = [true, $work($this->store(), $number)];
-                } catch (\Throwable $failure) {
-                    $report = [false, (string) $failure];
-                }
-                $bytes = serialize($report);
-                for ($sent = 0; $sent < \strlen($bytes); $sent += (int) fwrite($ends[1], substr($bytes, $sent)));
-                // Not through exit: what would be run there belongs to the parent.
-                posix_kill((int) getmypid(), \SIGKILL);
-            }
-            fclose($ends[1]);
-            $processes[$process] = $ends[0];
-        }
-        foreach ($processes as $end) {
-            fwrite($end, '!');
-        }
-        $reports = [];
-        foreach ($processes as $process => $end) {
-            $report = unserialize((string) stream_get_contents($end));
-            fclose($end);
-            pcntl_waitpid($process, $status);
-            self::assertIsArray($report, 'A process said nothing.');
-            self::assertTrue($report[0], \is_string($report[1]) ? $report[1] : '');
-            /** @var T $result */
-            $result = $report[1];
-            $reports[] = $result;
-        }
 
-        return $reports;
+        return Crowd::of(self::PROCESSES, fn(int $number): mixed => $work($this->store(), $number));
     }
 }

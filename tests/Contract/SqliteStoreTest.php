@@ -37,6 +37,15 @@ final class SqliteStoreTest extends SharedStoreContract
         return $this->named('tes');
     }
 
+    protected function losses(): iterable
+    {
+        $this->store()->fetch(['key']);
+        $database = new \SQLite3("{$this->scratch?->path}/cache.db");
+        yield 'the clock' => static function () use ($database): void {
+            $database->exec('DELETE FROM "clock:test"');
+        };
+    }
+
     private function named(string $prefix): SqliteStore
     {
         $this->scratch ??= new Scratch();

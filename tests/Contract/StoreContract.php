@@ -12,26 +12,19 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
 use Larder\SaveMode;
-use Larder\Store;
 use Larder\Tests\Contract\Value\Product;
+use Larder\Tests\Contract\Value\Sleepless;
 use Larder\Tests\Contract\Value\Suit;
 use Larder\Tests\Contract\Value\Wakeful;
-use Larder\Token;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
 /**
  * What every store promises. Extend it for a store of your own; one that several processes share extends
- * SharedStoreContract instead, which holds the races as well.
+ * SharedStoreContract instead, which holds the races as well. What is promised of tags and tokens is in the two
+ * classes above it.
  */
-abstract class StoreContract extends TestCase
+abstract class StoreContract extends TokenContract
 {
-    /** The store under test, the same one as long as a test runs; empty when the test begins. */
-    abstract protected function store(): Store;
-
-    /** An empty store in the same place, under another name or prefix. */
-    abstract protected function neighbour(): Store;
-
     /** @return iterable<string, array{\Closure(): mixed}> */
     public static function values(): iterable
     {
@@ -195,22 +188,6 @@ abstract class StoreContract extends TestCase
         foreach ($keys as $i => $key) {
             self::assertSame($i, $this->value($key));
         }
-    }
-
-    public function testAMissLeavesATokenForEachKey(): void
-    {
-        $this->store()->save([new Item('7', 'here')]);
-        $fetched = $this->store()->fetch(['7', '8', 'nine']);
-        self::assertSame([7], array_keys($fetched->items));
-        self::assertSame(['8', 'nine'], array_map(strval(...), array_keys($fetched->tokens)));
-    }
-
-    public function testAFillAfterAMissIsStored(): void
-    {
-        $token = $this->store()->fetch(['key'])->tokens['key'] ?? null;
-        self::assertInstanceOf(Token::class, $token);
-        self::assertSame([], $this->store()->save([new Item('key', 'filled', 100, token: $token, fill: true, cost: 0.25)]));
-        self::assertSame('filled', $this->value('key'));
     }
 
     public function testAnEmptyBatchDoesNothing(): void
@@ -593,6 +570,31 @@ abstract class StoreContract extends TestCase
 
             return $array;
         }, "['z'][0]"];
+        yield 'a resource in an ArrayObject' => [static fn(): mixed => ['a' => new \ArrayObject(['x' => fopen('php://memory', 'r')])], "['a']->storage['x']"];
+        yield 'a closure in an ArrayIterator' => [static fn(): mixed => new \ArrayIterator([1, [static fn(): int => 1]]), '->storage[1][0]'];
+        yield 'a closure as a key of an SplObjectStorage' => [static function (): mixed {
+            $storage = new \SplObjectStorage();
+            $storage[static fn(): int => 1] = 1;
+
+            return [$storage];
+        }, "[0]->storage[0]['obj']"];
+        yield 'a resource in an SplObjectStorage' => [static function (): mixed {
+            $storage = new \SplObjectStorage();
+            $storage[new \stdClass()] = 1;
+            $storage[new \stdClass()] = ['file' => fopen('php://memory', 'r')];
+
+            return $storage;
+        }, "->storage[1]['inf']['file']"];
+        yield 'a resource in an SplQueue' => [static function (): mixed {
+            $queue = new \SplQueue();
+            $queue[] = fopen('php://memory', 'r');
+
+            return $queue;
+        }, '->dllist[0]'];
+        yield 'a closure in an SplFixedArray' => [static fn(): mixed => \SplFixedArray::fromArray([1, static fn(): int => 1]), '[1]'];
+        yield 'an object that forbids to be serialised' => [static fn(): mixed => ['a' => [1, new \SimpleXMLElement('<a/>')]], "['a'][1]"];
+        yield 'an object of an anonymous class' => [static fn(): mixed => [new class {}], '[0]'];
+        yield 'a generator' => [static fn(): mixed => ['g' => (static fn(): \Generator => yield 1)()], "['g']"];
     }
 
     /** @param \Closure(): mixed $make */
@@ -604,9 +606,25 @@ abstract class StoreContract extends TestCase
             $this->store()->save([new Item('key', $make())]);
             self::fail('Something that cannot be stored was accepted.');
         } catch (Unstorable $mistake) {
-            self::assertStringContainsString($path, $mistake->getMessage());
+            self::assertStringStartsWith('The value of the key "key" was not stored: $value', $mistake->getMessage());
+            self::assertStringContainsString("{$path} is a", $mistake->getMessage());
         }
         self::assertSame('old', $this->value('key'));
+    }
+
+    public function testWhatAValueThrowsWhenItIsAskedForItsStateIsTheReasonThatItIsUnstorable(): void
+    {
+        $this->store()->save([new Item('bad', 'old')]);
+        foreach ([[new Item('bad', ['a' => new Sleepless()])], [new Item('good', 1), new Item('bad', [new Sleepless()])]] as $items) {
+            try {
+                $this->store()->save($items);
+                self::fail('It was stored.');
+            } catch (Unstorable $mistake) {
+                self::assertMatchesRegularExpression('/^The value of the key "bad" was not stored: \$value.* could not be serialised: not now$/', $mistake->getMessage());
+                self::assertInstanceOf(\DomainException::class, $mistake->getPrevious());
+            }
+            self::assertSame('old', $this->value('bad'));
+        }
     }
 
     public function testOfABatchWithSomethingUnstorableNothingIsStored(): void
@@ -617,12 +635,6 @@ abstract class StoreContract extends TestCase
         } catch (Unstorable) {
             self::assertSame([], $this->store()->fetch(['good', 'bad', 'also good'])->items);
         }
-    }
-
-    public function testAnObjectThatForbidsToBeSerialisedIsUnstorable(): void
-    {
-        $this->expectException(Unstorable::class);
-        $this->store()->save([new Item('key', ['a' => [new \SimpleXMLElement('<a/>')]])]);
     }
 
     public function testKeysListsWhatBeginsWithAPrefix(): void
@@ -645,27 +657,6 @@ abstract class StoreContract extends TestCase
         self::assertNotContains('7', [...$store->keys()]);
     }
 
-    public function testTagsAreKeptOrRefused(): void
-    {
-        $store = $this->store();
-        if (\in_array(Capability::Tags, $store->capabilities(), true)) {
-            $store->save([new Item('a', 1, tags: ['x', 'y']), new Item('b', 1, tags: ['y']), new Item('c', 1)]);
-            $store->invalidateTags(['x']);
-            self::assertSame(['b', 'c'], array_keys($store->fetch(['a', 'b', 'c'])->items));
-
-            return;
-        }
-        // Never stored without its tags: nobody could invalidate it.
-        foreach ([static fn(): array => $store->save([new Item('a', 1, tags: ['x'])]), static fn() => $store->invalidateTags(['x'])] as $call) {
-            try {
-                $call();
-                self::fail('Tags were taken by a store that says it cannot keep them.');
-            } catch (UnsupportedOperation) {
-                self::assertFalse($this->has('a'));
-            }
-        }
-    }
-
     public function testStatisticsCountWhatTheyCan(): void
     {
         $this->store()->save([new Item('a', 1), new Item('b', 2)]);
@@ -685,24 +676,5 @@ abstract class StoreContract extends TestCase
         sort($sorted, \SORT_STRING);
 
         return $sorted;
-    }
-
-    protected function value(string $key): mixed
-    {
-        $item = $this->store()->fetch([$key])->items[$key] ?? null;
-        self::assertNotNull($item, 'The key is missing.');
-
-        return $item->value;
-    }
-
-    protected function has(string $key): bool
-    {
-        return $this->store()->fetch([$key])->items !== [];
-    }
-
-    /** Seconds pass. A test of a store with a clock of its own may move that instead. */
-    protected function waitFor(float $seconds): void
-    {
-        usleep((int) ($seconds * 1e6));
     }
 }

@@ -6,6 +6,7 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
+use Larder\Item;
 use Larder\Store\MemcachedStore;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\PredisConnection;
@@ -206,7 +207,7 @@ final class ServerFailureTest extends TestCase
                 self::fail('The server let us in.');
             } catch (\Exception $failure) {
                 self::assertInstanceOf(StoreUnavailable::class, $failure);
-                self::assertMatchesRegularExpression('/NOAUTH|WRONGPASS/', $failure->getMessage());
+                self::assertMatchesRegularExpression('/NOAUTH|WRONGPASS|unauthenticated/', $failure->getMessage());
                 self::assertStringNotContainsString('hunter2', (string) $failure);
             }
         }
@@ -223,12 +224,20 @@ final class ServerFailureTest extends TestCase
         $logger = new MemoryLogger();
         $cache = Cache::open("redis+unix:{$server->socket}?client={$client}", logger: $logger);
         self::assertTrue($cache->set('key', 'old'));
+        self::assertTrue($cache->set('tagged', 'old', tags: ['killed']));
         for ($i = 0; $cache->set("filler {$i}", random_bytes(100_000)); $i++) {
             self::assertLessThan(100, $i, 'The server does not fill up.');
         }
+        $token = $cache->store->fetch(['deleted'])->tokens['deleted'];
         self::assertFalse($cache->set('key', random_bytes(100_000)));
         self::assertFalse($cache->has('key'));
+        self::assertTrue($cache->delete('deleted'));
+        self::assertTrue($cache->invalidateTags(['filler', 'killed']));
+        self::assertFalse($cache->has('tagged'));
+        self::assertTrue($cache->has('filler 1'), 'An invalidation on a full server reaches no others.');
         self::assertTrue($cache->health()->available);
+        self::assertTrue($cache->delete('filler 1'));
+        self::assertSame(['deleted'], $cache->store->save([new Item('deleted', 'late', token: $token, fill: true)]));
         self::assertTrue($cache->delete('filler 0'));
         self::assertTrue($cache->set('key', 'new'));
         self::assertCount(1, $logger->lines);
@@ -249,7 +258,8 @@ final class ServerFailureTest extends TestCase
         self::assertTrue($cache->setMany(['list' => 1, 'text' => 2, 'number' => 3]));
         self::assertSame(['list' => 1, 'text' => 2, 'number' => 3], $cache->getMany(['list', 'text', 'number']));
         self::assertTrue($cache->clear());
-        self::assertSame(['another'], $redis->keys('*'));
+        self::assertSame([], $redis->keys('larder:*'));
+        self::assertSame('program\'s', $redis->get('another'));
     }
 
     public function testAGenerationThatMemcachedLostIsOnlyMisses(): void

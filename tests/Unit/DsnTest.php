@@ -76,7 +76,7 @@ final class DsnTest extends TestCase
         yield 'array' => ['array:', ArrayStore::class];
         yield 'array, in capitals' => [' ARRAY:?items=10 ', ArrayStore::class];
         yield 'apcu' => ['apcu:?prefix=x', ApcuStore::class];
-        yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made.db?prefix=x&serializer=php&timeout=2', SqliteStore::class];
+        yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made.db?prefix=x&serializer=php&timeout=2&size=64M&evict=no', SqliteStore::class];
         yield 'file' => ['file:' . sys_get_temp_dir() . '/never-made?serializer=igbinary', FileStore::class];
         yield 'redis' => ['redis://127.0.0.1:1/5?client=phpredis&retry_after=0&read_timeout=1&timeout=1&persistent=off', RedisStore::class];
         yield 'redis by Predis' => ['redis://127.0.0.1?client=predis', RedisStore::class];
@@ -118,6 +118,7 @@ final class DsnTest extends TestCase
         yield 'a path where none is' => ['array:/tmp', 'has a path, but its store has none'];
         yield 'a number that is none' => ['array:?items=many', 'give an integer'];
         yield 'a number out of range' => ['array:?items=0', 'it must be at least 1'];
+        yield 'a database too small for anything' => ['sqlite:/tmp/x.db?size=100K', 'it must be at least 1M'];
         yield 'a duration that is none' => ['sqlite:/tmp/x.db?timeout=soon', 'give seconds'];
         yield 'a negative duration' => ['sqlite:/tmp/x.db?timeout=-1', 'give seconds'];
         yield 'a switch that is none' => ['redis://localhost?persistent=maybe', 'give yes or no'];

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tools\Tests;
 
 use Larder\SharedMemory;
+use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -33,7 +34,7 @@ final class DocumentationTest extends TestCase
      */
     public static function pagesByName(): iterable
     {
-        foreach (self::pages('*.md', 'docs/*.md', '*/README.md') as $page) {
+        foreach (self::pages('*.md', 'docs/*.md', 'docs/*/*.md', '*/README.md') as $page) {
             yield substr($page, strlen(self::ROOT) + 1) => [$page];
         }
     }
@@ -41,11 +42,14 @@ final class DocumentationTest extends TestCase
     #[DataProvider('examples')]
     public function testAnExamplePrintsWhatThePageSays(string $code, string $printed): void
     {
+        // What an example stores in the temporary directory goes with the test.
+        $scratch = new Scratch();
         $process = proc_open(
             [PHP_BINARY, '-d', 'error_reporting=-1', '-d', 'display_errors=1', '-d', 'extension=' . self::ROOT . '/ext/modules/larder.so'],
             [['pipe', 'r'], ['pipe', 'w'], STDERR],
             $pipes,
             self::ROOT,
+            ['TMPDIR' => $scratch->path] + getenv(),
         );
         self::assertIsResource($process);
         fwrite($pipes[0], $code);

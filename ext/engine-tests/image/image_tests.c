@@ -116,9 +116,8 @@ PHP_METHOD(Image, __construct)
 
     if (!larder_image_measure(&plan, value, &refusal)) {
         larder_image_discard(&plan);
-        if (!EG(exception)) {
-            zend_throw_exception(spl_ce_RuntimeException, refusal.message, 0);
-        }
+        zend_throw_exception(spl_ce_RuntimeException, ZSTR_VAL(refusal.message), 0);
+        zend_string_release(refusal.message);
         return;
     }
     image->kind = plan.kind;

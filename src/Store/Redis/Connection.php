@@ -14,7 +14,8 @@ interface Connection
      *
      * @param non-empty-list<non-empty-list<string>> $commands a command's name and its arguments
      *
-     * @return non-empty-list<mixed> for each command null, a string, an int, a list of such, or an ErrorReply
+     * @return non-empty-list<mixed> for each command a string, an int, null or false for nothing, a list of such, or an
+     *                               ErrorReply
      *
      * @throws StoreUnavailable if there is no connection, or it broke; what the server did is then unknown
      */

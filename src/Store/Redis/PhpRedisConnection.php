@@ -48,8 +48,6 @@ final class PhpRedisConnection implements Connection
      */
     private function ask(\Redis $redis, array $commands): array
     {
-        // The client answers false for "nothing" and for errors alike; only the latter leave a message.
-        $redis->clearLastError();
         if (\count($commands) === 1) {
             $replies = [$redis->rawCommand(...$commands[0])];
         } else {
@@ -61,23 +59,24 @@ final class PhpRedisConnection implements Connection
             if (!\is_array($replies) || \count($replies) !== \count($commands)) {
                 throw new \RedisException('its replies are incomplete');
             }
+            $replies = array_values($replies);
         }
-        $error = $redis->getLastError();
+        foreach ($replies as $i => $reply) {
+            if ($reply === true) {
+                $replies[$i] = 'OK';
+            } elseif ($reply === false) {
+                // The client answers so for "nothing" and for errors alike; only the latter leave a message.
+                $error ??= $redis->getLastError();
+                if ($error !== null) {
+                    $replies[$i] = new ErrorReply($error);
+                }
+            }
+        }
+        if (isset($error)) {
+            $redis->clearLastError();
+        }
 
-        return array_map(
-            static fn(mixed $reply): mixed => $reply === false && \is_string($error) ? new ErrorReply($error) : self::plain($reply),
-            array_values($replies),
-        );
-    }
-
-    private static function plain(mixed $reply): mixed
-    {
-        return match (true) {
-            $reply === false => null,
-            $reply === true => 'OK',
-            \is_array($reply) => array_map(self::plain(...), array_values($reply)),
-            default => $reply,
-        };
+        return $replies;
     }
 
     /** @throws StoreUnavailable */

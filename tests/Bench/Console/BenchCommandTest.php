@@ -7,6 +7,7 @@ namespace Larder\Tests\Bench\Console;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Tests\Bench\Patience;
+use Larder\Tests\Bench\Report\RunFixture;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
@@ -42,6 +43,10 @@ final class BenchCommandTest extends TestCase
         yield 'a missing subject file' => [['--subject-php=/nowhere.php'], 'The file /nowhere.php given as --subject-php does not exist'];
         yield 'a file that is no subject' => [['--subject-php=' . __FILE__], 'let it return a'];
         yield 'a missing trace' => [['--trace=/nowhere.trace'], 'The file /nowhere.trace given as --trace cannot be read'];
+        yield 'a folder that is no Zend Framework' => [['--zend=/tmp'], 'has no Zend/Cache/Backend in it'];
+        yield 'a comparison with itself alone' => [['compare', 'one.json'], 'Comparing takes two JSON files and 1 were given'];
+        yield 'a run that is not there' => [['compare', '/nowhere.json', '/nowhere.json'], 'The file /nowhere.json cannot be read'];
+        yield 'a run that is none' => [['report', __FILE__], 'is not JSON'];
         yield 'a report that cannot be written' => [['--html=/nowhere/report.html'], 'The file /nowhere/report.html cannot be written'];
     }
 
@@ -87,6 +92,45 @@ final class BenchCommandTest extends TestCase
         // The suite loads the extension; the benchmark is started without it.
         self::assertSame(phpversion('larder'), $versions['ext-larder'] ?? null);
         self::assertSame(phpversion('apcu'), $versions['ext-apcu'] ?? null);
+    }
+
+    public function testAResumedRunKeepsWhatIsCompleteAndMeasuresTheRest(): void
+    {
+        [$code, , $errors] = $this->bench('connect', '--subjects=array,file-disk');
+        self::assertSame(0, $code, $errors);
+        $before = $this->report()->outcome('connect');
+        [$code, , $errors] = $this->bench('connect', 'serializers', '--subjects=array,file-disk', '--resume');
+
+        self::assertSame(0, $code, $errors);
+        self::assertStringContainsString('Experiment 1 of 1', $errors);
+        self::assertEquals($before, $this->report()->outcome('connect'));
+        self::assertTrue($this->report()->outcome('serializers')?->isComplete);
+        [$code, , $errors] = $this->bench('connect', '--resume');
+        self::assertSame(2, $code);
+        self::assertStringContainsString('cannot be resumed', $errors);
+    }
+
+    public function testARunOfAnotherVersionIsRefusedInOneSentence(): void
+    {
+        file_put_contents("{$this->directory}/old.json", '{"schema": 999}');
+        [$code, , $errors] = $this->bench('report', 'old.json');
+
+        self::assertSame(2, $code);
+        self::assertStringContainsString('old.json: The run has schema 999 and this version reads', $errors);
+    }
+
+    public function testAComparisonSaysWhatGotWorseAndEndsAccordingly(): void
+    {
+        foreach (['before' => 100.0, 'after' => 200.0] as $name => $time) {
+            file_put_contents("{$this->directory}/{$name}.json", (new RunFixture())->gets('page', 'get', ['shared-memory' => $time, 'redis-tcp' => 1000.0])->run()->toJson());
+        }
+        [$code, $output] = $this->bench('compare', 'before.json', 'after.json');
+        self::assertSame(1, $code);
+        self::assertMatchesRegularExpression('/shared-memory\s+\|\s+100 ns\s+\|\s+200 ns/', $output);
+        self::assertStringContainsString('Of 2 measurements 0 got better, 1 got worse and 1 did not change', $output);
+
+        self::assertSame(0, $this->bench('compare', 'after.json', 'before.json')[0]);
+        self::assertSame(0, $this->bench('compare', 'before.json', 'after.json', '--subjects=redis-*')[0]);
     }
 
     public function testAnInterruptedRunWritesWhatItHasAndLeavesNothingRunning(): void

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Server;
 
 use Larder\Bench\Server\CpuTime;
+use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
@@ -31,6 +32,7 @@ final class ServerTest extends TestCase
         }
         yield 'memcached on a socket' => [['memcached'], MemcachedServer::onSocket(...)];
         yield 'memcached on a port' => [['memcached'], MemcachedServer::onPort(...)];
+        yield 'mariadb' => [['mariadbd'], static fn(): Server => MariaDbServer::start()];
         yield 'php-fpm' => [['php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, 'php-fpm'], static fn(): Server => PhpFpmServer::start([], 2)];
         yield 'nginx' => [['nginx'], static fn(): Server => NginxServer::start('/', '/nowhere', 1)];
     }

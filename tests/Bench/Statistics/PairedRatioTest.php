@@ -16,22 +16,27 @@ final class PairedRatioTest extends TestCase
 {
     private const RUNS = 150;
 
-    #[TestWith([0.0])]
-    #[TestWith([0.03])]
-    public function testTheIntervalCoversTheTruthAboutAsOftenAsItSays(float $luck): void
+    /** As many processes and blocks as the profiles and `web` have. */
+    #[TestWith([6, 8, 0.0])]
+    #[TestWith([6, 8, 0.03])]
+    #[TestWith([3, 4, 0.0])]
+    #[TestWith([3, 4, 0.03])]
+    #[TestWith([5, 8, 0.03])]
+    #[TestWith([4, 34, 0.01])]
+    public function testTheIntervalCoversTheTruthAboutAsOftenAsItSays(int $processes, int $blocks, float $luck): void
     {
         $noise = new Noise(11);
         $covered = 0;
         for ($run = 0; $run < self::RUNS; $run++) {
-            [$one, $other] = $noise->blocks(1.3, 6, 8, $luck);
+            [$one, $other] = $noise->blocks(1.3, $processes, $blocks, $luck);
             $covered += (int) self::ratio($one, $other)->contains(1.3);
         }
 
         self::assertGreaterThanOrEqual(0.89 * self::RUNS, $covered);
         // An interval that always covers would say nothing; neither may it be much wider than it must.
-        [$one, $other] = $noise->blocks(1.3, 6, 8, $luck);
+        [$one, $other] = $noise->blocks(1.3, $processes, $blocks, $luck);
         $interval = self::ratio($one, $other);
-        self::assertLessThan(0.2, $interval->high - $interval->low);
+        self::assertLessThan(1.0 / sqrt($processes * $blocks), $interval->high - $interval->low);
     }
 
     public function testAPlantedDifferenceOfFivePerCentIsFound(): void

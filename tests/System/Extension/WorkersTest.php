@@ -165,8 +165,9 @@ final class WorkersTest extends TestCase
             foreach (self::failures() as $name => [$how, $where]) {
                 self::assertSame("ok {$this->sum}", $this->get('unknown', 'zero-copy'));
                 $answer = $this->get('failure', 'zero-copy', ['how' => $how, 'where' => $where]);
-                // What ends inside a handler of output takes the output with it.
-                self::assertTrue(preg_match('/gone|Fatal error/', $answer) === 1 || $where === 'output' && $answer === '', "{$name}: {$answer}");
+                // What ends inside a handler of output takes the output with it; what is thrown while one is read is a miss.
+                $isMiss = \in_array($where, ['unserialize', 'autoload'], true) && \in_array($how, ['undefined', 'exception'], true) && str_contains($answer, 'went on');
+                self::assertTrue($isMiss || preg_match('/gone|Fatal error/', $answer) === 1 || ($where === 'output' && $answer === ''), "{$name}: {$answer}");
                 $answer = $this->get('check', 'zero-copy');
                 self::assertStringEndsWith("ok {$this->sum}", $answer, $name);
                 $worker ??= (int) $answer;

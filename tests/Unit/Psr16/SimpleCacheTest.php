@@ -8,7 +8,9 @@ use Larder\Cache;
 use Larder\Psr16\InvalidArgument;
 use Larder\Psr16\SimpleCache;
 use Larder\Store\ArrayStore;
-use Larder\Tests\FailingStore;
+use Larder\Store\ChaosStore;
+use Larder\Store\FileStore;
+use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -145,6 +147,95 @@ final class SimpleCacheTest extends TestCase
         );
     }
 
+    /**
+     * "MUST be thrown if $keys is neither an array nor a Traversable, or if any of the $keys are not a legal value."
+     * "MUST be thrown if $values is neither an array nor a Traversable, or if any of the $values are not a legal value."
+     */
+    public function testWhatIsNoIterableThrowsThePsrsException(): void
+    {
+        $cache = $this->cache();
+        foreach (['key', 7, null, new \stdClass()] as $given) {
+            $calls = [
+                static fn(): mixed => $cache->getMultiple($given),
+                static fn(): mixed => $cache->setMultiple($given),
+                static fn(): mixed => $cache->deleteMultiple($given),
+            ];
+            foreach ($calls as $call) {
+                try {
+                    $call();
+                    self::fail('Something else was iterated.');
+                } catch (InvalidArgumentException $mistake) {
+                    self::assertStringContainsString(get_debug_type($given), $mistake->getMessage());
+                }
+            }
+        }
+    }
+
+    /**
+     * "If no user-specified default is provided implementations MUST default to the maximum legal value allowed by the underlying implementation."
+     * "If no default duration has been set, the Implementing Library MUST interpret that as a request to cache the item forever, or for as long as the underlying implementation supports."
+     */
+    public function testWithoutADefaultAnItemLivesForEver(): void
+    {
+        $store = new ArrayStore();
+        $cache = new SimpleCache(new Cache($store));
+        $cache->set('key', 1);
+        $cache->setMultiple(['many' => 1]);
+        foreach ($store->fetch(['key', 'many'])->items as $item) {
+            self::assertNull($item->expiry);
+        }
+        $cache = new SimpleCache(new Cache($store, 60));
+        $cache->set('key', 1);
+        self::assertNotNull($store->fetch(['key'])->items['key']->expiry ?? null);
+    }
+
+    /** "Implementing Libraries ... MUST treat an item as expired once its Expiration Time is reached." */
+    public function testAnExpiredItemIsAMissEverywhere(): void
+    {
+        $cache = $this->cache();
+        $cache->set('key', 1, 5);
+        $this->now += 4;
+        self::assertTrue($cache->has('key'));
+        $this->now++;
+        self::assertFalse($cache->has('key'));
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertSame(['key' => 'default'], $cache->getMultiple(['key'], 'default'));
+    }
+
+    /** "If it is not possible to return the exact saved value for any reason, implementing libraries MUST respond with a cache miss rather than corrupted data." */
+    public function testWhatIsDamagedIsAMiss(): void
+    {
+        $scratch = new Scratch();
+        $cache = new SimpleCache(new Cache(new FileStore($scratch->path)));
+        $cache->set('key', ['value']);
+        foreach (glob("{$scratch->path}/[0-9a-f][0-9a-f]/*") ?: [] as $file) {
+            file_put_contents($file, substr((string) file_get_contents($file), 0, -3));
+        }
+        self::assertSame('default', $cache->get('key', 'default'));
+    }
+
+    /** "Different CacheInterface instances MAY be backed by the same datastore, but MUST be logically independent." */
+    public function testInstancesInOnePlaceAreIndependent(): void
+    {
+        $scratch = new Scratch();
+        $one = new SimpleCache(Cache::open("sqlite:{$scratch->path}/cache.db?prefix=one"));
+        $other = new SimpleCache(Cache::open("sqlite:{$scratch->path}/cache.db?prefix=other"));
+        $one->set('key', 'one');
+        self::assertFalse($other->has('key'));
+        $other->set('key', 'other');
+        self::assertTrue($other->clear());
+        self::assertSame('one', $one->get('key'));
+    }
+
+    /** "Interface used for all types of exceptions thrown by the implementing library." */
+    public function testAStrictCacheThrowsThePsrsException(): void
+    {
+        $store = new ChaosStore();
+        $store->isDown = true;
+        $this->expectException(CacheException::class);
+        (new SimpleCache(new Cache($store, strict: true)))->get('key');
+    }
+
     /** "A list of key => value pairs. Cache keys that do not exist or are stale will have $default as value." */
     public function testManyAtOnceFromArraysAndTraversables(): void
     {
@@ -161,7 +252,13 @@ final class SimpleCacheTest extends TestCase
             yield '7';
             yield 'a';
         };
-        self::assertSame(['null' => null, 'absent' => 'default', 7 => 'seven', 'a' => 1], $cache->getMultiple($keys(), 'default'));
+        // The one key that would not stay a string in an array.
+        $found = [];
+        foreach ($cache->getMultiple($keys(), 'default') as $key => $value) {
+            $found[] = [$key, $value];
+        }
+        self::assertSame([['null', null], ['absent', 'default'], ['7', 'seven'], ['a', 1]], $found);
+        self::assertSame(['null' => null, 'a' => 1], $cache->getMultiple(['null', 'a']));
         self::assertSame([], $cache->getMultiple([]));
         self::assertTrue($cache->setMultiple(['0' => 'zero', '1' => 'one']));
         self::assertSame('zero', $cache->get('0'));
@@ -217,7 +314,7 @@ final class SimpleCacheTest extends TestCase
 
     public function testAStoreThatIsDownIsFalseAndADefault(): void
     {
-        $store = new FailingStore();
+        $store = new ChaosStore();
         $store->isDown = true;
         $cache = new SimpleCache(new Cache($store));
         self::assertSame('default', $cache->get('key', 'default'));

@@ -4,20 +4,36 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Serializer;
 
+use Larder\Dsn;
+use Larder\Exception;
+use Larder\Exception\ExtensionMissing;
 use Larder\Exception\Unstorable;
+use Larder\Item;
 use Larder\Serializer;
+use Larder\Serializer\ClassNames;
+use Larder\Serializer\Compression;
 use Larder\Serializer\Contents;
 use Larder\Serializer\IgbinarySerializer;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
+use Larder\Serializer\Signature;
+use Larder\Store;
 use Larder\Tests\Contract\StoreContract;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Contract\Value\Sleepless;
+use Larder\Tests\Contract\Value\Suit;
+use Larder\Tests\Contract\Value\Wakeful;
+use Larder\Tests\Scratch;
+use Larder\Tests\System\Trap;
+use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 #[CoversClass(Payload::class)]
+#[CoversClass(Compression::class)]
+#[CoversClass(Signature::class)]
+#[CoversClass(ClassNames::class)]
 #[CoversClass(PhpSerializer::class)]
 #[CoversClass(IgbinarySerializer::class)]
 #[CoversClass(Contents::class)]
@@ -135,5 +151,180 @@ final class PayloadTest extends TestCase
         self::assertFalse(Contents::isPlain(new \stdClass()));
         self::assertFalse(Contents::isPlain([[new \stdClass()]]));
         self::assertFalse(Contents::isPlain(['a' => [&$referenced]]));
+    }
+
+    public function testWhatIsLargeIsCompressedIfThatHelps(): void
+    {
+        $payload = new Payload(new PhpSerializer(), new Compression('zlib', 1_000));
+        foreach ([str_repeat('text ', 1_000), array_fill(0, 500, 'text'), new Product(str_repeat('x', 5_000))] as $value) {
+            $bytes = $payload->encode('key', $value);
+            self::assertSame('G', $bytes[0]);
+            self::assertLessThan(\strlen(serialize($value)) / 3, \strlen($bytes));
+            self::assertEquals($value, $payload->decode($bytes, 'foreign'));
+            self::assertSame('foreign', $payload->decode(substr($bytes, 0, -1), 'foreign'), 'truncated');
+            self::assertSame('foreign', $payload->decode(substr_replace($bytes, "\xff\xff", 5, 2), 'foreign'), 'damaged');
+        }
+        $noise = random_bytes(2_000);
+        foreach (['S' . $noise => $noise, 'Sshort' => 'short', 'Pa:0:{}' => [], '7' => 7] as $bytes => $value) {
+            self::assertSame((string) $bytes, $payload->encode('key', $value));
+            self::assertSame($value, $payload->decode((string) $bytes, 'foreign'));
+        }
+    }
+
+    public function testAThresholdSaysFromWhereOn(): void
+    {
+        $payload = new Payload(new PhpSerializer(), new Compression('zlib', 101));
+        self::assertSame('S', $payload->encode('key', str_repeat('x', 99))[0]);
+        self::assertSame('G', $payload->encode('key', str_repeat('x', 100))[0]);
+    }
+
+    public function testASignedPayloadIsForItsKeyInItsNamespaceUnderItsSecret(): void
+    {
+        $signed = self::signed('a secret of 16 b', 'shop');
+        foreach (['text', ['array'], new Product('x'), null] as $value) {
+            $bytes = $signed->encode('key', $value);
+            self::assertEquals($value, $signed->decode($bytes, 'foreign', 'key'));
+            self::assertSame('foreign', $signed->decode($bytes, 'foreign', 'other key'));
+            self::assertSame('foreign', $signed->decode($bytes, 'foreign'));
+            self::assertSame('foreign', self::signed('another secret...', 'shop')->decode($bytes, 'foreign', 'key'));
+            self::assertSame('foreign', self::signed('a secret of 16 b', 'blog')->decode($bytes, 'foreign', 'key'));
+            for ($i = 0; $i < \strlen($bytes); $i++) {
+                self::assertSame('foreign', $signed->decode(substr_replace($bytes, \chr(\ord($bytes[$i]) ^ 1), $i, 1), 'foreign', 'key'), "byte {$i} changed");
+                self::assertSame('foreign', $signed->decode(substr($bytes, 0, $i), 'foreign', 'key'), "cut after {$i} bytes");
+            }
+        }
+        // No part can be taken for the end or the beginning of another.
+        $bytes = self::signed('a secret of 16 b', 'sho')->encode('pkey', 'text');
+        self::assertSame('foreign', $signed->decode($bytes, 'foreign', 'key'));
+    }
+
+    public function testWhatIsNotSignedIsNeverUnserialised(): void
+    {
+        $signed = self::signed('a secret of 16 b', 'shop');
+        $plain = new Payload(new PhpSerializer());
+        $before = Trap::sprung();
+        foreach ([[new Trap()], 'text'] as $value) {
+            self::assertSame('foreign', $signed->decode($plain->encode('key', $value), 'foreign', 'key'));
+            self::assertSame('foreign', $plain->decode($signed->encode('key', $value), 'foreign', 'key'));
+        }
+        $forged = 'H' . str_repeat("\0", 32) . $plain->encode('key', [new Trap()]);
+        self::assertSame('foreign', $signed->decode($forged, 'foreign', 'key'));
+        self::assertSame($before, Trap::sprung());
+        self::assertSame(5, $signed->decode($signed->encode('n', 5), 'foreign', 'n'), 'A counter is for the server to count with.');
+    }
+
+    public function testOnlyTheAllowedClassesAreStoredAndMadeAgain(): void
+    {
+        $all = new Payload(new PhpSerializer());
+        $some = new Payload(new PhpSerializer(['\\' . strtolower(Product::class), Suit::class, \stdClass::class]));
+        $none = new Payload(new PhpSerializer([]));
+        $allowed = [new Product('x', new Product('y')), [(object) ['a' => new Product('O:8:"NoSuch":0:{}')]]];
+        foreach ($allowed as $value) {
+            self::assertEquals($value, $some->decode($some->encode('key', $value), 'foreign'));
+            self::assertSame('foreign', $none->decode($all->encode('key', $value), 'foreign'));
+        }
+        $before = Trap::sprung();
+        foreach ([new \ArrayObject([1]), [1, ['x' => new \DateTimeImmutable()]], Ttl::Forever, (object) ['a' => Ttl::Forever], [new Product('p'), new Trap()], new Trap()] as $value) {
+            self::assertSame('foreign', $some->decode($all->encode('key', $value), 'foreign'));
+            try {
+                $some->encode('key', $value);
+                self::fail('A class that is not allowed was stored.');
+            } catch (Unstorable $mistake) {
+                self::assertStringContainsString('is not among the allowed ones', $mistake->getMessage());
+            }
+        }
+        self::assertSame($before, Trap::sprung());
+        foreach ([[1, 'O:8:"stdClass":0:{}', 2.5, ['E:1:"' => true, -1 => null]], 'C:1:"x"', [\NAN, -\INF, \PHP_INT_MIN]] as $value) {
+            self::assertSame(serialize($value), serialize($none->decode($none->encode('key', $value), 'foreign')));
+        }
+    }
+
+    public function testClassNamesAreReadFromEveryKindOfToken(): void
+    {
+        $shared = new Product('twin');
+        $reference = 1;
+        $value = [
+            1, -1, 2.5, \NAN, true, null, 'a "string" with } and O:1:"x":0:{}', ['nested' => [[]]],
+            $shared, $shared, &$reference, &$reference, Suit::Spades, new \ArrayObject(['in' => new Wakeful('x')]), new \SplObjectStorage(),
+        ];
+        $names = ClassNames::in(serialize($value));
+        sort($names);
+        self::assertSame(['ArrayObject', Product::class, Suit::class, Wakeful::class, 'SplObjectStorage'], $names);
+        self::assertSame(['Custom', 'stdClass'], ClassNames::in('a:2:{i:0;C:6:"Custom":12:{O:1:"x":0:{}}i:1;O:8:"stdClass":0:{}}'));
+        self::assertSame([], ClassNames::in('a:1:{i:0;s:3:"abc";}'));
+        foreach (['a:1:{i:0;O:8:"stdClass"x', 'garbage O:8:"stdClass":0:{}', 'E:8:"Suit:One"', 'O:8:"stdClass":0:{}x'] as $garbage) {
+            try {
+                ClassNames::in($garbage);
+                self::fail("Garbage was read: {$garbage}");
+            } catch (\UnexpectedValueException) {
+            }
+        }
+    }
+
+    /** @return iterable<string, array{string, string}> */
+    public static function wrongOptions(): iterable
+    {
+        yield 'an unknown compression' => ['compression=rar', 'choose one of: none, auto, zstd, lz4, zlib'];
+        yield 'a negative threshold' => ['compression=zlib&compress_above=-1', 'bytes, such as "64M"'];
+        yield 'a short secret' => ['secret=hunter2', 'at least 16 bytes'];
+        yield 'an unknown serializer' => ['serializer=json', 'choose one of: auto, igbinary, php'];
+        yield 'classes for one that cannot be limited' => ['serializer=igbinary&classes=Foo', 'php, as no other can be limited to some classes'];
+    }
+
+    #[DataProvider('wrongOptions')]
+    public function testAWrongOptionIsOneClearError(string $options, string $says): void
+    {
+        try {
+            Dsn::parse("file:/tmp/never-made?{$options}")->open();
+            self::fail('A wrong option was taken.');
+        } catch (Exception $mistake) {
+            self::assertStringContainsString($says, $mistake->getMessage());
+            self::assertStringNotContainsString('hunter2', $mistake->getMessage());
+        }
+    }
+
+    public function testACompressionWithoutItsExtensionIsOneClearError(): void
+    {
+        foreach (['zstd', 'lz4'] as $algorithm) {
+            if (\extension_loaded($algorithm)) {
+                self::assertTrue((new Compression($algorithm, 0))->isCompressed((new Compression($algorithm, 0))->compress(str_repeat('x', 1_000))));
+            } else {
+                try {
+                    new Compression($algorithm);
+                    self::fail('A compression was taken that is not there.');
+                } catch (ExtensionMissing $mistake) {
+                    self::assertStringContainsString("\"{$algorithm}\"", $mistake->getMessage());
+                }
+            }
+        }
+    }
+
+    public function testTheOptionsOfADsnAreThose(): void
+    {
+        $scratch = new Scratch();
+        foreach (["file:{$scratch->path}", "sqlite:{$scratch->path}/cache.db"] as $place) {
+            $this->checkOptions($place);
+        }
+    }
+
+    private function checkOptions(string $place): void
+    {
+        $open = static fn(string $options): Store => Dsn::parse("{$place}?{$options}")->open();
+        $ways = ['serializer=php', 'serializer=igbinary', 'secret=0123456789abcdef', 'secret=another-secret-16', 'compression=zlib&compress_above=10', 'classes=none&secret=0123456789abcdef'];
+        $value = ['text' => str_repeat('x', 1_000)];
+        foreach ($ways as $written) {
+            $open($written)->save([new Item('key', $value)]);
+            self::assertSame($value, $open($written)->fetch(['key'])->items['key']->value ?? null, $written);
+            foreach ($ways as $read) {
+                // Whether another setting can read it or not: it is the value, or a miss.
+                self::assertContains($open($read)->fetch(['key'])->items['key']->value ?? null, [$value, null], "{$written}, {$read}");
+            }
+            self::assertArrayNotHasKey('key', $open($written === 'serializer=php' ? 'serializer=igbinary' : 'serializer=php')->fetch(['key'])->items, $written);
+        }
+    }
+
+    private static function signed(string $secret, string $namespace): Payload
+    {
+        return new Payload(new PhpSerializer(), null, new Signature($secret, $namespace));
     }
 }

@@ -90,8 +90,8 @@ an interface: miss
 an enum: miss
 autoloader that finds nothing: no A
 miss
-autoloader that throws: LogicException: no A
-a constant that is not there: Error: Undefined constant "NOWHERE"
+autoloader that throws: miss
+a constant that is not there: miss
 another default: bool(true)
 {"x":1,"y":"why","z":[1]}
 another method: bool(true)

@@ -64,17 +64,17 @@ $a['file'] = STDIN;
 refuse($a);
 ?>
 --EXPECTF--
-the value is a Closure, which cannot be stored; store what it returns, or the name of a function
-the value is a resource, which cannot be stored; store what was read from it
-the value at ['config']['handler']->callback is a Closure, which cannot be stored; store what it returns, or the name of a function
-the value at [1][1][-3] is a resource, which cannot be stored; store what was read from it
-the value at ->a->b[0] is a Generator, which cannot be stored; store plain data taken from it
-the value at ->inner[0] is a Closure, which cannot be stored; store what it returns, or the name of a function
-the value at ['x'] is an object of an anonymous class, which cannot be stored; store plain data taken from it
-the value at [0][0] is a WeakMap, which cannot be stored; store plain data taken from it
-the value is a WeakReference, which cannot be stored; store plain data taken from it
-the value at [0]->dynamic['d'] is a Closure, which cannot be stored; store what it returns, or the name of a function
-the value at ['longlonglonglonglonglonglonglonglonglonglonglonglonglonglong…'] is a resource, which cannot be stored; store what was read from it
-the value at ['level199']['level198']%s… is a resource, which cannot be stored; store what was read from it
-the value at ['file'] is a resource, which cannot be stored; store what was read from it
-the value at ['file'] is a resource, which cannot be stored; store what was read from it
+$value is a Closure, which cannot be stored; store what it returns, or the name of a function
+$value is a resource, which cannot be stored; store what was read from it
+$value['config']['handler']->callback is a Closure, which cannot be stored; store what it returns, or the name of a function
+$value[1][1][-3] is a resource, which cannot be stored; store what was read from it
+$value->a->b[0] is a Generator, which cannot be stored; store plain data taken from it
+$value->inner[0] is a Closure, which cannot be stored; store what it returns, or the name of a function
+$value['x'] is an object of an anonymous class, which cannot be stored; store plain data taken from it
+$value[0][0] is a WeakMap, which cannot be stored; store plain data taken from it
+$value is a WeakReference, which cannot be stored; store plain data taken from it
+$value[0]->dynamic['d'] is a Closure, which cannot be stored; store what it returns, or the name of a function
+$value['longlonglonglonglonglonglonglonglonglonglonglonglonglonglong…'] is a resource, which cannot be stored; store what was read from it
+$value['level199']['level198']%s… is a resource, which cannot be stored; store what was read from it
+$value['file'] is a resource, which cannot be stored; store what was read from it
+$value['file'] is a resource, which cannot be stored; store what was read from it

@@ -1,0 +1,145 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Console;
+
+use Larder\Bench\Experiment\Experiment;
+use Larder\Bench\Experiment\Experiments;
+use Larder\Bench\Experiment\Profile;
+use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\Subjects;
+use Symfony\Component\Console\Input\InputInterface;
+
+/** What the reader asked for, checked before anything is measured. */
+final readonly class Choice
+{
+    /**
+     * @param array<string, Experiment> $experiments by name
+     * @param array<string, Subject> $subjects by name
+     * @param list<string> $traces files
+     */
+    private function __construct(
+        public Profile $profile,
+        public array $experiments,
+        public array $subjects,
+        public ?string $subjectFile,
+        public array $traces,
+        public ?string $zend,
+        public string $json,
+        public string $html,
+        public bool $isResumed,
+    ) {}
+
+    /** @throws \InvalidArgumentException with one sentence that says what to change */
+    public static function of(InputInterface $input): self
+    {
+        if ($input->getOption('quick') === true && $input->getOption('thorough') === true) {
+            throw new \InvalidArgumentException('The options --quick and --thorough exclude each other: give one of them.');
+        }
+        $file = self::option($input, 'subject-php');
+        $choice = new self(
+            $input->getOption('thorough') === true ? Profile::Thorough : Profile::Quick,
+            self::experiments($input),
+            self::subjects($input, Subjects::all($file)),
+            $file,
+            self::traces($input),
+            self::zend($input),
+            self::option($input, 'json') ?? 'report.json',
+            self::option($input, 'html') ?? 'report.html',
+            $input->getOption('resume') === true,
+        );
+        foreach ([$choice->json, $choice->html] as $target) {
+            if (!is_dir(dirname($target)) || !is_writable(is_file($target) ? $target : dirname($target))) {
+                throw new \InvalidArgumentException("The file {$target} cannot be written: give a path in a directory that exists and is yours.");
+            }
+        }
+
+        return $choice;
+    }
+
+    public static function option(InputInterface $input, string $name): ?string
+    {
+        $option = $input->getOption($name);
+
+        return is_string($option) ? $option : null;
+    }
+
+    /** @return list<string> patterns, none: all */
+    public static function patterns(InputInterface $input): array
+    {
+        $asked = self::option($input, 'subjects');
+
+        return $asked === null ? [] : array_map(trim(...), explode(',', $asked));
+    }
+
+    /** @param list<string> $names */
+    public static function unknown(string $what, string $name, array $names): string
+    {
+        usort($names, static fn(string $one, string $other): int => levenshtein($name, $one) <=> levenshtein($name, $other));
+
+        return "There is no {$what} {$name}: the nearest is {$names[0]}.";
+    }
+
+    /** @return array<string, Experiment> */
+    private static function experiments(InputInterface $input): array
+    {
+        $all = Experiments::all();
+        $asked = $input->getArgument('experiment');
+        $chosen = [];
+        foreach (is_array($asked) ? $asked : [] as $name) {
+            if (!is_string($name) || !isset($all[$name])) {
+                throw new \InvalidArgumentException(self::unknown('experiment', is_string($name) ? $name : '', [...array_keys($all), 'compare', 'report']));
+            }
+            $chosen[$name] = $all[$name];
+        }
+
+        return $chosen === [] ? $all : $chosen;
+    }
+
+    /**
+     * @param array<string, Subject> $all
+     * @return array<string, Subject> with the empty loop, which the others' times need
+     */
+    private static function subjects(InputInterface $input, array $all): array
+    {
+        $patterns = self::patterns($input);
+        if ($patterns === []) {
+            return $all;
+        }
+        $chosen = ['none' => true];
+        foreach ($patterns as $pattern) {
+            $matching = array_filter(array_keys($all), static fn(string $name): bool => fnmatch($pattern, $name));
+            if ($matching === []) {
+                throw new \InvalidArgumentException(self::unknown('subject', $pattern, array_keys($all)));
+            }
+            $chosen += array_fill_keys($matching, true);
+        }
+
+        return array_intersect_key($all, $chosen);
+    }
+
+    /** @return list<string> */
+    private static function traces(InputInterface $input): array
+    {
+        $files = $input->getOption('trace');
+        $traces = array_values(array_filter(is_array($files) ? $files : [], is_string(...)));
+        foreach ($traces as $file) {
+            if (!is_readable($file)) {
+                throw new \InvalidArgumentException("The file {$file} given as --trace cannot be read: give the path of a file of 32-bit integers.");
+            }
+        }
+
+        return $traces;
+    }
+
+    private static function zend(InputInterface $input): ?string
+    {
+        $directory = self::option($input, 'zend');
+        if ($directory !== null && !is_dir("{$directory}/Zend/Cache/Backend")) {
+            throw new \InvalidArgumentException("The directory {$directory} given as --zend has no Zend/Cache/Backend in it: give the library folder of Zend Framework 1 or of what replaces it.");
+        }
+
+        return $directory === null ? null : (string) realpath($directory);
+    }
+}

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Console;
+
+use Larder\Bench\Report\Change;
+use Larder\Bench\Report\Comparison;
+use Larder\Bench\Report\Quantity;
+use Larder\Bench\Statistics\Verdict;
+use Symfony\Component\Console\Helper\Table;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/** What changed between two runs, for a terminal or the log of a build. */
+final readonly class ComparisonReport
+{
+    public function __construct(private OutputInterface $output) {}
+
+    public function write(Comparison $comparison): void
+    {
+        if ($comparison->changes === []) {
+            $this->output->writeln('The two runs have no measurement in common.');
+
+            return;
+        }
+        $this->table('got better', $comparison->with(Verdict::Wins));
+        $this->table('got worse', $comparison->with(Verdict::Loses));
+        $this->output->writeln(sprintf(
+            'Of %s measurements %d got better, %d got worse and %s did not change beyond the noise of %s %%.',
+            number_format(count($comparison->changes)),
+            count($comparison->with(Verdict::Wins)),
+            count($comparison->with(Verdict::Loses)),
+            number_format(count($comparison->with(Verdict::Ties))),
+            Quantity::number(100 * $comparison->floor->share),
+        ));
+    }
+
+    /** @param list<Change> $changes */
+    private function table(string $what, array $changes): void
+    {
+        if ($changes === []) {
+            return;
+        }
+        $this->output->writeln("<info>What {$what}</info>");
+        $table = new Table($this->output);
+        $table->setHeaders(['experiment', 'what', 'subject', 'before', 'after', 'after over before']);
+        usort($changes, static fn(Change $one, Change $other): int => abs(log($other->ratio->estimate)) <=> abs(log($one->ratio->estimate)));
+        foreach ($changes as $change) {
+            $table->addRow([
+                $change->experiment,
+                $change->metric . ', ' . implode(', ', $change->case),
+                $change->subject,
+                Quantity::of($change->before, $change->unit),
+                Quantity::of($change->after, $change->unit),
+                Quantity::interval($change->ratio),
+            ]);
+        }
+        $table->render();
+    }
+}

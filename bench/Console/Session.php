@@ -1,0 +1,106 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Console;
+
+use Larder\Bench\Experiment\Experiment;
+use Larder\Bench\Experiment\Interrupted;
+use Larder\Bench\Experiment\Laboratory;
+use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Report\Environment;
+use Larder\Bench\Report\Run;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/** Runs one experiment after the other, and writes down after each what there is. */
+final class Session
+{
+    private bool $hasFailed = false;
+    /** How long what was done took in terms of what it was expected to take. */
+    private float $pace = 1.0;
+
+    public function __construct(
+        private readonly Run $run,
+        private readonly Laboratory $laboratory,
+        private readonly OutputInterface $errors,
+        private readonly string $json,
+    ) {}
+
+    /**
+     * @param array<string, Experiment> $experiments
+     * @return bool whether an experiment failed altogether
+     */
+    public function measure(array $experiments): bool
+    {
+        $number = 0;
+        try {
+            foreach ($experiments as $name => $experiment) {
+                if ($this->laboratory->isInterrupted()) {
+                    break;
+                }
+                $this->announce($experiments, $number++);
+                $began = hrtime(true);
+                $outcome = $this->one($name, $experiment);
+                $this->keep($outcome, (hrtime(true) - $began) / 1e9);
+                $this->pace = $outcome->seconds > 0 ? $outcome->seconds / max(1, $experiment->needs($this->laboratory->profile)->seconds) : $this->pace;
+            }
+        } finally {
+            $this->laboratory->stopServers();
+        }
+        $this->run->isComplete = !$this->laboratory->isInterrupted() && !$this->hasFailed;
+
+        return $this->hasFailed;
+    }
+
+    private function one(string $name, Experiment $experiment): Outcome
+    {
+        $outcome = Outcome::of($experiment);
+        $steal = Environment::stealTicks();
+        $missing = $experiment->needs($this->laboratory->profile)->missing();
+        if ($missing !== null) {
+            $this->giveUp($name, $outcome, $missing . '.');
+
+            return $outcome;
+        }
+        try {
+            $experiment->run($this->laboratory, new ConsoleProgress($this->errors), $outcome);
+        } catch (Interrupted) {
+            $outcome->isComplete = false;
+        } catch (\RuntimeException $problem) {
+            $this->giveUp($name, $outcome, $problem->getMessage());
+        }
+        $outcome->notes[] = sprintf('The hypervisor gave %.1f s of processor time to others meanwhile.', (Environment::stealTicks() - $steal) / 100);
+
+        return $outcome;
+    }
+
+    private function giveUp(string $name, Outcome $outcome, string $why): void
+    {
+        $outcome->isComplete = false;
+        $outcome->notes[] = "It was given up: {$why}";
+        $this->errors->writeln("\n<error>The experiment {$name} was given up: {$why}</error>");
+        $this->hasFailed = true;
+    }
+
+    /** What is written after each experiment is there even if the next one takes the machine down. */
+    private function keep(Outcome $outcome, float $seconds): void
+    {
+        $outcome->seconds = $seconds;
+        $this->run->seconds += $seconds;
+        $this->run->outcomes[] = $outcome;
+        $this->run->servers = [...$this->run->servers, ...array_map(static fn(array $server): array => array_map(strval(...), $server), $this->laboratory->serverDescriptions())];
+        $written = "{$this->json}.new";
+        file_put_contents($written, $this->run->toJson());
+        rename($written, $this->json);
+    }
+
+    /** @param array<string, Experiment> $experiments */
+    private function announce(array $experiments, int $done): void
+    {
+        $left = 0.0;
+        foreach (array_slice($experiments, $done) as $experiment) {
+            $left += $experiment->needs($this->laboratory->profile)->seconds * $this->pace;
+        }
+        $this->errors->writeln(sprintf("\n<info>Experiment %d of %d</info>, about %s left in all", $done + 1, count($experiments), $left < 90 ? round($left) . ' s' : round($left / 60) . ' min'));
+    }
+}

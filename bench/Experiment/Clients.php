@@ -1,0 +1,273 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Experiment\Crowd\Crowds;
+use Larder\Bench\Server\MemcachedServer;
+use Larder\Bench\Server\Program;
+use Larder\Bench\Server\RedisFlavour;
+use Larder\Bench\Server\RedisServer;
+use Larder\Bench\Server\Server;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\WorkerFailed;
+
+/** Redis against Memcached under a growing number of clients, and caches without a server beside them. */
+final class Clients implements Experiment
+{
+    public const RATE = 'operations per second';
+    private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', 'generator share'];
+    private const KEYS = 100_000;
+    private const COUNTS = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 300];
+    private const SIZES = [32, 1_024, 16_384];
+    /** Subjects without a server, read by as many processes of PHP as there are clients. */
+    private const WITHIN = ['shared-memory', 'apcu-php'];
+    private const CHECKED = [1, 50];
+    private const CHECKS = 5;
+
+    public function name(): string
+    {
+        return 'clients';
+    }
+
+    public function title(): string
+    {
+        return 'A growing number of clients';
+    }
+
+    public function recreates(): string
+    {
+        return 'Source C sets and gets values of 32 bytes under 100,000 keys, 10,000 and 100,000 times, from 1 to 300 clients, '
+            . 'with redis-benchmark for Redis and its port mc-benchmark for Memcached, three times each. Ours loads both with one '
+            . 'generator, over TCP as the source does, after storing every key (random sets would leave a third of the keys '
+            . 'out), checks every value, takes turns between the servers, and shows means with standard deviations as the '
+            . 'source does. Caches without a server are read by as many processes of PHP.';
+    }
+
+    public function needs(Profile $profile): Needs
+    {
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 45 : 420);
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
+    {
+        $isQuick = $laboratory->profile === Profile::Quick;
+        $requests = $isQuick ? [10_000] : [10_000, 100_000];
+        $loops = $isQuick ? 3 : 5;
+        $outcome->parameters = ['keys' => self::KEYS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES)];
+        $generator = LoadGenerator::build($laboratory->placement->client);
+        $within = array_values(array_filter(self::WITHIN, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name)));
+        $threads = array_values(array_unique([1, $laboratory->placement->processors, ...($isQuick ? [] : [4])]));
+        $progress->begin($this->title(), $loops * (count(self::COUNTS) * count($requests) + count(self::SIZES) + count($within)) + 2);
+        $this->within($laboratory, $progress, $outcome, $within, $loops, $isQuick ? 60 : 250);
+        $servers = [];
+        try {
+            $servers = $this->servers($laboratory, $outcome, $threads);
+            foreach ($servers as [$protocol, $server]) {
+                $this->store($generator, $protocol, $server, 32);
+            }
+            $this->sweep($laboratory, $progress, $outcome, $generator, $servers, $requests, $loops);
+            $progress->advance('the generator beside redis-benchmark');
+            $this->crossCheck($laboratory, $outcome, $generator, $servers);
+            $this->sizes($laboratory, $progress, $outcome, $generator, $servers, $loops);
+            $this->resident($outcome, $servers);
+        } finally {
+            array_map(static fn(array $entry) => $entry[1]->stop(), $servers);
+        }
+        $progress->end();
+    }
+
+    /**
+     * @param non-empty-list<int> $threads of Memcached
+     * @return array<string, array{'resp'|'memcached', Server}> by name
+     */
+    private function servers(Laboratory $laboratory, Outcome $outcome, array $threads): array
+    {
+        $servers = [];
+        foreach (RedisFlavour::cases() as $flavour) {
+            if ($outcome->includes($laboratory, $flavour->value, "{$flavour->value}-tcp")) {
+                $this->start($servers, $outcome, $flavour->value, $flavour->title(), 'resp', static fn(): Server => RedisServer::start($flavour, Laboratory::MEGABYTES, $laboratory->placement->server));
+            }
+        }
+        foreach ($threads as $count) {
+            $name = "memcached-{$count}";
+            if ($outcome->includes($laboratory, $name, 'memcached-tcp')) {
+                $title = sprintf('Memcached, %d thread%s', $count, $count === 1 ? '' : 's');
+                $this->start($servers, $outcome, $name, $title, 'memcached', static fn(): Server => MemcachedServer::onPort(Laboratory::MEGABYTES, $laboratory->placement->server, $count));
+            }
+        }
+        $laboratory->describe(array_map(static fn(array $entry): array => $entry[1]->description(), $servers));
+
+        return $servers;
+    }
+
+    /**
+     * @param array<string, array{'resp'|'memcached', Server}> $servers
+     * @param 'resp'|'memcached' $protocol
+     * @param \Closure(): Server $start
+     */
+    private function start(array &$servers, Outcome $outcome, string $name, string $title, string $protocol, \Closure $start): void
+    {
+        $outcome->titles[$name] = $title;
+        try {
+            $servers[$name] = [$protocol, $start()];
+        } catch (ServerFailed $failure) {
+            $outcome->leftOut[$name] = $failure->getMessage();
+        }
+    }
+
+    /** @param 'resp'|'memcached' $protocol */
+    private function store(LoadGenerator $generator, string $protocol, Server $server, int $bytes, int $keys = self::KEYS): void
+    {
+        $slice = $generator->items($protocol, $server->endpoint(), true, 10, $keys, $keys, $bytes, [], true);
+        if ($slice->errors > 0) {
+            throw new \RuntimeException("{$slice->errors} items could not be stored in a server: its figures would be worth nothing.");
+        }
+    }
+
+    /**
+     * @param array<string, array{'resp'|'memcached', Server}> $servers
+     * @param list<int> $requests
+     */
+    private function sweep(Laboratory $laboratory, Progress $progress, Outcome $outcome, LoadGenerator $generator, array $servers, array $requests, int $loops): void
+    {
+        for ($loop = 0; $loop < $loops; $loop++) {
+            foreach ($requests as $count) {
+                foreach (self::COUNTS as $clients) {
+                    $progress->advance("loop " . ($loop + 1) . " of {$loops}: {$clients} clients");
+                    foreach (['SET' => true, 'GET' => false] as $operation => $isWrite) {
+                        foreach (self::shuffled($servers) as $name => [$protocol, $server]) {
+                            $laboratory->goOn();
+                            $slice = $generator->items($protocol, $server->endpoint(), $isWrite, $clients, $count, self::KEYS, 32, $server->processIds(), false, 1 + $loop);
+                            $case = ['operation of the clients' => $operation, 'requests' => number_format($count), 'clients' => (string) $clients];
+                            $this->write($outcome, $case, $name, $loop, $slice);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /** @param array<string, array{'resp'|'memcached', Server}> $servers */
+    private function sizes(Laboratory $laboratory, Progress $progress, Outcome $outcome, LoadGenerator $generator, array $servers, int $loops): void
+    {
+        foreach (self::SIZES as $bytes) {
+            $keys = min(self::KEYS, intdiv(64 << 20, $bytes));
+            foreach ($servers as [$protocol, $server]) {
+                $this->store($generator, $protocol, $server, $bytes, $keys);
+            }
+            for ($loop = 0; $loop < $loops; $loop++) {
+                $progress->advance("values of {$bytes} bytes");
+                foreach (['SET' => true, 'GET' => false] as $operation => $isWrite) {
+                    foreach (self::shuffled($servers) as $name => [$protocol, $server]) {
+                        $laboratory->goOn();
+                        $slice = $generator->items($protocol, $server->endpoint(), $isWrite, 50, 10_000, $keys, $bytes, $server->processIds(), false, 1 + $loop);
+                        $this->write($outcome, ['operation of 50 clients' => $operation, 'bytes' => number_format($bytes)], $name, $loop, $slice);
+                    }
+                }
+            }
+        }
+    }
+
+    /** @param array<string, string> $case */
+    private function write(Outcome $outcome, array $case, string $name, int $loop, Slice $slice): void
+    {
+        $outcome->measurement($case, 'rate', self::RATE, Direction::HigherIsBetter, $name, columns: self::COLUMNS)->add(
+            0,
+            $loop,
+            $slice->rate(),
+            ...$slice->columns(),
+        );
+        if ($slice->errors > 0) {
+            $outcome->notes[] = sprintf('%d answers of %s were wrong or missing (%s).', $slice->errors, $outcome->titles[$name] ?? $name, implode(', ', $case));
+        }
+    }
+
+    /** @param list<string> $subjects */
+    private function within(Laboratory $laboratory, Progress $progress, Outcome $outcome, array $subjects, int $loops, int $milliseconds): void
+    {
+        $crowds = new Crowds($laboratory, $milliseconds, 1);
+        for ($loop = 0; $loop < $loops; $loop++) {
+            foreach ($subjects as $name) {
+                $progress->advance("processes that read {$laboratory->subjects[$name]->title}");
+                if (isset($outcome->leftOut[$name])) {
+                    continue;
+                }
+                try {
+                    foreach ($crowds->run($laboratory->subjects[$name], self::COUNTS, 'string-32', self::KEYS, 0) as ['count' => $count, 'rate' => $rate, 'cpu' => $cpu]) {
+                        foreach ($laboratory->profile === Profile::Quick ? [10_000] : [10_000, 100_000] as $requests) {
+                            // The same for both: a process reads for a while, whatever the number of requests of the others.
+                            $case = ['operation of the clients' => 'GET', 'requests' => number_format($requests), 'clients' => (string) $count];
+                            $outcome->measurement($case, 'rate', self::RATE, Direction::HigherIsBetter, $name, columns: ['client cpu'])->add(0, $loop, $rate, $cpu);
+                        }
+                    }
+                } catch (WorkerFailed $failure) {
+                    $outcome->leftOut[$name] = $failure->getMessage();
+                }
+            }
+        }
+    }
+
+    /**
+     * Our generator and redis-benchmark in turns on the same server; they should agree within ten per cent where
+     * neither of them is what limits the rate.
+     *
+     * @param array<string, array{'resp'|'memcached', Server}> $servers
+     */
+    private function crossCheck(Laboratory $laboratory, Outcome $outcome, LoadGenerator $generator, array $servers): void
+    {
+        $program = Program::find('redis-benchmark', 'valkey-benchmark');
+        $server = $servers['redis'][1] ?? $servers['valkey'][1] ?? null;
+        if ($program === null || $server === null) {
+            $outcome->notes[] = 'The load generator was not checked against redis-benchmark: install the package redis-tools or valkey-tools, and the server.';
+
+            return;
+        }
+        $outcome->titles += ['generator' => 'our generator', 'redis-benchmark' => basename($program)];
+        $other = new RedisBenchmark([...$laboratory->placement->client, $program], (int) $server->endpoint()['port'], self::KEYS);
+        for ($block = 0; $block < self::CHECKS; $block++) {
+            foreach (self::CHECKED as $clients) {
+                foreach (['SET' => true, 'GET' => false] as $operation => $isWrite) {
+                    $laboratory->goOn();
+                    $requests = $clients === 1 ? 3_000 : 20_000;
+                    $case = ['operation' => $operation, 'clients' => (string) $clients];
+                    $ours = $generator->items('resp', $server->endpoint(), $isWrite, $clients, $requests, self::KEYS, 32);
+                    $theirs = $other->run($operation, $clients, $requests);
+                    foreach (['generator' => [$ours->rate(), $ours->generatorShare()], 'redis-benchmark' => $theirs] as $name => $seen) {
+                        if ($seen !== null) {
+                            $outcome->measurement($case, 'rate seen by two generators', self::RATE, Direction::HigherIsBetter, $name, columns: ['generator share'])->add(0, $block, $seen[0], $seen[1]);
+                        }
+                    }
+                }
+            }
+        }
+        // redis-benchmark writes values of its own.
+        $this->store($generator, 'resp', $server, 32);
+    }
+
+    /** @param array<string, array{'resp'|'memcached', Server}> $servers */
+    private function resident(Outcome $outcome, array $servers): void
+    {
+        foreach ($servers as $name => [, $server]) {
+            $outcome->measurement(['after' => 'all of it'], 'memory of the server', 'bytes', Direction::LowerIsBetter, $name)->add(0, 0, Resident::memory($server->processIds()));
+        }
+    }
+
+    /**
+     * @param array<string, array{'resp'|'memcached', Server}> $servers
+     * @return array<string, array{'resp'|'memcached', Server}>
+     */
+    private static function shuffled(array $servers): array
+    {
+        $shuffled = [];
+        $names = array_keys($servers);
+        shuffle($names);
+        foreach ($names as $name) {
+            $shuffled[$name] = $servers[$name];
+        }
+
+        return $shuffled;
+    }
+}

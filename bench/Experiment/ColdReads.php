@@ -1,0 +1,163 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Report\Fields;
+use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\SqliteTable;
+use Larder\Bench\Subject\Values;
+use Larder\SharedMemory;
+
+/** Reads pages from files, from SQLite and from shared memory while the kernel has all, nothing or little of them in its cache. */
+final class ColdReads implements Task
+{
+    /** Reads that make one sample. */
+    private const BLOCK = 25;
+    /** The share of the data that fits where memory is small. */
+    private const SMALL = 0.5;
+
+    public function run(Fields $arguments): array
+    {
+        $items = $arguments->int('items');
+        $directory = FileSystem::onDisk() . '/larder-cold-' . bin2hex(random_bytes(6));
+        mkdir($directory, 0o700);
+        try {
+            return match ($arguments->string('store')) {
+                'files' => $this->files($directory, $items, $arguments->string('forget')),
+                'sqlite' => $this->sqlite($directory, $items, $arguments->string('forget')),
+                default => $this->pool($items),
+            };
+        } finally {
+            FileSystem::remove($directory);
+        }
+    }
+
+    /** @return array<string, mixed> */
+    private function files(string $directory, int $items, string $forget): array
+    {
+        for ($item = 0; $item < $items; $item++) {
+            file_put_contents("{$directory}/" . self::key($item), self::page($item));
+        }
+        $files = glob("{$directory}/*") ?: [];
+
+        return $this->states(
+            static fn(): \Closure => static fn(int $item): string => (string) file_get_contents("{$directory}/" . self::key($item)),
+            static fn() => self::forget($forget, $files),
+            $items,
+        );
+    }
+
+    /** @return array<string, mixed> */
+    private function sqlite(string $directory, int $items, string $forget): array
+    {
+        $file = "{$directory}/cache.sqlite";
+        $table = new SqliteTable($file);
+        for ($item = 0; $item < $items; $item++) {
+            $table->set(self::key($item), self::page($item));
+        }
+        $table->close();
+        unset($table);
+
+        return $this->states(
+            static function () use ($file): \Closure {
+                $table = new SqliteTable($file);
+
+                return static fn(int $item): string => (string) $table->get(self::key($item));
+            },
+            static fn() => self::forget($forget, glob("{$file}*") ?: []),
+            $items,
+        );
+    }
+
+    /** @return array<string, mixed> */
+    private function pool(int $items): array
+    {
+        $name = 'bench-' . bin2hex(random_bytes(6));
+        try {
+            $pool = SharedMemory::open($name, max(8 << 20, 2 * $items * strlen(self::page(0))));
+            for ($item = 0; $item < $items; $item++) {
+                $pool->set(self::key($item), self::page($item));
+            }
+            $read = static fn(int $item): string => is_string($found = $pool->get(self::key($item))) ? $found : '';
+
+            return ['warm' => $this->read($read, $items)];
+        } finally {
+            SharedMemory::remove($name);
+        }
+    }
+
+    /**
+     * @param \Closure(): (\Closure(int): string) $open opens the store anew and returns how to read an item
+     * @param \Closure(): void $forget empties the kernel's cache of it
+     * @return array<string, mixed> state => ns of a read, block by block
+     */
+    private function states(\Closure $open, \Closure $forget, int $items): array
+    {
+        $read = $open();
+        $this->read($read, $items);
+        $found = ['warm' => $this->read($read, $items)];
+        unset($read);
+        $forget();
+        $found['cold'] = $this->read($open(), $items);
+        $forget();
+        $limit = MemoryLimit::of((int) (self::SMALL * $items * strlen(self::page(0))) + (2 << 20));
+        if (is_string($limit)) {
+            return [...$found, 'why' => $limit];
+        }
+        $read = $open();
+        $this->read($read, $items);
+
+        return [...$found, 'small' => $this->read($read, $items)];
+    }
+
+    /**
+     * @param \Closure(int): string $read
+     * @return list<float>
+     */
+    private function read(\Closure $read, int $items): array
+    {
+        $order = range(0, $items - 1);
+        shuffle($order);
+        $times = [];
+        foreach (array_chunk($order, self::BLOCK) as $block) {
+            $begin = hrtime(true);
+            foreach ($block as $item) {
+                $found[$item] = $read($item);
+            }
+            $times[] = round((hrtime(true) - $begin) / count($block), 1);
+            foreach ($block as $item) {
+                if (($found[$item] ?? '') !== self::page($item)) {
+                    throw new \UnexpectedValueException('A page that was read is not the one that was stored: its figures would be worth nothing.');
+                }
+            }
+            unset($found);
+        }
+
+        return $times;
+    }
+
+    /** @param list<string> $files */
+    private static function forget(string $program, array $files): void
+    {
+        foreach (array_chunk($files, 500) as $some) {
+            $process = proc_open([$program, ...$some], [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], STDERR], $pipes);
+            if ($process === false || proc_close($process) !== 0) {
+                throw new \RuntimeException('The kernel\'s cache of a file could not be emptied; what was said about it stands above.');
+            }
+        }
+    }
+
+    private static function key(int $item): string
+    {
+        return sprintf('page-%06d', $item);
+    }
+
+    private static function page(int $item): string
+    {
+        $page = Values::named('page')->make($item);
+
+        return is_string($page) ? $page : '';
+    }
+}

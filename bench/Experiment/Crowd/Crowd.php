@@ -1,0 +1,107 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Crowd;
+
+use Larder\Bench\Experiment\Task;
+use Larder\Bench\Report\Fields;
+use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\Place;
+use Larder\Bench\Subject\Subjects;
+use Larder\Bench\Subject\Values;
+
+/**
+ * Many processes that read and write one subject at the same time.
+ *
+ * They are forked, as PHP-FPM's are, because some stores are shared by processes of one parent only. The first one
+ * stores all items before the others open anything. In each round the first so many of them work from one moment to
+ * another, the same for all, and the rate of a round is what they did together in that time.
+ */
+final class Crowd implements Task
+{
+    private const NOTICE_NS = 2_000_000;
+    private const NOTICE_OF_EACH_NS = 50_000;
+
+    public function run(Fields $arguments): array
+    {
+        $subject = Subjects::all($arguments->string('file') ?: null)[$arguments->string('subject')] ?? throw new \OutOfBoundsException('There is no such subject.');
+        $name = 'larder-crowd-' . bin2hex(random_bytes(6));
+        $disk = FileSystem::onDisk() . '/' . $name;
+        $tmpfs = FileSystem::inMemory() . '/' . $name . '-tmpfs';
+        foreach ([$disk, "{$disk}/items", "{$disk}/code", $tmpfs] as $directory) {
+            mkdir($directory, 0o700);
+        }
+        $endpoint = Fields::ofJson('{"endpoint":' . $arguments->string('endpoint') . '}', 'arguments')->scalars('endpoint');
+        $place = new Place("{$disk}/items", $tmpfs, $name, $arguments->int('bytes'), $endpoint);
+        $members = [];
+        try {
+            $counts = array_map(intval(...), explode(' ', $arguments->string('counts')));
+            for ($number = 0; $number < max($counts); $number++) {
+                $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number);
+                $members[] = $process = MemberProcess::fork($member);
+                if ($number === 0) {
+                    // The others find everything stored.
+                    $process->expect('ready');
+                }
+            }
+            foreach (array_slice($members, 1) as $process) {
+                $process->expect('ready');
+            }
+
+            return $this->rounds($members, $counts, $arguments->int('milliseconds'), $arguments->int('rounds'));
+        } finally {
+            // The first one cleans up when the others are gone.
+            foreach (array_reverse($members) as $process) {
+                $process->end();
+            }
+            FileSystem::remove($disk);
+            FileSystem::remove($tmpfs);
+        }
+    }
+
+    /**
+     * @param list<MemberProcess> $members
+     * @param non-empty-list<int> $counts
+     * @return array<string, float> `rate COUNT ROUND` in operations a second, `cpu COUNT ROUND` in ns an operation
+     */
+    private function rounds(array $members, array $counts, int $milliseconds, int $rounds): array
+    {
+        $found = [];
+        // One round is thrown away: it opens files, fills caches and finds out how long operations take.
+        $this->round(array_slice($members, 0, max($counts)), min(50, $milliseconds));
+        for ($round = 0; $round < $rounds; $round++) {
+            shuffle($counts);
+            foreach ($counts as $count) {
+                ['rate' => $rate, 'cpu' => $cpu] = $this->round(array_slice($members, 0, $count), $milliseconds);
+                $found["rate {$count} {$round}"] = $rate;
+                $found["cpu {$count} {$round}"] = $cpu;
+            }
+        }
+
+        return $found;
+    }
+
+    /**
+     * @param list<MemberProcess> $members
+     * @return array{rate: float, cpu: float}
+     */
+    private function round(array $members, int $milliseconds): array
+    {
+        // Late enough that all have heard of it.
+        $begin = hrtime(true) + self::NOTICE_NS + count($members) * self::NOTICE_OF_EACH_NS;
+        $end = $begin + $milliseconds * 1_000_000;
+        foreach ($members as $member) {
+            $member->tell("{$begin} {$end}");
+        }
+        $operations = $cpu = 0;
+        foreach ($members as $member) {
+            $answer = Fields::ofJson($member->hear(), 'member');
+            $operations += $answer->int('operations');
+            $cpu += $answer->int('cpu');
+            $end = max($end, $answer->int('end'));
+        }
+
+        return ['rate' => $operations / ($end - $begin) * 1e9, 'cpu' => $cpu / max(1, $operations)];
+    }
+}

@@ -1,0 +1,147 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Crowd;
+
+use Larder\Bench\Subject\Family;
+use Larder\Bench\Subject\Place;
+use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\Value;
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
+/** One of many processes: opens its own client, and reads and writes until its time is over. */
+final class Member
+{
+    /** Operations between two looks at the clock. */
+    private const OPERATIONS = 200;
+
+    private mixed $client = null;
+    /** @var (\Closure(mixed, Place, list<array{list<string>, string, mixed}>, int): array{int, int, mixed, string, mixed})|null */
+    private ?\Closure $loop = null;
+    /** @var list<array{list<string>, string, mixed}> keys to read one after the other, then the key and value of a write, if any */
+    private array $plan = [];
+
+    /** @param int $writes of 100 operations */
+    public function __construct(
+        private readonly Subject $subject,
+        private readonly Value $value,
+        private readonly Place $place,
+        private readonly string $directory,
+        private readonly int $keys,
+        private readonly int $writes,
+        private readonly int $number,
+    ) {}
+
+    public function open(): void
+    {
+        $this->client = $this->subject->open($this->place, $this->value);
+        // What lives in a process must be stored in each of them.
+        if ($this->number === 0 || $this->subject->family === Family::Yardstick) {
+            $store = $this->load('store', 'foreach ($plan as [$keys, $key, $value]) { ' . $this->subject->write($this->value) . ' }');
+            for ($key = 0; $key < $this->keys; $key++) {
+                [, , , , $this->client] = $store($this->client, $this->place, [[[], $this->key($key), $this->value->make($key)]], 0);
+            }
+        }
+        $this->loop = $this->load('loop', $this->body());
+        $this->plan = $this->plan();
+    }
+
+    /**
+     * @param int $begin by hrtime, which is the same for all processes
+     * @return array{operations: int, end: int, cpu: int}
+     */
+    public function work(int $begin, int $end): array
+    {
+        $wait = intdiv($begin - hrtime(true), 1000);
+        if ($wait > 0) {
+            usleep($wait);
+        }
+        $loop = $this->loop ?? throw new \LogicException('A member was told to work before it was told to open.');
+        $cpu = self::cpu();
+        [$operations, $ended, $found, $key, $this->client] = $loop($this->client, $this->place, $this->plan, $end);
+        $cpu = self::cpu() - $cpu;
+        if ($key !== '' && $this->subject->name !== 'none' && serialize($found) !== serialize($this->value->make((int) substr($key, 5)))) {
+            throw new \UnexpectedValueException("{$this->subject->title} returned something else for {$key} than was stored: its figures would be worth nothing.");
+        }
+
+        return ['operations' => $operations, 'end' => $ended, 'cpu' => $cpu];
+    }
+
+    public function close(): void
+    {
+        if ($this->number === 0) {
+            $this->subject->close($this->client, $this->place);
+        }
+    }
+
+    private function key(int $number): string
+    {
+        return sprintf('item-%08d', $number);
+    }
+
+    private function body(): string
+    {
+        $read = $this->subject->batch > 1
+            ? throw new \LogicException("{$this->subject->title} reads many at once, which a crowd does not do.")
+            : 'foreach ($keys as $key) { $value = ' . $this->subject->read($this->value) . '; } $last = $key;';
+        $write = '$found = $value; $key = $written; $value = $stored; ' . $this->subject->write($this->value) . ' $value = $found;';
+
+        return 'foreach ($plan as [$keys, $written, $stored]) { ' . ($this->writes < 100 ? $read : '') . ($this->writes > 0 ? " {$write}" : '') . ' }';
+    }
+
+    /** @return list<array{list<string>, string, mixed}> */
+    private function plan(): array
+    {
+        $random = new Randomizer(new Xoshiro256StarStar(1 + $this->number));
+        $reads = $this->writes === 0 ? 20 : intdiv(100 - $this->writes, $this->writes);
+        $plan = [];
+        for ($operations = 0; $operations < self::OPERATIONS; $operations += $reads + (int) ($this->writes > 0)) {
+            $keys = [];
+            for ($read = 0; $read < $reads; $read++) {
+                $keys[] = $this->key($random->getInt(0, $this->keys - 1));
+            }
+            $written = $random->getInt(0, $this->keys - 1);
+            $plan[] = [$keys, $this->key($written), $this->writes > 0 ? $this->value->make($written) : null];
+        }
+
+        return $plan;
+    }
+
+    /** @return \Closure(mixed, Place, list<array{list<string>, string, mixed}>, int): array{int, int, mixed, string, mixed} */
+    private function load(string $name, string $body): \Closure
+    {
+        $file = "{$this->directory}/{$name}-{$this->number}.php";
+        file_put_contents($file, <<<CODE
+            <?php return static function (mixed \$client, \$place, array \$plan, int \$until): array {
+                \$operations = 0;
+                foreach (\$plan as [\$keys, \$key, \$value]) {
+                    \$operations += count(\$keys) + (int) (\$value !== null);
+                }
+                \$value = null;
+                \$last = '';
+                \$passes = 0;
+                do {
+                    {$body}
+                    ++\$passes;
+                } while ((\$now = hrtime(true)) < \$until);
+
+                return [\$operations * \$passes, \$now, \$value, \$last, \$client];
+            };
+            CODE);
+        /** @var \Closure(mixed, Place, list<array{list<string>, string, mixed}>, int): array{int, int, mixed, string, mixed} $closure */
+        $closure = require $file;
+
+        return $closure;
+    }
+
+    private static function cpu(): int
+    {
+        /** @var array{'ru_utime.tv_sec': int, 'ru_utime.tv_usec': int, 'ru_stime.tv_sec': int, 'ru_stime.tv_usec': int} $usage */
+        $usage = getrusage();
+
+        return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1_000_000_000
+            + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
+    }
+}

@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+/** Does something in several forked processes at the same time; APCu's memory is shared by those of one parent only. */
+final class Forked
+{
+    /**
+     * @param \Closure(int): array<string, int|float> $do given the number of the process
+     * @return list<array<string, int|float>> what each found
+     * @throws \RuntimeException with the message of the first that failed; none is left running
+     */
+    public static function all(int $processes, \Closure $do): array
+    {
+        $lines = [];
+        $answers = [];
+        try {
+            for ($number = 0; $number < $processes; $number++) {
+                [$process, $line] = self::fork($do, $number);
+                $lines[$process] = $line;
+            }
+            foreach ($lines as $process => $line) {
+                $answers[] = self::figures((string) stream_get_contents($line));
+                pcntl_waitpid($process, $status);
+                unset($lines[$process]);
+            }
+        } finally {
+            foreach (array_keys($lines) as $process) {
+                posix_kill($process, SIGKILL);
+                pcntl_waitpid($process, $status);
+            }
+        }
+
+        return $answers;
+    }
+
+    /**
+     * @param \Closure(int): array<string, int|float> $do
+     * @return array{int, resource} the process, and where its answer comes from
+     */
+    private static function fork(\Closure $do, int $number): array
+    {
+        $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+        $process = $pair === false ? -1 : pcntl_fork();
+        if ($pair === false || $process === -1) {
+            throw new \RuntimeException('Another process could not be forked: too many may be running.');
+        }
+        if ($process === 0) {
+            fclose($pair[0]);
+            self::live($do, $number, $pair[1]);
+        }
+        fclose($pair[1]);
+
+        return [$process, $pair[0]];
+    }
+
+    /**
+     * @param \Closure(int): array<string, int|float> $do
+     * @param resource $line
+     */
+    private static function live(\Closure $do, int $number, $line): never
+    {
+        pcntl_signal(SIGTERM, SIG_DFL);
+        try {
+            $answer = $do($number);
+        } catch (\Throwable $problem) {
+            $answer = ['failed' => $problem->getMessage()];
+        }
+        // The parent may be gone.
+        @fwrite($line, json_encode((object) $answer, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE));
+        fclose($line);
+        // The parent's objects are not ours to destroy.
+        posix_kill((int) getmypid(), SIGKILL);
+        exit;
+    }
+
+    /** @return array<string, int|float> */
+    private static function figures(string $answer): array
+    {
+        $decoded = json_decode($answer, true);
+        if (!is_array($decoded)) {
+            throw new \RuntimeException('A process ended too early: there may be too little memory.');
+        }
+        if (isset($decoded['failed'])) {
+            throw new \RuntimeException(is_string($decoded['failed']) ? $decoded['failed'] : 'A process failed.');
+        }
+        $figures = [];
+        foreach ($decoded as $what => $figure) {
+            if (is_int($figure) || is_float($figure)) {
+                $figures[(string) $what] = $figure;
+            }
+        }
+
+        return $figures;
+    }
+}

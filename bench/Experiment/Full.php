@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Experiment\Raw\RawStores;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\WorkerFailed;
+
+/** What happens when the cache is full: what stays, what it costs, and whether everything is thrown away at once. */
+final class Full implements Experiment
+{
+    public const SET = 'time of a set in a full cache';
+    public const OVER_TIME = 'hit ratio over time';
+
+    public function name(): string
+    {
+        return 'full';
+    }
+
+    public function title(): string
+    {
+        return 'When the cache is full';
+    }
+
+    public function recreates(): string
+    {
+        return 'The sources claim that Redis keeps to its limit and chooses what goes by LRU or LFU, and that APCu has room for '
+            . 'some 4,096 items (which is a hint for its hash table, not a limit); none of them measures a full cache. '
+            . 'Ours reads keys of a popularity that falls with their rank (Zipf, exponent 0.9) and stores what is missing, four times '
+            . 'as many as fit. In the second half new values are four times as large, which a store that divides its '
+            . 'memory by sizes cannot follow at once.';
+    }
+
+    public function needs(Profile $profile): Needs
+    {
+        return new Needs(80, 512, $profile === Profile::Quick ? 25 : 260);
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
+    {
+        $isQuick = $laboratory->profile === Profile::Quick;
+        $seconds = $isQuick ? 2.5 : 10.0;
+        $runs = $isQuick ? 1 : 3;
+        $operations = $isQuick ? 400_000 : 2_000_000;
+        // Small enough for a server behind a socket to be full in the time it has; Memcached needs 16 MiB for its largest items.
+        $megabytes = $isQuick ? 16 : 64;
+        $outcome->parameters = ['limit' => "{$megabytes} MiB", 'bytes of a value' => '8,000, then 32,000', 'operations' => $operations, 'seconds at most' => (string) $seconds, 'runs' => $runs];
+        $plan = $this->plan();
+        $outcome->titles = array_map(static fn(array $entry): string => $entry['title'], $plan);
+        $progress->begin($this->title(), $runs * count($plan));
+        for ($run = 0; $run < $runs; $run++) {
+            foreach ($plan as $name => $entry) {
+                $progress->advance($entry['title']);
+                if (isset($outcome->leftOut[$name]) || !$outcome->includes($laboratory, $name, $entry['subject'])) {
+                    continue;
+                }
+                try {
+                    $this->measure($outcome, $laboratory, $name, $entry, $run, $operations, $seconds, $megabytes);
+                } catch (WorkerFailed|ServerFailed $failure) {
+                    $outcome->leftOut[$name] = $failure->getMessage();
+                }
+            }
+        }
+        $progress->end();
+    }
+
+    /** @return array<string, array{store: string, subject: string, title: string, options: list<string>}> by name */
+    private function plan(): array
+    {
+        $plan = [];
+        foreach (RawStores::all() as $store => ['subject' => $subject, 'title' => $title]) {
+            if ($store !== RawStores::flavour()->value) {
+                $plan[$store] = ['store' => $store, 'subject' => $subject, 'title' => $title, 'options' => []];
+                continue;
+            }
+            foreach (['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-ttl', 'noeviction'] as $policy) {
+                $plan["{$store}-{$policy}"] = ['store' => $store, 'subject' => $subject, 'title' => "{$title}, {$policy}", 'options' => ['--maxmemory-policy', $policy]];
+            }
+        }
+
+        return $plan;
+    }
+
+    /** @param array{store: string, subject: string, title: string, options: list<string>} $entry */
+    private function measure(Outcome $outcome, Laboratory $laboratory, string $name, array $entry, int $run, int $operations, float $seconds, int $megabytes): void
+    {
+        $server = RawStores::server($entry['store'], $laboratory, $megabytes, $entry['options']);
+        try {
+            $found = $laboratory->task($entry['title'], Overfill::class, [
+                'store' => $entry['store'], 'megabytes' => $megabytes, 'ttl' => in_array('volatile-ttl', $entry['options'], true) ? 3600 : 0, 'operations' => $operations, 'milliseconds' => (int) (1000 * $seconds),
+                'endpoint' => $server === null ? 'bench-' . bin2hex(random_bytes(6)) : (string) ($server->endpoint()['socket'] ?? ''),
+            ], ['apc.shm_size' => "{$megabytes}M"]);
+        } finally {
+            $server?->stop();
+        }
+        $limit = ['limit' => "{$megabytes} MiB"];
+        $series = $outcome->measurement($limit, self::OVER_TIME, 'share of reads', Direction::HigherIsBetter, $name, columns: ['items', 'reads']);
+        foreach ($found->rows('series') as $bucket => [$hits, $items, $reads]) {
+            $series->add($run, $bucket, $hits, $items, $reads);
+        }
+        foreach ($found->object('set')->all() as $percentile => $time) {
+            $outcome->measurement(['percentile' => (string) $percentile], self::SET, 'ns', Direction::LowerIsBetter, $name)->add($run, 0, (float) $time);
+        }
+        $outcome->measurement($limit, 'largest share of items lost at once', 'share of the items before', Direction::LowerIsBetter, $name)
+            ->add($run, 0, $found->float('lost'));
+        $outcome->measurement($limit, 'refused', 'share of the sets', Direction::LowerIsBetter, $name)
+            ->add($run, 0, $found->float('refused'));
+        if ($found->bool('wasShort')) {
+            $outcome->notes[] = sprintf('%s did %s of %s operations in the time it had.', $entry['title'], number_format($found->int('done')), number_format($operations));
+        }
+    }
+}

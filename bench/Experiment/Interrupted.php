@@ -1,0 +1,14 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+/** Somebody wants the run to end. */
+final class Interrupted extends \RuntimeException
+{
+    public static function byTheUser(): self
+    {
+        return new self('The run was interrupted.');
+    }
+}

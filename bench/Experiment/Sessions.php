@@ -1,0 +1,148 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Experiment\Raw\RawStores;
+use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\Server\MariaDbServer;
+use Larder\Bench\Server\Server;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\Extension;
+use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\WorkerFailed;
+
+/** Where sessions are kept: shared memory, files, Redis, Memcached, MariaDB. */
+final class Sessions implements Experiment
+{
+    public function name(): string
+    {
+        return 'sessions';
+    }
+
+    public function title(): string
+    {
+        return 'Sessions';
+    }
+
+    public function recreates(): string
+    {
+        return 'Source D announces a comparison of session storage (Redis, MySQL, NVMe SSDs) and shows no figures. Ours runs PHP\'s own '
+            . 'session functions with each handler, with locking: starting and reading a session of a cart of 20 lines, changing it, '
+            . 'and writing a new one, in one process with a lasting connection; then four processes that change one session at '
+            . 'the same time, after which every change must be there. MariaDB keeps a row locked from the read to the end of the '
+            . 'request; it does not wait for the disk.';
+    }
+
+    public function needs(Profile $profile): Needs
+    {
+        return new Needs(16, 512, $profile === Profile::Quick ? 20 : 60);
+    }
+
+    public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
+    {
+        $isQuick = $laboratory->profile === Profile::Quick;
+        $runs = $isQuick ? 2 : 5;
+        $outcome->parameters = ['runs' => $runs, 'blocks in each' => 4, 'requests a block' => $isQuick ? 200 : 1_000, 'processes at one session' => 4];
+        $handlers = $this->handlers();
+        $progress->begin($this->title(), $runs * count($handlers));
+        for ($run = 0; $run < $runs; $run++) {
+            foreach ($handlers as $name => [$title, $needs]) {
+                $outcome->titles[$name] = $title;
+                $progress->advance($title);
+                if (isset($outcome->leftOut[$name])) {
+                    continue;
+                }
+                $missing = $needs();
+                if ($missing !== null) {
+                    $outcome->leftOut[$name] = $missing;
+                    continue;
+                }
+                try {
+                    $this->measure($laboratory, $outcome, $name, $run, $isQuick ? 200 : 1_000, $isQuick ? 300 : 1_500);
+                } catch (WorkerFailed|ServerFailed $failure) {
+                    $outcome->leftOut[$name] = $failure->getMessage();
+                }
+            }
+        }
+        $progress->end();
+    }
+
+    /** @return array<string, array{string, \Closure(): ?string}> title, and what to do when it cannot run, by name */
+    private function handlers(): array
+    {
+        $flavour = RawStores::flavour();
+
+        return [
+            'shared-memory' => ['Larder\SessionHandler over shared memory', static fn(): ?string => Extension::missing('larder', 'it with `make ext`')],
+            'files' => ['files on disk', static fn(): null => null],
+            'files-tmpfs' => ['files on tmpfs', static fn(): null => null],
+            $flavour->value => [$flavour->title(), static fn(): ?string => Extension::missing('redis', 'php-redis')],
+            'memcached' => ['Memcached', static fn(): ?string => Extension::missing('memcached', 'php-memcached')],
+            'cache-redis' => ["Larder\\SessionHandler over {$flavour->title()}", static fn(): ?string => Extension::missing('redis', 'php-redis')],
+            'mariadb' => ['MariaDB', static fn(): ?string => Extension::missing('pdo_mysql', 'php-mysql')],
+        ];
+    }
+
+    private function measure(Laboratory $laboratory, Outcome $outcome, string $name, int $run, int $operations, int $milliseconds): void
+    {
+        $directory = ($name === 'files-tmpfs' ? FileSystem::inMemory() : FileSystem::onDisk()) . '/larder-bench-' . bin2hex(random_bytes(6));
+        mkdir($directory, 0o700);
+        $server = null;
+        try {
+            $server = $this->server($laboratory, $name);
+            if ($server !== null) {
+                $laboratory->describe(["{$name} for sessions" => $server->description()]);
+            }
+            $socket = $name === 'shared-memory' ? basename($directory) : (string) ($server?->endpoint()['socket'] ?? '');
+            $found = $laboratory->task($outcome->titles[$name] ?? $name, SessionRequests::class, [
+                'handler' => $name, 'endpoint' => $socket, 'operations' => $operations, 'blocks' => 4, 'milliseconds' => $milliseconds,
+            ], $this->settings($name, $socket, $directory));
+        } finally {
+            $server?->stop();
+            FileSystem::remove($directory);
+        }
+        foreach (['read' => 'start, read, close', 'change' => 'start, change, close', 'write' => 'start a new one, write, close'] as $what => $request) {
+            for ($block = 0; $block < 4; $block++) {
+                $outcome->measurement(['request' => $request], 'time of a session', 'ns per request', Direction::LowerIsBetter, $name)->add($run, $block, $found->float("{$what} {$block}"));
+            }
+        }
+        $outcome->measurement(['request' => 'change one session'], 'rate of four processes at one session', 'requests per second', Direction::HigherIsBetter, $name)
+            ->add($run, 0, $found->float('contended rate'));
+        if ($found->int('lost') > 0) {
+            $outcome->notes[] = sprintf('%s lost %d of %d changes that four processes made to one session.', $outcome->titles[$name] ?? $name, $found->int('lost'), $found->int('changes'));
+        }
+    }
+
+    private function server(Laboratory $laboratory, string $name): ?Server
+    {
+        return match ($name) {
+            'mariadb' => MariaDbServer::start($laboratory->placement->server),
+            'files', 'files-tmpfs', 'shared-memory' => null,
+            // Sessions are kept only where nothing is evicted.
+            'cache-redis' => RawStores::server(RawStores::flavour()->value, $laboratory, Laboratory::MEGABYTES, ['--maxmemory-policy', 'noeviction']),
+            default => RawStores::server($name, $laboratory, Laboratory::MEGABYTES),
+        };
+    }
+
+    /** @return array<string, string> */
+    private function settings(string $name, string $socket, string $directory): array
+    {
+        $settings = ['session.use_cookies' => '0', 'session.cache_limiter' => '', 'session.use_strict_mode' => '0', 'session.gc_probability' => '0', 'session.lazy_write' => '1'];
+
+        return [...$settings, ...match ($name) {
+            'files', 'files-tmpfs' => ['session.save_handler' => 'files', 'session.save_path' => $directory],
+            'memcached' => [
+                'session.save_handler' => 'memcached', 'session.save_path' => $socket, 'memcached.sess_locking' => '1',
+                'memcached.sess_lock_wait_min' => '1', 'memcached.sess_lock_wait_max' => '20', 'memcached.sess_lock_retries' => '1000', 'memcached.sess_persistent' => '1',
+            ],
+            'mariadb', 'shared-memory', 'cache-redis' => [],
+            default => [
+                'session.save_handler' => 'redis', 'session.save_path' => "\"unix://{$socket}?persistent=1\"", 'redis.session.locking_enabled' => '1',
+                'redis.session.lock_wait_time' => '1000', 'redis.session.lock_retries' => '10000',
+            ],
+        }];
+    }
+}

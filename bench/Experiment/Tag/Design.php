@@ -1,0 +1,124 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Tag;
+
+use Larder\Bench\Report\Fields;
+
+/** The designs of a tagged cache that are measured, and how to open each. */
+enum Design: string
+{
+    case SharedMemory = 'shared-memory';
+    case LibrarySharedMemory = 'cache-shared-memory';
+    case LibraryApcu = 'cache-apcu';
+    case LibrarySqlite = 'cache-sqlite';
+    case LibraryFile = 'cache-file';
+    case LibraryRedis = 'cache-redis';
+    case LibraryMemcached = 'cache-memcached';
+    case Files = 'tag-files';
+    case Sets = 'tag-sets';
+    case MemcachedFiles = 'memcached-tag-files';
+    case MemcachedSets = 'memcached-tag-sets';
+    case ZendFile = 'zend-file';
+    case ZendRedis = 'zend-redis';
+    case ZendMemcachedFile = 'zend-memcached-file';
+    case ZendMemcachedRedis = 'zend-memcached-redis';
+
+    /** @param string $redis what speaks Redis's protocol here */
+    public function title(string $redis): string
+    {
+        return match ($this) {
+            self::SharedMemory => 'Larder shared memory',
+            self::LibrarySharedMemory => 'Larder\Cache over shared memory',
+            self::LibraryApcu => 'Larder\Cache over APCu',
+            self::LibrarySqlite => 'Larder\Cache over SQLite',
+            self::LibraryFile => 'Larder\Cache over files',
+            self::LibraryRedis => "Larder\\Cache over {$redis}",
+            self::LibraryMemcached => 'Larder\Cache over Memcached',
+            self::Files => 'tag files (re-creation)',
+            self::Sets => "tag sets in {$redis} (re-creation)",
+            self::MemcachedFiles => 'Memcached over tag files (re-creation)',
+            self::MemcachedSets => "Memcached over tag sets in {$redis} (re-creation)",
+            self::ZendFile => 'Zend_Cache_Backend_File',
+            self::ZendRedis => 'Cm_Cache_Backend_Redis',
+            self::ZendMemcachedFile => 'Zend two levels: Memcached, File',
+            self::ZendMemcachedRedis => 'Zend two levels: Memcached, Redis',
+        };
+    }
+
+    /** @return list<string> subjects that must have been asked for; `redis` and `memcached` stand for the servers' own */
+    public function needs(): array
+    {
+        return match ($this) {
+            self::SharedMemory => ['shared-memory'],
+            self::LibrarySharedMemory => ['cache-shared-memory'],
+            self::LibraryApcu => ['cache-apcu'],
+            self::LibrarySqlite => ['cache-sqlite'],
+            self::LibraryFile => ['cache-file'],
+            self::LibraryRedis => ['redis', 'cache-redis'],
+            self::LibraryMemcached => ['memcached', 'cache-memcached'],
+            self::Files, self::ZendFile => ['file-disk'],
+            self::Sets, self::ZendRedis => ['redis'],
+            self::MemcachedFiles, self::ZendMemcachedFile => ['memcached', 'file-disk'],
+            self::MemcachedSets, self::ZendMemcachedRedis => ['memcached', 'redis'],
+        };
+    }
+
+    /** Whether it is one of a framework's own, from a directory that the reader gives. */
+    public function isZend(): bool
+    {
+        return str_starts_with($this->value, 'zend-');
+    }
+
+    /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets) and `zend` */
+    public function open(Fields $place): TaggedCache
+    {
+        $directory = $place->string('directory');
+        $redis = $place->string('redis');
+        $memcached = $place->string('memcached');
+
+        return match ($this) {
+            self::SharedMemory => new SharedMemoryTags($place->string('pool'), $place->int('bytes')),
+            self::LibrarySharedMemory => new LibraryTags("shm:{$place->string('pool')}?size={$place->int('bytes')}"),
+            self::LibraryApcu => new LibraryTags('apcu:'),
+            self::LibrarySqlite => new LibraryTags("sqlite:{$directory}/cache.sqlite"),
+            self::LibraryFile => new LibraryTags("file:{$directory}/cache"),
+            self::LibraryRedis => new LibraryTags("redis+unix:{$redis}"),
+            self::LibraryMemcached => new LibraryTags("memcached+unix:{$memcached}"),
+            self::Files => new TagFiles($directory),
+            self::Sets => new TagSets($redis),
+            self::MemcachedFiles => new TwoLevels($memcached, new TagFiles($directory)),
+            self::MemcachedSets => new TwoLevels($memcached, new TagSets($redis)),
+            self::ZendFile => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_File', self::fileOptions($directory)),
+            self::ZendRedis => ZendTags::open($place->string('zend'), 'Cm_Cache_Backend_Redis', self::redisOptions($redis)),
+            self::ZendMemcachedFile => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_TwoLevels', self::twoLevels($memcached, 'File', self::fileOptions($directory), false)),
+            self::ZendMemcachedRedis => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_TwoLevels', self::twoLevels($memcached, 'Cm_Cache_Backend_Redis', self::redisOptions($redis), true)),
+        };
+    }
+
+    /** @return array<string, mixed> as Magento 1 sets them */
+    private static function fileOptions(string $directory): array
+    {
+        return ['cache_dir' => $directory, 'hashed_directory_level' => 1, 'hashed_directory_umask' => 0o777, 'file_name_prefix' => 'mage'];
+    }
+
+    /** @return array<string, mixed> */
+    private static function redisOptions(string $socket): array
+    {
+        return ['server' => $socket, 'port' => 0, 'force_standalone' => false, 'compress_data' => 0, 'compress_tags' => 0];
+    }
+
+    /**
+     * @param array<string, mixed> $slow
+     * @return array<string, mixed>
+     */
+    private static function twoLevels(string $memcached, string $class, array $slow, bool $isCustom): array
+    {
+        return [
+            'fast_backend' => 'Libmemcached', 'fast_backend_options' => ['servers' => [['host' => $memcached, 'port' => 0, 'weight' => 1]]],
+            'slow_backend' => $class, 'slow_backend_options' => $slow, 'slow_backend_custom_naming' => $isCustom, 'slow_backend_autoload' => true,
+            'auto_refresh_fast_cache' => false,
+        ];
+    }
+}

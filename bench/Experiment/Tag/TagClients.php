@@ -1,0 +1,133 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Tag;
+
+use Larder\Bench\Experiment\Forked;
+use Larder\Bench\Experiment\Task;
+use Larder\Bench\Report\Fields;
+use Larder\SharedMemory;
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
+/**
+ * Fills a tagged cache and lets several processes read, write and clean it at the same time.
+ *
+ * Each operation is timed on its own. The rate of a kind is, as in the tool that is re-created, the number of
+ * operations over the time they took together, in each client.
+ */
+final class TagClients implements Task
+{
+    /** Of so many operations one is a clean and one a write. */
+    private const WINDOW = 1_001;
+    /** Items that are looked at after the last clean. */
+    private const CHECKED = 500;
+
+    public function run(Fields $arguments): array
+    {
+        try {
+            return $this->measure($arguments);
+        } finally {
+            if (class_exists(SharedMemory::class)) {
+                SharedMemory::remove(Fields::ofJson($arguments->string('place'), 'place')->string('pool'));
+            }
+        }
+    }
+
+    /** @return array<string, int|float> */
+    private function measure(Fields $arguments): array
+    {
+        $design = Design::from($arguments->string('design'));
+        $place = Fields::ofJson($arguments->string('place'), 'place');
+        $catalogue = new Catalogue($arguments->int('items'));
+        $clients = $arguments->int('clients');
+        $begin = hrtime(true);
+        // Each fills its part, and opens the cache itself, as processes of a site do.
+        Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $clients): array {
+            $cache = $design->open($place);
+            for ($number = $client; $number < $catalogue->items; $number += $clients) {
+                $cache->save($catalogue->id($number), $catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number));
+            }
+
+            return [];
+        });
+        $found = ['filled' => (hrtime(true) - $begin) / 1e9];
+        $operations = $arguments->int('operations');
+        $nanoseconds = $arguments->int('milliseconds') * 1_000_000;
+        $answers = Forked::all($clients, static fn(int $client): array => self::work($design->open($place), $catalogue, $client, $operations, $nanoseconds));
+        foreach ($answers as $client => $answer) {
+            foreach ($answer as $what => $figure) {
+                $found["{$client} {$what}"] = $figure;
+            }
+        }
+        $this->check($design->open($place), $catalogue);
+
+        return $found;
+    }
+
+    /** @return array<string, int|float> */
+    private static function work(TaggedCache $cache, Catalogue $catalogue, int $client, int $operations, int $nanoseconds): array
+    {
+        $random = new Randomizer(new Xoshiro256StarStar(100 + $client));
+        $counts = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
+        $times = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
+        $hits = 0;
+        $end = hrtime(true) + $nanoseconds;
+        for ($operation = 0; $operation < $operations && hrtime(true) < $end; $operation++) {
+            // The first window begins with a clean and a write, so that a design too slow for a window is measured, too.
+            $turn = $operation % self::WINDOW;
+            $kind = $turn === 20 ? 'cleans' : ($turn === 10 ? 'writes' : 'reads');
+            $number = $catalogue->popular($random);
+            $id = $catalogue->id($number);
+            [$value, $tags, $lifetime] = $kind === 'writes' ? [$catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number)] : ['', [], 0];
+            $tag = $catalogue->tag($random->getInt(0, 1_999));
+            $begin = hrtime(true);
+            $found = match ($kind) {
+                'reads' => $cache->load($id),
+                'writes' => $cache->save($id, $value, $tags, $lifetime),
+                'cleans' => $cache->clean([$tag]),
+            };
+            $times[$kind] += hrtime(true) - $begin;
+            $counts[$kind]++;
+            if ($kind === 'reads' && $found !== null) {
+                $hits++;
+                if ($turn % 50 === 0 && $found !== $catalogue->value($number)) {
+                    throw new \UnexpectedValueException("The item {$id} is not the one that was stored: its figures would be worth nothing.");
+                }
+            }
+        }
+        $figures = ['hits' => $hits, 'operations' => $operation];
+        foreach ($counts as $kind => $count) {
+            $figures[$kind] = $count;
+            $figures["{$kind} time"] = $times[$kind];
+        }
+
+        return $figures;
+    }
+
+    /** Whether a clean removes what has the tag, and nothing else. */
+    private function check(TaggedCache $cache, Catalogue $catalogue): void
+    {
+        $tag = $catalogue->tag(7);
+        $others = [];
+        $numbers = range(0, min($catalogue->items, self::CHECKED) - 1);
+        foreach ($numbers as $number) {
+            $cache->save($catalogue->id($number), $catalogue->value($number), $catalogue->tags($number), 3600);
+        }
+        $cache->clean([$tag]);
+        foreach ($numbers as $number) {
+            $isThere = $cache->load($catalogue->id($number)) !== null;
+            $hasTag = in_array($tag, $catalogue->tags($number), true);
+            if ($isThere && $hasTag) {
+                throw new \UnexpectedValueException('An item outlived the clean of its tag: the figures would be worth nothing.');
+            }
+            if (!$isThere && !$hasTag) {
+                $others[] = $number;
+            }
+        }
+        if (count($others) > count($numbers) / 10) {
+            throw new \UnexpectedValueException(sprintf('%d of %d items were gone that did not have the cleaned tag: the figures would be worth nothing.', count($others), count($numbers)));
+        }
+    }
+}

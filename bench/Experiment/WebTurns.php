@@ -1,0 +1,57 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Statistics\Direction;
+
+/** Takes turns of scripts, a slice each, and writes down what each slice showed. */
+final readonly class WebTurns
+{
+    /**
+     * @param int $start of nginx and php-fpm
+     * @param list<string> $columns
+     */
+    public function __construct(
+        private Outcome $outcome,
+        private LoadGenerator $generator,
+        private Site $site,
+        private int $start,
+        private array $columns,
+    ) {}
+
+    /**
+     * @param non-empty-list<string> $names in the order of the slices; one that ends with an asterisk is a twin
+     * @param array{value: string, keep-alive: string, concurrency: string} $case
+     */
+    public function take(int $turn, array $names, array $case, float $seconds): void
+    {
+        $paths = array_map(static fn(string $name): string => '/' . rtrim($name, '*') . "-{$case['value']}.php", $names);
+        $slices = $this->generator->pages($this->site->port(), $paths, (int) $case['concurrency'], $case['keep-alive'] === 'on', $seconds, $this->site->processIds());
+        foreach ($slices as $index => $slice) {
+            $name = rtrim($names[$index] ?? '', '*');
+            $isTwin = $name !== ($names[$index] ?? '');
+            $this->measurement($case, 'requests per second', 'requests per second', Direction::HigherIsBetter, $name, $isTwin, $this->columns)->add(
+                $this->start,
+                $turn,
+                $slice->rate(),
+                ...$slice->columns(),
+            );
+            $this->measurement($case, 'processor time of the servers', 'ns per request', Direction::LowerIsBetter, $name, $isTwin, [])
+                ->add($this->start, $turn, $slice->watchedTime());
+            if ($slice->errors > 0) {
+                $this->outcome->notes[] = sprintf('%d requests of %s failed (%s).', $slice->errors, $name, implode(', ', $case));
+            }
+        }
+    }
+
+    /**
+     * @param array<string, string> $case
+     * @param list<string> $columns
+     */
+    private function measurement(array $case, string $metric, string $unit, Direction $direction, string $name, bool $isTwin, array $columns): Measurement
+    {
+        return $this->outcome->measurement($case, $metric, $unit, $direction, $name, $isTwin, $columns);
+    }
+}

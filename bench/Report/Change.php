@@ -1,0 +1,29 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\Verdict;
+
+/** What became of one measurement from one run to another. */
+final readonly class Change
+{
+    /**
+     * @param array<string, string> $case
+     * @param Interval $ratio the later over the earlier
+     * @param Verdict $verdict wins: better than before
+     */
+    public function __construct(
+        public string $experiment,
+        public string $metric,
+        public array $case,
+        public string $subject,
+        public string $unit,
+        public float $before,
+        public float $after,
+        public Interval $ratio,
+        public Verdict $verdict,
+    ) {}
+}

@@ -1,0 +1,110 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\NoiseFloor;
+use Larder\Bench\Statistics\UnpairedRatio;
+use Larder\Bench\Statistics\Verdict;
+use Larder\Bench\Subject\Family;
+
+/**
+ * What got faster or slower from one run to another, beyond the noise.
+ *
+ * The noise between runs is what the yardsticks changed by, which are PHP's own and cannot have changed, and what
+ * subjects differed by from themselves within each run; the greater of the two counts.
+ */
+final readonly class Comparison
+{
+    /** No smaller difference between two runs is believed, however quiet both were. */
+    private const LEAST = 0.05;
+
+    /**
+     * @param list<Change> $changes all that both runs measured
+     * @param NoiseFloor $floor what counts as no change
+     */
+    private function __construct(public array $changes, public NoiseFloor $floor) {}
+
+    /** @param list<string> $patterns of subjects; none: all */
+    public static function of(Findings $before, Findings $after, array $patterns = []): self
+    {
+        $floor = self::floor($before, $after);
+        $changes = [];
+        foreach ($after->run->outcomes as $outcome) {
+            foreach ($outcome->measurements as $measurement) {
+                $earlier = $measurement->isTwin ? null : $before->measurement($outcome->name, $measurement->metric, $measurement->case, $measurement->subject);
+                if ($earlier === null || !self::matches($measurement->subject, $patterns)) {
+                    continue;
+                }
+                $ratio = self::ratio($before, $earlier, $after, $measurement, $outcome->name);
+                if ($ratio !== null) {
+                    $changes[] = new Change(
+                        $outcome->name,
+                        $measurement->metric,
+                        $measurement->case,
+                        $measurement->subject,
+                        $measurement->unit,
+                        $before->median($outcome->name, $earlier)->estimate,
+                        $after->median($outcome->name, $measurement)->estimate,
+                        $ratio,
+                        Verdict::on($ratio, $floor, $measurement->direction),
+                    );
+                }
+            }
+        }
+
+        return new self($changes, $floor);
+    }
+
+    /** @return list<Change> */
+    public function with(Verdict $verdict): array
+    {
+        return array_values(array_filter($this->changes, static fn(Change $change): bool => $change->verdict === $verdict));
+    }
+
+    private static function floor(Findings $before, Findings $after): NoiseFloor
+    {
+        $shares = [self::LEAST];
+        foreach ([$before, $after] as $findings) {
+            foreach (['apcu-php', 'redis-tcp'] as $twin) {
+                $shares[] = $findings->floor('gets', 'time', $twin, $twin)->share;
+            }
+        }
+        $yardsticks = [];
+        foreach ($after->run->outcomes as $outcome) {
+            foreach ($outcome->measurements as $measurement) {
+                $isYardstick = ($after->run->subjects[$measurement->subject]['family'] ?? '') === Family::Yardstick->value;
+                $earlier = $isYardstick ? $before->measurement($outcome->name, $measurement->metric, $measurement->case, $measurement->subject) : null;
+                // The empty loop without itself is nothing, and nothing has no ratio.
+                $ratio = $earlier === null || $measurement->subject === 'none' ? null : self::ratio($before, $earlier, $after, $measurement, $outcome->name);
+                if ($ratio !== null) {
+                    $yardsticks[] = $ratio;
+                }
+            }
+        }
+        $shares[] = NoiseFloor::of($yardsticks)->share;
+
+        return new NoiseFloor(max($shares));
+    }
+
+    private static function ratio(Findings $before, Measurement $earlier, Findings $after, Measurement $later, string $experiment): ?Interval
+    {
+        $processes = static fn(Findings $findings, Measurement $measurement): array => array_values(array_filter(
+            array_map(array_values(...), array_values($findings->values($experiment, $measurement))),
+            static fn(array $values): bool => $values !== [],
+        ));
+        $above = $processes($after, $later);
+        $below = $processes($before, $earlier);
+
+        return $above === [] || $below === [] ? null : UnpairedRatio::of($above, $below);
+    }
+
+    /** @param list<string> $patterns */
+    private static function matches(string $subject, array $patterns): bool
+    {
+        return $patterns === [] || array_filter($patterns, static fn(string $pattern): bool => fnmatch($pattern, $subject)) !== [];
+    }
+}

@@ -1,0 +1,99 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+/** The end of the report: what to use, what the sources said, and what was not measured. */
+final readonly class Conclusions
+{
+    public function __construct(private Findings $findings) {}
+
+    public function render(): string
+    {
+        return $this->recommendation() . $this->sourcesOwn() . $this->features() . $this->ledger() . $this->notMeasured();
+    }
+
+    private function recommendation(): string
+    {
+        $rows = '';
+        foreach (Recommendation::of($this->findings) as $advice) {
+            $rows .= Markup::row([
+                Markup::escape($advice->site),
+                Markup::escape($advice->host),
+                $advice->best === null ? 'not measured' : '<strong>' . $this->title($advice, $advice->best) . '</strong>',
+                $advice->ties === [] ? '–' : implode(', ', array_map(fn(string $subject): string => $this->title($advice, $subject), $advice->ties)),
+                $advice->next === null || $advice->ratio === null ? '–' : $this->title($advice, $advice->next) . ': ' . Quantity::interval($advice->ratio) . ' ×',
+            ]);
+        }
+
+        return '<section id="recommendation"><h2>Which cache for which site</h2><p>Computed from the samples above: a request of a blog '
+            . 'reads its options once, 20 posts and a page, and stores a post every tenth time; one of a shop reads its options, 40 '
+            . 'products and 20 entities and stores three; of a large catalogue\'s cache a hundred reads come with five writes and one '
+            . 'clean by tag, because source D weighs deletes over writes over reads. What makes the time of a request least is '
+            . 'advised; what is not shown to be slower ties with it. Several hosts: the network\'s own round trips come on top of '
+            . 'every figure, the same for each.</p>'
+            . Markup::table(['site', 'host', 'use', 'a tie with it', 'the next, as times of its time'], $rows) . '</section>';
+    }
+
+    private function title(Advice $advice, string $subject): string
+    {
+        return Markup::escape($this->findings->run->title($subject, $this->findings->run->outcome($advice->experiment)));
+    }
+
+    private function sourcesOwn(): string
+    {
+        $rows = '';
+        foreach (['Shopware', 'Magento 1', 'Magento 2'] as $software) {
+            foreach (['small' => 'Redis or NVMe SSDs', 'medium to large' => 'Redis'] as $size => $advice) {
+                $rows .= Markup::row([$software, $size, 'file system', $advice]);
+            }
+        }
+
+        return '<section id="sources-own"><h2>What source D recommends</h2><p>As published, with its weighting: deletes over writes over '
+            . 'reads. ' . Markup::escape(Sources::D) . '</p>' . Markup::table(['shop software', 'size', 'as delivered', 'recommended'], $rows) . '</section>';
+    }
+
+    private function features(): string
+    {
+        $rows = implode('', array_map(
+            static fn(array $row): string => Markup::row(array_map(Markup::escape(...), $row)),
+            Features::rows(),
+        ));
+
+        return '<section id="features"><h2>What no time tells</h2>' . Markup::table(Features::HEADINGS, $rows) . '</section>';
+    }
+
+    private function ledger(): string
+    {
+        $rows = '';
+        foreach (Ledger::of($this->findings) as $claim) {
+            $rows .= Markup::row([
+                $claim->source,
+                Markup::escape($claim->claim),
+                Markup::escape($claim->figure),
+                $claim->found === null ? '–' : Quantity::interval($claim->found),
+                Markup::state($claim->state->value),
+            ]);
+        }
+
+        return '<section id="ledger"><h2>What the sources claim</h2><p>Each claim of the four sources, and whether this run agrees. A '
+            . '"three times" that lies between twice and four and a half times is agreed with.</p><ul>'
+            . implode('', array_map(static fn(string $letter, string $source): string => "<li>{$letter}: " . Markup::escape($source) . '</li>', ['A', 'B', 'C', 'D'], [Sources::A, Sources::B, Sources::C, Sources::D]))
+            . '</ul>' . Markup::table(['source', 'claim', 'figure', 'found here', ''], $rows) . '</section>';
+    }
+
+    private function notMeasured(): string
+    {
+        $items = '';
+        foreach ($this->findings->run->outcomes as $outcome) {
+            foreach ($this->findings->leftOut($outcome) as $why => $titles) {
+                $items .= sprintf('<li>%s: %s; %s</li>', Markup::escape($outcome->title), Markup::escape(implode(', ', $titles)), Markup::escape(strtok($why, "\n") ?: $why));
+            }
+        }
+        $items .= '<li>Hosts that are apart: everything here runs on one machine, over its loopback interface.</li>'
+            . '<li>WordPress, its plugins and its page caches; disks of other kinds; other releases of PHP than this one.</li>';
+
+        return "<section id=\"not-measured\"><h2>What was not measured</h2><ul>{$items}</ul></section>";
+    }
+}

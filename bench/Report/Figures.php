@@ -1,0 +1,307 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Experiment\Full;
+use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Statistics\Summary;
+use Larder\Bench\Subject\Values;
+
+/** The figures of one experiment: a chart each, and the table behind it. */
+final readonly class Figures
+{
+    /** What others are compared with, the first of these that was measured. */
+    private const REFERENCES = ['shared-memory', 'apcu-php', 'apcu', 'empty', 'files', 'tag-files'];
+
+    /** @param bool $hasCharts false: tables only */
+    public function __construct(private Findings $findings, private Outcome $outcome, private bool $hasCharts) {}
+
+    public function render(): string
+    {
+        $parts = '';
+        foreach ($this->findings->metrics($this->outcome) as $metric) {
+            $parts .= $this->outcome->name === 'gets' && $metric === 'time' ? $this->heatMap() : '';
+            foreach ($this->groups($this->findings->cases($this->outcome, $metric)) as $title => $cases) {
+                $parts .= $this->figure($metric, $title, $cases);
+            }
+        }
+
+        return $parts;
+    }
+
+    /**
+     * Cases that share a chart: those that differ in their last factors only.
+     *
+     * @param list<array<string, string>> $cases
+     * @return array<string, list<array<string, string>>> by what the chart is called
+     */
+    private function groups(array $cases): array
+    {
+        $groups = [];
+        foreach ($cases as $case) {
+            $groups[$this->groupTitle($case)][] = $case;
+        }
+
+        return $groups;
+    }
+
+    /** @param array<string, string> $case */
+    private function groupTitle(array $case): string
+    {
+        if (isset($case['value'], $case['operation'])) {
+            $value = Values::all()[$case['value']] ?? null;
+
+            return ($value === null ? $case['value'] : $value->title) . ', ' . ($case['keys'] ?? '');
+        }
+        array_pop($case);
+
+        return implode(', ', array_map(static fn(string $name, string $value): string => "{$name}: {$value}", array_keys($case), $case));
+    }
+
+    /** @param array<string, string> $case */
+    private function series(array $case): string
+    {
+        return isset($case['value'], $case['operation']) ? $case['operation'] : (($last = array_key_last($case)) === null ? '' : "{$last}: {$case[$last]}");
+    }
+
+    /** @param list<array<string, string>> $cases */
+    private function seriesName(array $cases): string
+    {
+        return isset($cases[0]['value'], $cases[0]['operation']) ? 'operation' : (string) array_key_last($cases[0] ?? ['case' => '']);
+    }
+
+    /** @param list<array<string, string>> $cases */
+    private function figure(string $metric, string $group, array $cases): string
+    {
+        $rows = '';
+        $unit = $direction = '';
+        $reference = $this->reference($metric, $cases);
+        foreach ($cases as $case) {
+            foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
+                [$unit, $direction] = [$measurement->unit, $measurement->direction->inWords()];
+                $rows .= $this->row($measurement, $reference);
+            }
+        }
+        if ($rows === '') {
+            return '';
+        }
+        $compared = $reference === null ? [] : ['over ' . $this->title($reference), 'verdict on ' . $this->title($reference)];
+        $headings = [
+            'subject', $this->seriesName($cases), 'median', '95 % interval', 'n', 'min', 'p1', 'p5', 'mean', 'p95', 'p99', 'max', 'range', 'MAD',
+            'stdev', 'client CPU', 'server CPU', ...$compared,
+        ];
+
+        return sprintf(
+            '<figure><figcaption>%s</figcaption>%s<details><summary>The figures behind it</summary>%s</details></figure>',
+            Markup::escape(ucfirst($metric) . ($group === '' ? '' : ", {$group}") . " ({$unit}, {$direction})"),
+            $this->chart($this->plot($metric, $cases, $unit, $direction)),
+            Markup::table($headings, $rows, true),
+        );
+    }
+
+    /**
+     * @param list<array<string, string>> $cases
+     * @return array<string, mixed>|null a specification of Vega-Lite
+     */
+    private function plot(string $metric, array $cases, string $unit, string $direction): ?array
+    {
+        return match (true) {
+            $this->outcome->name === 'clients' && $metric === 'rate' && isset($cases[0]['clients']) => $this->sweep($metric, $cases, "{$unit}, {$direction}"),
+            $metric === Full::OVER_TIME => $this->overTime($metric, $cases, "{$unit}, {$direction}"),
+            $metric === Full::SET => $this->percentiles($metric, $cases, "{$unit}, {$direction}"),
+            default => $this->dots($metric, $cases, $unit, $direction),
+        };
+    }
+
+    /**
+     * @param list<array<string, string>> $cases
+     * @return array<string, mixed>|null
+     */
+    private function dots(string $metric, array $cases, string $unit, string $direction): ?array
+    {
+        $dots = [];
+        foreach ($cases as $case) {
+            foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
+                $median = $this->findings->median($this->outcome->name, $measurement);
+                $values = $this->values($measurement);
+                if ($values === []) {
+                    continue;
+                }
+                $dots[] = [
+                    'subject' => $this->title($measurement->subject), 'series' => $this->series($case),
+                    'median' => $median->estimate, 'low' => $median->low, 'high' => $median->high, 'min' => min($values), 'max' => max($values),
+                    'label' => Quantity::of($median->estimate, $unit),
+                ];
+            }
+        }
+
+        return $dots === [] ? null : Plots::dots($dots, $unit, $direction, count($cases) > 1);
+    }
+
+    /**
+     * Means with the standard deviation as error bars, as the source shows them.
+     *
+     * @param list<array<string, string>> $cases
+     * @return array<string, mixed>|null
+     */
+    private function sweep(string $metric, array $cases, string $title): ?array
+    {
+        $points = [];
+        foreach ($cases as $case) {
+            foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
+                $values = $this->values($measurement);
+                if ($values !== []) {
+                    $summary = Summary::of($values);
+                    $points[] = [
+                        'subject' => $this->title($measurement->subject), 'x' => (float) ($case['clients'] ?? 0), 'y' => $summary->mean,
+                        'low' => max($summary->mean - $summary->stdev, $summary->min / 2), 'high' => $summary->mean + $summary->stdev,
+                    ];
+                }
+            }
+        }
+
+        return $points === [] ? null : Plots::lines($points, 'clients (error bars: standard deviation)', $title);
+    }
+
+    /**
+     * @param list<array<string, string>> $cases
+     * @return array<string, mixed>|null
+     */
+    private function overTime(string $metric, array $cases, string $title): ?array
+    {
+        $points = [];
+        foreach ($this->findings->inCase($this->outcome, $metric, $cases[0] ?? []) as $measurement) {
+            $reads = $measurement->column('reads');
+            foreach ($measurement->byBlock()[0] ?? [] as $block => $value) {
+                $points[] = ['subject' => $this->title($measurement->subject), 'x' => $reads[$block] ?? (float) $block, 'y' => $value, 'low' => $value, 'high' => $value];
+            }
+        }
+
+        return $points === [] ? null : Plots::lines($points, 'reads so far', $title, true);
+    }
+
+    /**
+     * @param list<array<string, string>> $cases
+     * @return array<string, mixed>|null
+     */
+    private function percentiles(string $metric, array $cases, string $title): ?array
+    {
+        $points = [];
+        foreach ($cases as $case) {
+            foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
+                $values = $this->values($measurement);
+                if ($values !== []) {
+                    $points[] = [
+                        'subject' => $this->title($measurement->subject), 'x' => $case['percentile'] ?? '',
+                        'y' => Summary::of($values)->median, 'low' => min($values), 'high' => max($values),
+                    ];
+                }
+            }
+        }
+
+        return $points === [] ? null : Plots::lines($points, 'percentile', $title);
+    }
+
+    private function heatMap(): string
+    {
+        $cells = [];
+        $order = [];
+        foreach ($this->findings->cases($this->outcome, 'time') as $case) {
+            if (($case['operation'] ?? '') !== 'get' || ($case['keys'] ?? '') !== 'one hot key') {
+                continue;
+            }
+            $order[] = $case['value'] ?? '';
+            foreach ($this->findings->inCase($this->outcome, 'time', $case) as $measurement) {
+                $median = $this->findings->median($this->outcome->name, $measurement)->estimate;
+                if (!is_nan($median)) {
+                    $cells[] = ['subject' => $this->title($measurement->subject), 'value' => $case['value'] ?? '', 'time' => $median, 'label' => Quantity::of($median, 'ns')];
+                }
+            }
+        }
+
+        return $cells === [] ? '' : sprintf(
+            '<figure><figcaption>Time of one get of each value (one hot key, lower is better); the tables below have the figures</figcaption>%s</figure>',
+            $this->chart(Plots::heatMap($cells, $order)),
+        );
+    }
+
+    /** @param list<array<string, string>> $cases */
+    private function reference(string $metric, array $cases): ?string
+    {
+        foreach (self::REFERENCES as $subject) {
+            foreach ($cases as $case) {
+                if ($this->findings->measurement($this->outcome->name, $metric, $case, $subject) !== null) {
+                    return $subject;
+                }
+            }
+        }
+
+        return null;
+    }
+
+    private function row(Measurement $measurement, ?string $reference): string
+    {
+        $values = $this->values($measurement);
+        if ($values === []) {
+            return '';
+        }
+        $summary = Summary::of($values);
+        $median = $this->findings->median($this->outcome->name, $measurement);
+        $show = static fn(float $value): string => Quantity::of($value, $measurement->unit);
+        $cells = [
+            Markup::escape($this->title($measurement->subject)),
+            Markup::escape($this->series($measurement->case)),
+            '<strong>' . $show($summary->median) . '</strong>',
+            $show($median->low) . ' … ' . $show($median->high),
+            (string) $summary->n,
+            ...array_map($show, [$summary->min, $summary->p1, $summary->p5, $summary->mean, $summary->p95, $summary->p99, $summary->max, $summary->range, $summary->mad, $summary->stdev]),
+            ...array_map(static fn(string $column): string => self::cpu($measurement, $column), ['client cpu', 'server cpu']),
+        ];
+        if ($reference !== null) {
+            $ratio = $this->findings->ratio($this->outcome->name, $measurement->metric, $measurement->case, $measurement->subject, $reference);
+            $verdict = $measurement->subject === $reference
+                ? null
+                : $this->findings->verdict($this->outcome->name, $measurement->metric, $measurement->case, $reference, $measurement->subject);
+            $cells[] = $ratio === null ? '–' : Quantity::interval($ratio);
+            $cells[] = $verdict === null ? '–' : $verdict->value;
+        }
+
+        return Markup::row($cells);
+    }
+
+    private static function cpu(Measurement $measurement, string $column): string
+    {
+        $times = $measurement->column($column);
+        sort($times);
+
+        return $times === [] ? '–' : Quantity::of(Summary::percentile($times, 0.5), 'ns');
+    }
+
+    /** @return list<float> without the empty loop */
+    private function values(Measurement $measurement): array
+    {
+        $values = [];
+        foreach ($this->findings->values($this->outcome->name, $measurement) as $blocks) {
+            array_push($values, ...array_values($blocks));
+        }
+
+        return $values;
+    }
+
+    private function title(string $subject): string
+    {
+        return $this->findings->run->title($subject, $this->outcome);
+    }
+
+    /** @param array<string, mixed>|null $specification */
+    private function chart(?array $specification): string
+    {
+        return $specification === null || !$this->hasCharts
+            ? ''
+            : '<div class="scroll" tabindex="0"><div class="chart"><script type="application/json">'
+                . json_encode($specification, JSON_THROW_ON_ERROR | JSON_HEX_TAG | JSON_UNESCAPED_UNICODE) . '</script></div></div>';
+    }
+}

@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Subject\Operation;
+
+/** What the library may cost over the stores, what a read may cost a request, and how far the load generator may be trusted. */
+final readonly class SitePromises
+{
+    /** The requests per second of the empty script that a script with one get must reach, and how sure that must be. */
+    private const REQUESTS = 0.97;
+    private const WIDEST = 0.1;
+    private const LIBRARY = [
+        ['cache-shared-memory', 'shared-memory', 'alloptions', Operation::Get, 3.0, 'Larder\Cache over the extension\'s own get of the options'],
+        ['cache-sqlite', 'sqlite', 'map', Operation::Get, 2.0, 'Larder\Cache over SQLite over a prepared statement by hand, get of a map'],
+        ['cache-sqlite', 'sqlite', 'map', Operation::Set, 2.0, 'Larder\Cache over SQLite over a prepared statement by hand, set of a map'],
+        ['cache-redis', 'redis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over phpredis by hand, get of a map'],
+    ];
+    /** Above this share of a processor a generator measures itself. */
+    private const SATURATED = 0.9;
+
+    private function __construct(private Findings $findings) {}
+
+    /** @return list<Promise> */
+    public static function of(Findings $findings): array
+    {
+        $promises = new self($findings);
+
+        return [...$promises->library(), ...$promises->web(), ...$promises->generator()];
+    }
+
+    /** @return list<Promise> */
+    private function library(): array
+    {
+        $promises = [];
+        foreach (self::LIBRARY as [$above, $below, $value, $operation, $bound, $title]) {
+            $case = ['value' => $value, 'operation' => $operation->value, 'keys' => 'one hot key'];
+            $promises[] = Promise::atMost($title, 'time, the library\'s over the other', $this->findings->ratio('gets', 'time', $case, $above, $below), $bound);
+        }
+
+        return $promises;
+    }
+
+    /** @return list<Promise> */
+    private function web(): array
+    {
+        $promises = [];
+        $outcome = $this->findings->run->outcome('web');
+        foreach ($outcome === null ? [] : $this->findings->cases($outcome, 'requests per second') as $case) {
+            if (($case['value'] ?? '') === 'alloptions') {
+                $promises[] = self::request($case, $this->findings->ratio('web', 'requests per second', $case, 'shared-memory', 'empty'));
+            }
+        }
+
+        return $promises === [] ? [self::request([], null)] : $promises;
+    }
+
+    /** @param array<string, string> $case */
+    private static function request(array $case, ?Interval $ratio): Promise
+    {
+        $circumstances = $case === [] ? '' : sprintf(' (concurrency %s, keep-alive %s)', $case['concurrency'] ?? '', $case['keep-alive'] ?? '');
+
+        return Promise::reaches("a PHP-FPM script with one get of the array of options against an empty one{$circumstances}", 'requests per second, ours over the empty script\'s', $ratio, self::REQUESTS, self::WIDEST);
+    }
+
+    /** @return list<Promise> our generator beside redis-benchmark, where neither used up its processor */
+    private function generator(): array
+    {
+        $promises = [];
+        $outcome = $this->findings->run->outcome('clients');
+        foreach ($outcome === null ? [] : $this->findings->cases($outcome, 'rate seen by two generators') as $case) {
+            if ($this->isSaturated($case)) {
+                continue;
+            }
+            $title = sprintf('the load generator beside redis-benchmark (%s, clients: %s)', $case['operation'] ?? '', $case['clients'] ?? '');
+            $promises[] = Promise::within($title, 'operations per second, ours over theirs', $this->findings->ratio('clients', 'rate seen by two generators', $case, 'generator', 'redis-benchmark'), 0.9, 1.1);
+        }
+
+        return $promises;
+    }
+
+    /** @param array<string, string> $case */
+    private function isSaturated(array $case): bool
+    {
+        foreach (['generator', 'redis-benchmark'] as $subject) {
+            $shares = $this->findings->measurement('clients', 'rate seen by two generators', $case, $subject)?->column('generator share') ?? [];
+            sort($shares);
+            if ($shares !== [] && $shares[intdiv(count($shares), 2)] > self::SATURATED) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

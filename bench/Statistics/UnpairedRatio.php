@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Statistics;
+
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
+/**
+ * How much one thing takes in terms of another that was measured at another time: the ratio of the medians and its
+ * 95 % interval, bootstrapped over the processes and the samples of both.
+ *
+ * Two that were measured side by side are compared by PairedRatio, which does not see what disturbed both.
+ */
+final class UnpairedRatio
+{
+    private const RESAMPLES = 500;
+
+    /**
+     * @param non-empty-list<non-empty-list<float>> $above the samples of each process
+     * @param non-empty-list<non-empty-list<float>> $below
+     * @return Interval|null null when the median of the latter is nothing
+     */
+    public static function of(array $above, array $below): ?Interval
+    {
+        $denominator = Bootstrap::middle(array_merge(...$below));
+        if ($denominator <= 0) {
+            return null;
+        }
+        $random = new Randomizer(new Xoshiro256StarStar(20_252));
+        $ratios = [];
+        for ($i = 0; $i < self::RESAMPLES; $i++) {
+            $drawn = Bootstrap::middle(Bootstrap::draw($below, $random));
+            if ($drawn > 0) {
+                $ratios[] = Bootstrap::middle(Bootstrap::draw($above, $random)) / $drawn;
+            }
+        }
+        if ($ratios === []) {
+            return null;
+        }
+        sort($ratios);
+
+        return new Interval(Bootstrap::middle(array_merge(...$above)) / $denominator, Summary::percentile($ratios, 0.025), Summary::percentile($ratios, 0.975));
+    }
+}

@@ -1,0 +1,203 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "file.h"
+#include "directory.h"
+#include "map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define DEFAULT_SIZE      (UINT64_C(64) << 20)
+#define LOCK_PATIENCE_MS  5000u /* how long opening waits for another process that makes a pool */
+#define BRIEF_PATIENCE_MS 20u   /* ... and a request that is already running */
+
+int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
+{
+    int fd = openat(directory, pool->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        if (errno != ENOENT) {
+            int code = errno;
+            larder_fail(error,
+                        code == ELOOP ? "%s is a symbolic link that somebody put there (%s); remove it."
+                                      : "The pool file %s cannot be opened (%s); check who owns it.",
+                        pool->path, strerror(code));
+            errno = code;
+        }
+        return -1;
+    }
+    if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
+        (status->st_mode & 077) != 0) {
+        larder_fail(error, "%s is not a file that only user %u can read and write; remove it.", pool->path,
+                    (unsigned)geteuid());
+        close(fd);
+        errno = EPERM;
+        return -1;
+    }
+    return fd;
+}
+
+enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_geometry *geometry)
+{
+    uint32_t dead;
+    /* One that is marked dead and still has its name lost whoever was about to take that away. */
+    if (pread(fd, geometry, sizeof *geometry, 0) != (ssize_t)sizeof *geometry ||
+        pread(fd, &dead, sizeof dead, offsetof(larder_header, dead)) != (ssize_t)sizeof dead || dead != 0) {
+        return LARDER_DAMAGED;
+    }
+    return larder_geometry_judge(geometry, (uint64_t)status->st_size);
+}
+
+/* Tells every process that has this file open that its name goes to another. */
+static void mark_dead(int fd, const struct stat *status)
+{
+    if ((uint64_t)status->st_size < LARDER_PAGE) {
+        return;
+    }
+    uint32_t dead = 1;
+    /* The file is about to lose its name: a failure here costs its users only the time until they look. */
+    (void)!pwrite(fd, &dead, sizeof dead, offsetof(larder_header, dead));
+}
+
+static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, larder_error *error)
+{
+    struct statvfs space;
+    uint64_t available =
+        fstatvfs(directory, &space) == 0 ? (uint64_t)space.f_bavail * (uint64_t)space.f_frsize : UINT64_MAX;
+    uint64_t wanted = pool->config.size;
+    if (wanted == 0 && pool->had_size <= available) {
+        wanted = pool->had_size; /* 0: there was none yet */
+    }
+    if (wanted == 0) {
+        wanted = available / 4 * 3 < DEFAULT_SIZE ? available / 4 * 3 / LARDER_PAGE * LARDER_PAGE : DEFAULT_SIZE;
+        if (wanted < LARDER_SIZE_MIN) {
+            return larder_fail(error,
+                               "%s has %llu bytes free, too little for a pool of %llu; enlarge it (mount -o "
+                               "remount,size=256m /dev/shm; in Docker --shm-size=256m) or remove what fills it.",
+                               pool->directory, (unsigned long long)available, (unsigned long long)LARDER_SIZE_MIN);
+        }
+    }
+    if (wanted > available) {
+        return larder_fail(
+            error,
+            "A pool of %llu bytes does not fit in %s, which has %llu bytes free; ask for less (larder.size) or "
+            "enlarge it (mount -o remount,size=… /dev/shm; in Docker --shm-size=…).",
+            (unsigned long long)wanted, pool->directory, (unsigned long long)available);
+    }
+    *size = wanted;
+    return true;
+}
+
+static bool write_header(const larder_pool *pool, int directory, int fd, uint64_t size, larder_error *error)
+{
+    larder_header *header = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (header == MAP_FAILED) {
+        return larder_fail(error, "The new pool for %s cannot be mapped (%s).", pool->path, strerror(errno));
+    }
+    larder_geometry *geometry = &header->geometry;
+    larder_geometry_plan(geometry, size);
+    bool random = getrandom(geometry->id, sizeof geometry->id, 0) == (ssize_t)sizeof geometry->id &&
+                  getrandom(&geometry->seed, sizeof geometry->seed, 0) == (ssize_t)sizeof geometry->seed;
+    geometry->base = larder_choose_base(directory, pool->name, size);
+    geometry->created = larder_pool_now(pool);
+    geometry->evict = pool->config.evict;
+    geometry->checksum = larder_geometry_checksum(geometry);
+    atomic_store_explicit(&header->clock, 1, memory_order_relaxed); /* stamp 0 is before everything */
+    atomic_store_explicit(&header->small_target,
+                          ((uint64_t)(geometry->segment_count - 2) << geometry->segment_shift) / 10,
+                          memory_order_relaxed);
+    munmap(header, LARDER_PAGE);
+    return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->path);
+}
+
+/* The file is complete but for the segments' lists, which need it mapped: larder_segments_recover() makes them from
+ * the table, in which all zeros say "free". */
+static bool make(larder_pool *pool, int directory, larder_error *error)
+{
+    uint64_t size = 0;
+    char temporary[64];
+    uint64_t random = 0;
+    if (!choose_size(pool, directory, &size, error)) {
+        return false;
+    }
+    (void)!getrandom(&random, sizeof random, 0);
+    snprintf(temporary, sizeof temporary, ".new-%016llx", (unsigned long long)random);
+    int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return larder_fail(error, "A pool file cannot be made in %s (%s).", pool->directory, strerror(errno));
+    }
+    /* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. */
+    int code = posix_fallocate(fd, 0, (off_t)size);
+    bool made =
+        code == 0
+            ? write_header(pool, directory, fd, size, error)
+            : larder_fail(error,
+                          "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
+                          (unsigned long long)size, pool->directory, strerror(code));
+    if (made && renameat(directory, temporary, directory, pool->name) != 0) {
+        made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));
+    }
+    if (!made) {
+        unlinkat(directory, temporary, 0);
+    }
+    close(fd);
+    return made;
+}
+
+bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
+{
+    struct stat status;
+    larder_geometry geometry;
+    if (!larder_directory_lock(directory, pool->directory, pool->checked_at == 0 ? LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS,
+                               error)) {
+        return false;
+    }
+    larder_directory_sweep(directory);
+    bool done = true;
+    int fd = larder_file_open(pool, directory, &status, error);
+    if (fd < 0 && errno != ENOENT) {
+        done = false;
+    } else if (fd < 0) {
+        done = make(pool, directory, error);
+    } else {
+        enum larder_verdict verdict = larder_file_judge(fd, &status, &geometry);
+        if (verdict != LARDER_SOUND) {
+            if (verdict == LARDER_DAMAGED) { /* where another format keeps its mark is not for us to know */
+                mark_dead(fd, &status);
+            }
+            unlinkat(directory, pool->name, 0); /* first, so that its memory can be the new one's */
+            done = make(pool, directory, error);
+        }
+        close(fd);
+    }
+    flock(directory, LOCK_UN);
+    return done;
+}
+
+int larder_file_remove(const larder_pool *pool, int directory, larder_error *error)
+{
+    if (!larder_directory_lock(directory, pool->directory, LOCK_PATIENCE_MS, error)) {
+        return -1;
+    }
+    struct stat status;
+    int fd = larder_file_open(pool, directory, &status, error);
+    if (fd >= 0) {
+        mark_dead(fd, &status);
+        close(fd);
+    }
+    if (unlinkat(directory, pool->name, 0) == 0) {
+        return 1;
+    }
+    if (errno == ENOENT) {
+        return 0;
+    }
+    larder_fail(error, "The pool file %s cannot be removed (%s).", pool->path, strerror(errno));
+    return -1;
+}

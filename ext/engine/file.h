@@ -1,0 +1,26 @@
+/* The file of a pool: opening what is there, judging it, making it, taking its name away. A pool gets its name by
+ * rename() when it is complete; it loses it by being marked dead first. A process that has it open notices by the mark,
+ * or because the name leads to another inode.
+ */
+#ifndef LARDER_FILE_H
+#define LARDER_FILE_H
+
+#include "geometry.h"
+#include "pool.h"
+
+#include <sys/stat.h>
+
+/* Opens the file of the pool's name if it is ours alone. -1 with errno ENOENT: there is none. */
+int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error);
+
+/* Reads the header. Is the file a pool of ours? */
+enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_geometry *geometry);
+
+/* Makes the pool's file, unless a sound one has appeared meanwhile; replaces one that is not. Takes the directory's
+ * lock. */
+bool larder_file_make(larder_pool *pool, int directory, larder_error *error);
+
+/* Takes the name away from the pool, under the directory's lock. 1: done, 0: there was none, -1: error. */
+int larder_file_remove(const larder_pool *pool, int directory, larder_error *error);
+
+#endif

@@ -1,0 +1,154 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "attach.h"
+#include "lease.h"
+#include "map.h"
+#include "pin.h"
+#include "request.h"
+#include "slot.h"
+#include "token.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHECK_EVERY_MS    100u /* how long a pool may be gone before a long-running process looks */
+#define CHECK_EVERY_CALLS 64   /* ... and operations, when they come quickly */
+
+void larder_graves_bury(larder_pool *pool)
+{
+    while (pool->graves != NULL) {
+        larder_grave *grave = pool->graves;
+        pool->graves = grave->next;
+        larder_unmap(grave->ro, grave->rw, grave->size);
+        if (grave->inherited_fd >= 0) {
+            close(grave->inherited_fd);
+        }
+        if (grave->slot_fd >= 0) {
+            close(grave->slot_fd);
+        }
+        free(grave);
+    }
+}
+
+bool larder_pool_contains(const larder_pool *pool, const void *address)
+{
+    bool contains = (uintptr_t)address - (uintptr_t)pool->ro < pool->geometry.size;
+    for (const larder_grave *grave = pool->graves; grave != NULL && !contains; grave = grave->next) {
+        contains = (uintptr_t)address - (uintptr_t)grave->ro < grave->size;
+    }
+    return contains;
+}
+
+/* The pool is no longer the one of its name. Values that this request holds stay where they are until it ends. */
+static bool reattach(larder_pool *pool)
+{
+    if ((pool->pinned_count > 0 || pool->inherited_fd >= 0) && pool->in_request) {
+        larder_grave *grave = malloc(sizeof *grave);
+        if (grave == NULL) {
+            return false;
+        }
+        *grave = (larder_grave){.next = pool->graves,
+                                .ro = pool->ro,
+                                .rw = pool->rw,
+                                .size = pool->geometry.size,
+                                .slot_fd = pool->slot_fd,
+                                .inherited_fd = pool->inherited_fd};
+        pool->graves = grave;
+        pool->inherited_fd = -1;
+        pool->slot_fd = -1;
+        pool->slot = NULL;
+        pool->ro = NULL;
+        pool->rw = NULL;
+        larder_pins_forget(pool);
+    }
+    larder_detach(pool);
+    return larder_attach(pool, &pool->trouble);
+}
+
+static bool is_sound(const larder_pool *pool)
+{
+    struct stat status;
+    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0 && stat(pool->path, &status) == 0 &&
+           status.st_dev == pool->device && status.st_ino == pool->inode &&
+           (uint64_t)status.st_size == pool->geometry.size &&
+           memcmp(&pool->header->geometry, &pool->geometry, sizeof pool->geometry) == 0;
+}
+
+/* A child that came into being without fork(), and so without its handlers. */
+static void adopt_orphan(larder_pool *pool)
+{
+    if (pool->entered->known == 0) {
+        pool->spare_index = LARDER_NO_SLOT;
+        larder_slot_in_child(pool);
+        pool->entered->known = 1;
+    }
+}
+
+/* At the start of a request, and each CHECK_EVERY_MS: is this the pool to work with, and if not, which one is? */
+static bool settle(larder_pool *pool)
+{
+    larder_error *trouble = &pool->trouble;
+    bool sound = pool->rw != NULL && !pool->fork_lost_file && is_sound(pool);
+    bool better = sound && !pool->in_request && pool->shift != 0 &&
+                  larder_address_is_free(pool->geometry.base, pool->geometry.size);
+    pool->fork_lost_file = false;
+    if ((!sound || better) && !reattach(pool)) {
+        return false;
+    }
+    return pool->slot != NULL || larder_slot_take(pool, trouble);
+}
+
+bool larder_pool_is_due(const larder_pool *pool)
+{
+    return larder_pool_now(pool) - pool->checked_at >= CHECK_EVERY_MS;
+}
+
+bool larder_pool_enter_slowly(larder_pool *pool)
+{
+    uint64_t now = larder_pool_now(pool);
+    bool begins = pool->entered->countdown < 0;
+    pool->entered->countdown = 0;
+    adopt_orphan(pool);
+    bool lost = pool->rw == NULL || pool->slot == NULL;
+    bool recent = now - pool->checked_at < CHECK_EVERY_MS;
+    if (lost && recent && pool->in_request) {
+        return false; /* tried a moment ago */
+    }
+    if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
+        pool->checked_at = now;
+        bool settled = settle(pool);
+        pool->in_request = true;
+        if (!settled) {
+            return false;
+        }
+    }
+    /* As long as calls come quickly, the clock is read at every 64th. */
+    pool->entered->countdown = now - pool->counted_at <= 1 ? CHECK_EVERY_CALLS : 1;
+    pool->counted_at = now;
+    return true;
+}
+
+void larder_pool_leave(larder_pool *pool)
+{
+    larder_memory_forget(pool->memory);
+    if (pool->slot != NULL) {
+        larder_leases_end(pool);
+        if (pool->pins_shared) {
+            /* A child still relies on them: the slot is left to it, and buried when it ends. */
+            larder_pins_forget(pool);
+            larder_slot_release(pool);
+        } else {
+            larder_pins_drop(pool);
+        }
+    }
+    if (pool->inherited_fd >= 0) {
+        close(pool->inherited_fd);
+        pool->inherited_fd = -1;
+    }
+    larder_graves_bury(pool);
+    pool->in_request = false;
+    pool->entered->countdown = 0;
+}

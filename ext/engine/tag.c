@@ -1,0 +1,92 @@
+#include "tag.h"
+#include "index.h"
+#include "token.h"
+
+uint64_t larder_tag_of(const char *name, size_t length)
+{
+    return larder_hash(name, length);
+}
+
+void larder_tag_cells(const larder_pool *pool, uint64_t tag, _Atomic uint64_t *cells[LARDER_TAG_CELLS])
+{
+    /* Two hashes make as many as are wanted, as good as independent ones (Kirsch, Mitzenmacher: "Less hashing, same
+     * performance", 2008). */
+    uint64_t mixed = larder_mix(pool, tag);
+    uint64_t step = (mixed * UINT64_C(0xd6e8feb86659fd93)) | 1;
+    for (uint32_t i = 0; i < LARDER_TAG_CELLS; i++) {
+        cells[i] = pool->tags + ((mixed >> 32) * pool->geometry.tag_count >> 32);
+        mixed += step;
+    }
+}
+
+uint64_t larder_tag_stamp(const larder_pool *pool, uint64_t tag)
+{
+    _Atomic uint64_t *cells[LARDER_TAG_CELLS];
+    uint64_t stamp = UINT64_MAX;
+    larder_tag_cells(pool, tag, cells);
+    for (uint32_t i = 0; i < LARDER_TAG_CELLS; i++) {
+        /* relaxed: ordered by the count of invalidations, which is read before. */
+        uint64_t cell = atomic_load_explicit(cells[i], memory_order_relaxed);
+        stamp = cell < stamp ? cell : stamp;
+    }
+    return stamp;
+}
+
+/* model/token.pml: reader() */
+bool larder_tags_allow(const larder_pool *pool, const larder_item *item)
+{
+    if (larder_tags_were_looked_at(pool, item)) {
+        return true;
+    }
+    const uint64_t *tags = larder_item_tags(item);
+    bool allowed = item->tags <= LARDER_TAGS_MAX; /* else it is damaged, or not pinned and gone */
+    for (uint32_t i = 0; allowed && i < item->tags; i++) {
+        allowed = larder_tag_stamp(pool, tags[i]) <= item->stamp;
+    }
+    return allowed;
+}
+
+static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t tick)
+{
+    LARDER_FAULT(LARDER_AT_TAG);
+    /* seq_cst: as for all that the clock judges. */
+    uint64_t seen = atomic_load_explicit(cell, memory_order_seq_cst);
+    do {
+        if (seen >= tick && seen <= larder_now_logical(pool->header)) {
+            return; /* somebody younger was there, or another of our tags has that cell, too */
+        }
+        /* Older, or damaged: no cell is ahead of the clock. */
+    } while (!atomic_compare_exchange_weak_explicit(cell, &seen, tick, memory_order_seq_cst, memory_order_seq_cst));
+    larder_own_note(pool, cell, tick, seen);
+}
+
+/* Returns the tick that all their cells have reached. */
+static uint64_t raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
+{
+    uint64_t tick = larder_own_tick(pool);
+    for (size_t i = 0; i < count; i++) {
+        _Atomic uint64_t *cells[LARDER_TAG_CELLS];
+        larder_tag_cells(pool, tags[i], cells);
+        for (uint32_t c = 0; c < LARDER_TAG_CELLS; c++) {
+            raise_cell(pool, cells[c], tick);
+        }
+    }
+    return tick;
+}
+
+/* model/token.pml: invalidator() */
+void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
+{
+    if (!larder_pool_enter_to_write(pool)) {
+        return;
+    }
+    uint64_t tick = raise_tags(pool, tags, count);
+    if (larder_now_logical(pool->header) != tick) {
+        /* T1: what was filled meanwhile past an event of the filler's own bears that event's tick, which may be younger
+         * than ours. What is filled from now on sees ours. */
+        raise_tags(pool, tags, count);
+    }
+    LARDER_FAULT(LARDER_AT_INVALIDATED);
+    /* seq_cst, after the cells: who sees the new count sees them. T2: a look that missed them says an older count. */
+    atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
+}

@@ -1,0 +1,78 @@
+/* What a handle remembers of its request: which keys it missed, and when; and what it did to the clock itself.
+ *
+ * Two verbs. A *write* brings new truth: it ticks, and moves the guard of its key. A *fill* only keeps what was
+ * computed because of a miss; it moves nothing, and is judged by its token, the clock at that miss:
+ *
+ *     miss                          set of the same key in the same request
+ *       token = clock now   . . .     reserve, place a pending word (or hold the old one)
+ *                                     guard newer than the token?  -> refused, and what is stored goes
+ *                                     a tag or a clear newer?      -> the same
+ *                                     CAS to the item's word; the item's stamp is the token
+ *
+ * So a value is as old as the moment its computation began, and what was invalidated since is dead. Fills do not refuse
+ * fills: of many that overlap, the youngest stays. (Did they move guards, each would refuse all the others, for ever.)
+ *
+ * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a guard, a tag's
+ * cell, the last clear) it remembers what was there before, and looks through its own events at the last foreign one.
+ * That is sound because every event moves each of its cells strictly forward (larder_own_move()): a foreign one that
+ * began earlier and is late finds ours, and takes a tick younger than ours.
+ *
+ * To be read at all, an item that was filled past an invalidation or a clear of its own request's bears the tick of
+ * that event: its stamp is raised above its token. What is late and meets it only at another cell must not take it for
+ * younger. So an invalidation or a clear that finds, when its cells have moved, that the clock has gone on takes
+ * another tick and moves them again; and deletes and writes, which compare their first tick with the item's, take one
+ * that says that its stamp was raised for older.
+ *
+ * The memory is bounded. Of its own events a request forgets the older, which then count as foreign and cost a refusal
+ * at worst; but where nobody else has ticked since the token, which a count of its own ticks tells, there is nothing to
+ * look through. Of misses the oldest go when there are too many; the first set of their keys, and of a few that a
+ * filter takes for one of these, is judged by the oldest that went.
+ */
+#ifndef LARDER_TOKEN_H
+#define LARDER_TOKEN_H
+
+#include "pool.h"
+
+#define LARDER_MISSES_MAX 3072u /* remembered at once */
+#define LARDER_OWN_MAX    1024u
+
+#define LARDER_NO_TOKEN UINT64_MAX
+
+typedef struct larder_memory larder_memory;
+
+/* NULL: no memory. */
+larder_memory *larder_memory_make(void);
+void larder_memory_free(larder_memory *memory);
+
+/* The request ends, or its pool is another now. */
+void larder_memory_forget(larder_memory *memory);
+
+/* The key (its hash) was missed now. Of several misses of a key the first counts. */
+void larder_missed(larder_pool *pool, uint64_t hash);
+
+/* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
+uint64_t larder_missed_take(larder_pool *pool, uint64_t hash);
+
+/* Ticks, for an event of this request. */
+uint64_t larder_own_tick(larder_pool *pool);
+
+/* Ticks, and raises the cell to the tick. If somebody younger was there first, the cell gets another tick: every event
+ * moves each of its cells strictly forward. What is returned is the first: a writer that was stopped in between must
+ * not pass for younger than what happened meanwhile. `before`: what was there. */
+uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_fault_point point, uint64_t *before);
+
+/* This request moved the cell to `tick` when it was at `before`. */
+void larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uint64_t before);
+
+/* The last event at the cell, which is at `now`, that is not this request's own. */
+uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint64_t now);
+
+/* Were all ticks since the token this request's own? Then nothing that others did can have come in between. */
+bool larder_own_are_all(const larder_pool *pool, uint64_t token);
+
+/* Would an item with these tags whose computation began at the token be dead by now, through others? If not, `stamp` is
+ * what it is to be given: the token, or this request's own last event that would kill it otherwise. */
+bool larder_is_dead_by_now(const larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token,
+                           uint64_t *stamp);
+
+#endif

@@ -1,0 +1,426 @@
+/* Walks through a value, depth first and in the order in which PHP's serialize() would, and asks the objects on the
+ * way.
+ *
+ * The user's code may change the value meanwhile. So the walk holds whatever it is in (PHP copies an array that
+ * somebody else holds before it writes to it, and looks at an object's properties anew each time), and nothing that is
+ * found here is relied on but the answers: the survey, during which nothing runs, starts from the value again.
+ *
+ * An object is asked when the walk meets it, and has its turn (to be woken, when the value is read) when all that it
+ * told was walked through. No recursion, whatever holds whatever.
+ */
+#include "ask.h"
+#include "refusal.h"
+#include "survey.h"
+
+#include "ext/standard/basic_functions.h"
+#include "ext/standard/php_var.h"
+#include "zend_interfaces.h"
+
+#define NO_ANSWER        UINT32_MAX
+#define ANSWERS_AT_FIRST 8
+
+/* Something that the walk is in the middle of. */
+struct place {
+    zval holder; /* held: an array or an object */
+    uint32_t position;
+    uint32_t answer; /* whose turn comes when this is done; NO_ANSWER: nobody's */
+};
+
+struct walk {
+    struct larder_answers *answers;
+    larder_image_refusal *refusal;
+    struct place *places;
+    uint32_t depth;
+    uint32_t capacity;
+    struct larder_seen seen; /* arrays, objects and references */
+};
+
+void larder_answers_init(struct larder_answers *answers)
+{
+    memset(answers, 0, offsetof(struct larder_answers, places));
+    answers->capacity = ANSWERS_AT_FIRST;
+    answers->list = safe_emalloc(answers->capacity, sizeof(*answers->list), 0);
+    larder_seen_init(&answers->places, false);
+}
+
+void larder_answers_free(struct larder_answers *answers)
+{
+    for (uint32_t i = 0; i < answers->count; i++) {
+        zval_ptr_dtor(&answers->list[i].told);
+        OBJ_RELEASE(answers->list[i].object);
+    }
+    efree(answers->list);
+    larder_seen_free(&answers->places);
+}
+
+static uint32_t add_answer(struct larder_answers *answers, zend_object *object, enum larder_form form)
+{
+    uint32_t place = answers->count++;
+
+    if (place == answers->capacity) {
+        answers->capacity *= 2;
+        answers->list = safe_erealloc(answers->list, answers->capacity, sizeof(*answers->list), 0);
+    }
+    GC_ADDREF(object);
+    answers->list[place] = (struct larder_answer){.object = object, .form = form, .turn = NO_ANSWER};
+    larder_seen_place(&answers->places, object, place);
+    return place;
+}
+
+/* ---- asking one object ----------------------------------------------------------------------------------------- */
+
+static bool ask_serialize(zval *told, zend_object *object, const char **reason)
+{
+    zend_call_known_instance_method_with_0_params(object->ce->__serialize, object, told);
+    if (!EG(exception) && Z_TYPE_P(told) != IS_ARRAY) {
+        *reason = "its __serialize() returned no array";
+    }
+    return !EG(exception) && !*reason;
+}
+
+static bool ask_text(zval *told, zend_object *object, const char **reason)
+{
+    zend_call_method_with_0_params(object, object->ce, NULL, "serialize", told);
+    if (!EG(exception) && Z_TYPE_P(told) != IS_STRING) {
+        *reason = "its serialize() returned no string";
+    }
+    return !EG(exception) && !*reason;
+}
+
+/* One property into the table of those that are kept; by the number that its name says if __unserialize() will get the
+ * table as an array, as PHP does. */
+static void keep_property(zend_array *table, zend_string *name, zval *value, bool as_array)
+{
+    if (Z_ISREF_P(value) && Z_REFCOUNT_P(value) == 1) {
+        value = Z_REFVAL_P(value);
+    }
+    Z_TRY_ADDREF_P(value);
+    if (as_array) {
+        zend_symtable_update(table, name, value);
+    } else {
+        zend_hash_update(table, name, value);
+    }
+}
+
+static void keep_all(zend_array *table, zend_array *properties, bool as_array)
+{
+    zend_string *name;
+    zend_ulong index;
+    zval *value;
+
+    ZEND_HASH_FOREACH_KEY_VAL_IND(properties, index, name, value)
+    {
+        if (name) {
+            keep_property(table, name, value, as_array);
+        } else {
+            name = zend_ulong_to_str(index);
+            keep_property(table, name, value, as_array);
+            zend_string_release(name);
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+/* Whether the object has the property. One that is typed and was never set is passed over without a word. */
+static bool keep_if_there(zend_array *table, zend_object *object, zend_array *properties, zend_string *name,
+                          bool as_array)
+{
+    zval *value = zend_hash_find(properties, name);
+
+    if (value && Z_TYPE_P(value) == IS_INDIRECT) {
+        value = Z_INDIRECT_P(value);
+        if (Z_TYPE_P(value) == IS_UNDEF) {
+            return zend_get_typed_property_info_for_slot(object, value) != NULL;
+        }
+    }
+    if (value) {
+        keep_property(table, name, value, as_array);
+    }
+    return value != NULL;
+}
+
+/* __sleep() gives bare names: of a public property, of a private one of the very class, or of a protected one. */
+static void keep_named(zend_array *table, zend_object *object, zend_array *properties, zend_string *name, bool as_array)
+{
+    const zend_string *class = object->ce->name;
+
+    if (keep_if_there(table, object, properties, name, as_array)) {
+        return;
+    }
+    zend_string *private =
+        zend_mangle_property_name(ZSTR_VAL(class), ZSTR_LEN(class), ZSTR_VAL(name), ZSTR_LEN(name), false);
+    zend_string *protected = zend_mangle_property_name("*", 1, ZSTR_VAL(name), ZSTR_LEN(name), false);
+    if (!keep_if_there(table, object, properties, private, as_array) &&
+        !keep_if_there(table, object, properties, protected, as_array)) {
+        php_error_docref(NULL, E_WARNING, "\"%s\" returned as member variable from __sleep() but does not exist",
+                         ZSTR_VAL(name));
+    }
+    zend_string_release(private);
+    zend_string_release(protected);
+}
+
+static bool keep_what_sleep_names(zend_array *table, zend_object *object, zend_array *names, bool as_array)
+{
+    zval of_object, *entry;
+
+    ZVAL_OBJ(&of_object, object);
+    zend_array *properties = zend_get_properties_for(&of_object, ZEND_PROP_PURPOSE_SERIALIZE);
+    ZEND_HASH_FOREACH_VAL_IND(names, entry)
+    {
+        zend_string *name = zval_get_string(entry);
+        if (!EG(exception)) {
+            keep_named(table, object, properties, name, as_array);
+        }
+        zend_string_release(name);
+        if (EG(exception)) {
+            break;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    zend_release_properties(properties);
+    return !EG(exception);
+}
+
+static bool ask_sleep(zval *told, zend_object *object, zend_function *sleep, bool as_array, const char **reason)
+{
+    zval names;
+    bool done = false;
+
+    zend_call_known_instance_method_with_0_params(sleep, object, &names);
+    if (!EG(exception) && Z_TYPE(names) == IS_ARRAY) {
+        array_init(told);
+        done = keep_what_sleep_names(Z_ARR_P(told), object, Z_ARR(names), as_array);
+    } else if (!EG(exception)) {
+        *reason = "its __sleep() returned no array";
+    }
+    zval_ptr_dtor(&names);
+    return done;
+}
+
+/* Initialises a lazy object, unless it says that this is not to. */
+static bool ask_properties(zval *told, zend_object *object, bool as_array)
+{
+    zval of_object;
+
+    ZVAL_OBJ(&of_object, object);
+    zend_array *properties = zend_get_properties_for(&of_object, ZEND_PROP_PURPOSE_SERIALIZE);
+    if (!EG(exception)) {
+        array_init(told);
+        keep_all(Z_ARR_P(told), properties, as_array);
+    }
+    zend_release_properties(properties);
+    return !EG(exception);
+}
+
+/* What is serialised inside, as by a call of serialize() in __serialize(), is a value of its own. */
+static bool ask_object(zval *told, zend_object *object, enum larder_form form, const char **reason)
+{
+    zend_function *sleep = larder_method(object->ce, ZEND_STR_SLEEP);
+    bool as_array = form == LARDER_FORM_STATE, done;
+
+    BG(serialize_lock)++;
+    if (form == LARDER_FORM_TEXT) {
+        done = ask_text(told, object, reason);
+    } else if (object->ce->__serialize) {
+        done = ask_serialize(told, object, reason);
+    } else if (sleep) {
+        done = ask_sleep(told, object, sleep, as_array, reason);
+    } else {
+        done = ask_properties(told, object, as_array);
+    }
+    BG(serialize_lock)--;
+    if (!done) {
+        zval_ptr_dtor(told);
+        ZVAL_UNDEF(told);
+    }
+    return done;
+}
+
+/* ---- walking --------------------------------------------------------------------------------------------------- */
+
+static void enter(struct walk *walk, zval *holder, uint32_t answer)
+{
+    if (walk->depth == walk->capacity) {
+        walk->capacity = walk->capacity ? walk->capacity * 2 : 16;
+        walk->places = safe_erealloc(walk->places, walk->capacity, sizeof(*walk->places), 0);
+    }
+    struct place *place = &walk->places[walk->depth++];
+    *place = (struct place){.answer = answer};
+    ZVAL_COPY(&place->holder, holder);
+}
+
+static void leave(struct walk *walk)
+{
+    struct place *place = &walk->places[--walk->depth];
+
+    if (place->answer != NO_ANSWER && walk->answers->list[place->answer].turn == NO_ANSWER) {
+        walk->answers->list[place->answer].turn = walk->answers->turns++;
+    }
+    /* May run a destructor, if the user's code has let go of it meanwhile. */
+    zval holder = place->holder;
+    zval_ptr_dtor(&holder);
+}
+
+static bool is_new(struct walk *walk, const void *thing)
+{
+    uint32_t count = walk->seen.count;
+    larder_seen_place(&walk->seen, thing, 0);
+    return walk->seen.count != count;
+}
+
+static void refuse(struct walk *walk, const char *reason)
+{
+    uint32_t count = 0;
+    struct larder_step *steps = safe_emalloc(walk->depth + 1, sizeof(*steps), 0);
+
+    for (uint32_t i = 0; i < walk->depth; i++) {
+        const struct place *place = &walk->places[i];
+        struct larder_step step = {.position = place->position - 1, .holder = Z_PTR(place->holder)};
+        if (Z_TYPE(place->holder) == IS_ARRAY && place->answer != NO_ANSWER) {
+            step.teller = walk->answers->list[place->answer].object->ce;
+            step.type = larder_step_into_told(step.teller);
+        } else if (Z_TYPE(place->holder) == IS_OBJECT) {
+            zend_object *object = Z_OBJ(place->holder);
+            uint32_t slots = (uint32_t)object->ce->default_properties_count;
+            step.type = LARDER_STEP_SLOT;
+            if (step.position >= slots) {
+                step.type = LARDER_STEP_NAME;
+                step.holder = object->properties;
+                step.position -= slots;
+            }
+        }
+        steps[count++] = step;
+    }
+    larder_refuse_answer(walk->refusal, steps, count, reason);
+    efree(steps);
+}
+
+static uint32_t answer_of(struct walk *walk, const zend_object *object)
+{
+    const struct larder_seen_entry *entry = larder_seen_slot(&walk->answers->places, object);
+    return entry->key ? (uint32_t)entry->place : NO_ANSWER;
+}
+
+static bool meet_teller(struct walk *walk, zend_object *object, enum larder_form form)
+{
+    uint32_t answer = answer_of(walk, object);
+
+    if (answer == NO_ANSWER) {
+        const char *reason = NULL;
+        zval told;
+        answer = add_answer(walk->answers, object, form);
+        ZVAL_UNDEF(&told);
+        if (!ask_object(&told, object, form, &reason)) {
+            refuse(walk, reason);
+            return false;
+        }
+        walk->answers->list[answer].told = told;
+    }
+    struct larder_answer *known = &walk->answers->list[answer];
+    if (Z_TYPE(known->told) == IS_ARRAY) {
+        enter(walk, &known->told, answer);
+    } else if (known->turn == NO_ANSWER) {
+        known->turn = walk->answers->turns++;
+    }
+    return true;
+}
+
+static bool meet_object(struct walk *walk, zval *value)
+{
+    zend_object *object = Z_OBJ_P(value);
+
+    if ((object->ce->ce_flags & ZEND_ACC_ENUM) || !is_new(walk, object)) {
+        return true;
+    }
+    const struct larder_class *class = larder_class_of(object->ce);
+    enum larder_form form = larder_form_of(object, class);
+    if (form == LARDER_FORM_NONE) {
+        return true; /* the survey says so, with more words */
+    }
+    if (form != LARDER_FORM_SLOTS) {
+        return meet_teller(walk, object, form);
+    }
+    uint32_t answer = NO_ANSWER;
+    if (class->wakes) {
+        answer = answer_of(walk, object);
+        if (answer == NO_ANSWER) {
+            answer = add_answer(walk->answers, object, form);
+        }
+    }
+    enter(walk, value, answer);
+    return true;
+}
+
+static bool meet(struct walk *walk, zval *value)
+{
+    if (Z_ISREF_P(value)) {
+        if (GC_REFCOUNT(Z_REF_P(value)) > 1 && !is_new(walk, Z_REF_P(value))) {
+            return true;
+        }
+        value = Z_REFVAL_P(value);
+    }
+    if (Z_TYPE_P(value) == IS_OBJECT) {
+        return meet_object(walk, value);
+    }
+    /* PHP's own immutable arrays have no objects in them. */
+    if (Z_TYPE_P(value) == IS_ARRAY && !(GC_FLAGS(Z_ARR_P(value)) & GC_IMMUTABLE) &&
+        (!larder_may_be_shared(&Z_ARR_P(value)->gc) || is_new(walk, Z_ARR_P(value)))) {
+        enter(walk, value, NO_ANSWER);
+    }
+    return true;
+}
+
+/* `dynamic`: of a table of an object's properties, those that have no slot. A hole is as good as null here. */
+static zval *part_at(zend_array *table, uint32_t position, bool dynamic)
+{
+    zval *element = HT_IS_PACKED(table) ? &table->arPacked[position] : &table->arData[position].val;
+    zval *value = larder_live_value(element, dynamic);
+    return value ? value : &EG(uninitialized_zval);
+}
+
+/* The next part of what the walk is in; NULL at its end. */
+static zval *next_part(struct place *place)
+{
+    if (Z_TYPE(place->holder) == IS_ARRAY) {
+        zend_array *table = Z_ARR(place->holder);
+        return place->position < table->nNumUsed ? part_at(table, place->position++, false) : NULL;
+    }
+    zend_object *object = Z_OBJ(place->holder);
+    uint32_t slots = (uint32_t)object->ce->default_properties_count;
+    if (place->position < slots) {
+        return OBJ_PROP_NUM(object, place->position++);
+    }
+    if (!object->properties || place->position - slots >= object->properties->nNumUsed) {
+        return NULL;
+    }
+    return part_at(object->properties, place->position++ - slots, true);
+}
+
+bool larder_ask(struct larder_answers *answers, zval *value, larder_image_refusal *refusal)
+{
+    struct walk walk = {.answers = answers, .refusal = refusal};
+    bool done;
+
+    larder_seen_init(&walk.seen, false);
+    done = meet(&walk, value);
+    while (done && walk.depth) {
+        zval *part = next_part(&walk.places[walk.depth - 1]);
+        if (part) {
+            done = meet(&walk, part);
+        } else {
+            leave(&walk);
+            done = !EG(exception);
+        }
+    }
+    while (walk.depth) {
+        zval_ptr_dtor(&walk.places[--walk.depth].holder);
+    }
+    if (walk.places) {
+        efree(walk.places);
+    }
+    larder_seen_free(&walk.seen);
+    if (EG(exception) && !refusal->message) {
+        larder_refuse_answer(refusal, NULL, 0, NULL); /* a destructor has thrown it */
+    }
+    return done;
+}

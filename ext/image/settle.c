@@ -1,0 +1,105 @@
+/* When all parts of a value were found: which are made anew on each read, in which order they lie, how much room they
+ * take.
+ */
+#include "survey.h"
+
+/* One that was met once only is no part: what it refers to stands in its place. */
+static void settle_references(struct larder_survey *survey)
+{
+    for (uint32_t i = 0; survey->has_references && i < survey->count; i++) {
+        struct larder_found *found = &survey->found[i];
+        if (found->type == LARDER_FOUND_REFERENCE) {
+            found->plain = found->live == 1;
+            if (!found->plain) {
+                larder_rebuild_upwards(survey, i);
+            }
+        }
+    }
+}
+
+/* An array that was met again may turn out later to have objects in it; those who had met it must know. Few
+ * values have both, and the loop ends after as many rounds as such arrays lie inside one another. */
+static void settle_shared(struct larder_survey *survey)
+{
+    bool again = survey->has_objects || survey->has_shared_references;
+
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < survey->shared_count; i++) {
+            const struct larder_shared *shared = &survey->shared[i];
+            if (survey->found[shared->child].rebuilt && !survey->found[shared->parent].rebuilt) {
+                larder_rebuild_upwards(survey, shared->parent);
+                again = true;
+            }
+        }
+    }
+}
+
+static int by_turn(const void *one, const void *other)
+{
+    const struct larder_found *const *a = one, *const *b = other;
+    return (*a)->turn < (*b)->turn ? -1 : (*a)->turn > (*b)->turn;
+}
+
+/* Of those that were asked some may be in the value no more: the turns of the others are made to follow one another. */
+static void settle_turns(struct larder_survey *survey)
+{
+    struct larder_found **waiting = safe_emalloc(survey->turns, sizeof(struct larder_found *), 0);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < survey->count; i++) {
+        if (survey->found[i].turn) {
+            waiting[count++] = &survey->found[i];
+        }
+    }
+    qsort(waiting, count, sizeof(struct larder_found *), by_turn);
+    for (uint32_t i = 0; i < count; i++) {
+        waiting[i]->turn = i + 1;
+    }
+    efree(waiting);
+}
+
+static size_t size_of_found(const struct larder_found *found)
+{
+    switch (found->type) {
+    case LARDER_FOUND_OBJECT:
+        return larder_object_size((uint32_t)((zend_object *)found->source)->ce->default_properties_count);
+    case LARDER_FOUND_TELLER:
+        return sizeof(struct larder_teller_part);
+    case LARDER_FOUND_REFERENCE:
+        return sizeof(struct larder_reference_part);
+    case LARDER_FOUND_CASE:
+        return sizeof(struct larder_case_part);
+    case LARDER_FOUND_CLASS:
+        return sizeof(struct larder_class_part);
+    default:
+        return sizeof(zend_array) + (found->packed
+                                         ? HT_HASH_SIZE(HT_MIN_MASK) + found->elements * sizeof(zval)
+                                         : larder_hash_size(found->elements) + found->elements * sizeof(Bucket));
+    }
+}
+
+/* What is made anew on each read comes first, so that a reader can stop behind it. */
+static void lay_out(struct larder_survey *survey)
+{
+    for (int rebuilt = 1; rebuilt >= 0; rebuilt--) {
+        for (uint32_t i = 0; i < survey->count; i++) {
+            struct larder_found *found = &survey->found[i];
+            if (found->rebuilt == rebuilt && !found->plain) {
+                found->offset = survey->parts;
+                found->number = survey->part_count++;
+                survey->parts += size_of_found(found);
+            }
+        }
+    }
+}
+
+void larder_survey_settle(struct larder_survey *survey)
+{
+    settle_references(survey);
+    settle_shared(survey);
+    if (survey->turns) {
+        settle_turns(survey);
+    }
+    lay_out(survey);
+}

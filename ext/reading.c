@@ -1,0 +1,212 @@
+/* Larder\SharedMemory: reading. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php_larder.h"
+
+#include "shared_memory.h"
+
+#include "image/image.h"
+
+/* ---- values out ---------------------------------------------------------------------------------------- */
+
+/* Reading this kind may run user code (autoloading, __unserialize), which may use the pool in turn. */
+static bool may_run_code(uint8_t kind)
+{
+    return kind == LARDER_KIND_OBJECT || kind == LARDER_KIND_ARRAY_OF_OBJECTS;
+}
+
+/* The pin lasts only for the moment, so nothing may be handed out in place; and where user code may run, not even the
+ * pin may be relied on: it works on a copy of the image. */
+static bool read_briefly(larder_pool *pool, const larder_hit *hit, const void *value, size_t size, zval *result)
+{
+    uint8_t kind = hit->item->kind;
+    bool done;
+    larder_count(pool, LARDER_COPIES);
+    if (!may_run_code(kind)) {
+        done = larder_image_read(result, kind, value, size, pool->shift, false);
+        larder_hit_drop(pool, hit);
+        return done;
+    }
+    void *copy = emalloc(size);
+    memcpy(copy, value, size);
+    intptr_t shift = (intptr_t)((uintptr_t)copy - ((uintptr_t)value - (uintptr_t)pool->shift));
+    larder_hit_drop(pool, hit);
+    done = larder_image_read(result, kind, copy, size, shift, false);
+    efree(copy);
+    return done;
+}
+
+static bool read_pinned(larder_pool *pool, const larder_hit *hit, zval *result)
+{
+    size_t size;
+    const void *value = larder_hit_value(pool, hit, &size);
+    if (UNEXPECTED(value == NULL)) {
+        larder_hit_drop(pool, hit);
+        return false;
+    }
+    if (hit->item->kind == LARDER_KIND_COUNTER) {
+        ZVAL_LONG(result, larder_counter_value(value));
+        larder_hit_drop(pool, hit);
+        return true;
+    }
+    if (EXPECTED(hit->hold == LARDER_HELD)) {
+        return larder_image_read(result, hit->item->kind, value, size, pool->shift, pool->zero_copy);
+    }
+    return read_briefly(pool, hit, value, size, result);
+}
+
+/* Copies a small value, and looks afterwards whether it was whole; if not, once more under a pin. */
+static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+{
+    larder_hit again;
+    size_t size;
+    uint8_t kind = hit->item->kind;
+    const void *value = larder_hit_value(pool, hit, &size);
+    /* Kind and size first: what they say is acted on. */
+    if (UNEXPECTED(value == NULL || kind > LARDER_LAST_SMALL_KIND || !larder_hit_confirm(pool, hit))) {
+        return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
+    }
+    if (kind == LARDER_KIND_COUNTER) {
+        ZVAL_LONG(result, larder_counter_value(value));
+    } else {
+        larder_image_read(result, kind, value, size, 0, false);
+    }
+    if (EXPECTED(larder_hit_confirm(pool, hit))) {
+        return true;
+    }
+    zval_ptr_dtor(result);
+    ZVAL_NULL(result);
+    return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
+}
+
+static zend_always_inline bool read_value(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+{
+    if (EXPECTED(hit->hold == LARDER_HELD) && hit->item->kind == LARDER_KIND_ARRAY && EXPECTED(pool->zero_copy)) {
+        const larder_item *item = hit->item;
+        larder_image_use_array(result, (const char *)item +
+                                           larder_item_value_at(item->tags, item->key_length, LARDER_KIND_ARRAY));
+        return true;
+    }
+    return hit->hold == LARDER_UNPINNED ? read_unpinned(pool, key, hit, result) : read_pinned(pool, hit, result);
+}
+
+bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+{
+    return read_value(pool, key, hit, result);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+ZEND_METHOD(Larder_SharedMemory, get)
+{
+    zend_string *name;
+    zval *fallback = NULL;
+    larder_key key;
+    larder_hit hit;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_ZVAL(fallback)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (UNEXPECTED(!larder_make_key(&key, name, 1))) {
+        RETURN_THROWS();
+    }
+    if (EXPECTED(larder_get(pool, &key, &hit)) && EXPECTED(read_value(pool, &key, &hit, return_value))) {
+        return;
+    }
+    if (fallback != NULL && !EG(exception)) {
+        RETURN_COPY_DEREF(fallback);
+    }
+}
+
+ZEND_METHOD(Larder_SharedMemory, getMany)
+{
+    zend_array *keys = larder_keys_argument(execute_data);
+    zval *entry;
+    if (keys == NULL) {
+        RETURN_THROWS();
+    }
+    larder_pool *pool = THIS_POOL();
+    array_init_size(return_value, zend_hash_num_elements(keys));
+    ZEND_HASH_FOREACH_VAL(keys, entry)
+    {
+        larder_key key;
+        larder_hit hit;
+        zval value;
+        zend_string *name = larder_listed_key(entry, &key, 1);
+        if (name == NULL) {
+            RETURN_THROWS();
+        }
+        if (larder_get(pool, &key, &hit) && read_value(pool, &key, &hit, &value)) {
+            zend_symtable_update(Z_ARRVAL_P(return_value), name, &value);
+        }
+        zend_string_release(name);
+        if (EG(exception)) {
+            RETURN_THROWS();
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
+{
+    larder_hit hit;
+    zval entry, value;
+    if (!larder_get_pinned(pool, key, &hit)) {
+        return;
+    }
+    uint64_t stamp = hit.item->stamp, expiry = larder_told_expiry(&hit.item->expiry);
+    if (!read_pinned(pool, &hit, &value)) {
+        return;
+    }
+    array_init_size(&entry, 3);
+    zend_hash_next_index_insert_new(Z_ARRVAL(entry), &value);
+    if (expiry == LARDER_NO_EXPIRY) {
+        add_next_index_null(&entry);
+    } else {
+        add_next_index_long(&entry, (zend_long)((expiry + 999) / 1000));
+    }
+    add_next_index_long(&entry, (zend_long)stamp);
+    zend_symtable_update(Z_ARRVAL_P(result), name, &entry);
+}
+
+ZEND_METHOD(Larder_SharedMemory, fetch)
+{
+    zend_array *keys = larder_keys_argument(execute_data);
+    zval *entry;
+    if (keys == NULL) {
+        RETURN_THROWS();
+    }
+    larder_pool *pool = THIS_POOL();
+    array_init_size(return_value, zend_hash_num_elements(keys));
+    ZEND_HASH_FOREACH_VAL(keys, entry)
+    {
+        larder_key key;
+        zend_string *name = larder_listed_key(entry, &key, 1);
+        if (name == NULL) {
+            RETURN_THROWS();
+        }
+        add_fetched(pool, &key, name, return_value);
+        zend_string_release(name);
+        if (EG(exception)) {
+            RETURN_THROWS();
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+ZEND_METHOD(Larder_SharedMemory, has)
+{
+    zend_string *name;
+    larder_key key;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!larder_make_key(&key, name, 1)) {
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(larder_exists(THIS_POOL(), &key));
+}

@@ -1,0 +1,491 @@
+/* Larder\SharedMemory: storing, deleting and counting. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php_larder.h"
+
+#include "shared_memory.h"
+
+#include "engine/token.h"
+#include "image/image.h"
+
+#include "ext/standard/php_string.h"
+#include "zend_exceptions.h"
+
+/* ---- values in ----------------------------------------------------------------------------------------- */
+
+static void write_image(const void *context, void *to, uintptr_t address)
+{
+    larder_image_write(context, to, address);
+}
+
+larder_lifetime larder_lifetime_of(const larder_pool *pool, zend_long ttl, bool forever)
+{
+    if (forever) {
+        return (larder_lifetime){.dead = false, .expiry = LARDER_NO_EXPIRY};
+    }
+    return (larder_lifetime){.dead = ttl <= 0,
+                             .expiry = ttl <= 0 ? 0 : larder_expiry(larder_pool_now(pool), (uint64_t)ttl)};
+}
+/* A store with a TTL of zero or less: as if the item had been stored and had expired at once. */
+static bool store_dead(larder_pool *pool, const larder_key *key, enum larder_mode mode)
+{
+    if (mode == LARDER_ADD) {
+        return !larder_exists(pool, key);
+    }
+    bool existed = larder_reach(pool) && larder_delete(pool, key);
+    return mode == LARDER_SET ? !EG(exception) : existed;
+}
+
+/* What the value's own code throws while it is asked for its state is the previous exception, so that callers have one
+ * exception to expect. exit() and the like go on. */
+static ZEND_COLD void refuse_value(const zend_string *key, const larder_image_refusal *refusal)
+{
+    if (EG(exception) == NULL || instanceof_function(EG(exception)->ce, zend_ce_throwable)) {
+        zend_string *start = zend_string_init(ZSTR_VAL(key), MIN(ZSTR_LEN(key), 64), 0);
+        zend_string *shown = php_addcslashes(start, ZEND_STRL(LARDER_UNPRINTABLE "\""));
+        zend_throw_exception_ex(larder_unstorable_class, 0, "The value of the key \"%s\" was not stored: %s%s",
+                                ZSTR_VAL(shown), ZSTR_VAL(refusal->message), EG(exception) == NULL ? "." : "");
+        zend_string_release(shown);
+        zend_string_release(start);
+    }
+    zend_string_release(refusal->message);
+}
+#define LARDER_TAGS_ON_STACK 16u
+
+/* A name of a tag out of a list. False: an exception is pending. */
+static bool tag_of(zval *entry, uint32_t argument, uint64_t *tag)
+{
+    ZVAL_DEREF(entry);
+    if (Z_TYPE_P(entry) != IS_STRING && Z_TYPE_P(entry) != IS_LONG) {
+        zend_argument_type_error(argument, "must be a list of strings or ints, %s given in it",
+                                 zend_zval_type_name(entry));
+        return false;
+    }
+    zend_string *name = zval_get_string(entry);
+    bool sound = ZSTR_LEN(name) - 1 < LARDER_KEY_MAX;
+    if (sound) {
+        *tag = larder_tag_of(ZSTR_VAL(name), ZSTR_LEN(name));
+    } else {
+        zend_argument_value_error(argument, "must not contain a tag of %zu bytes; a tag has 1 to %u bytes",
+                                  ZSTR_LEN(name), LARDER_KEY_MAX);
+    }
+    zend_string_release(name);
+    return sound;
+}
+
+/* Reads a list of tags into `own`, or into memory to be freed with larder_discard_tags(). NULL: an exception is
+ * pending. */
+static uint64_t *read_tags(zend_array *list, uint32_t argument, uint32_t most, uint64_t own[LARDER_TAGS_ON_STACK])
+{
+    uint32_t count = zend_hash_num_elements(list), i = 0;
+    zval *entry;
+    if (count > most) {
+        zend_argument_value_error(argument, "must not contain more than %u tags, %u given", most, count);
+        return NULL;
+    }
+    uint64_t *tags = count <= LARDER_TAGS_ON_STACK ? own : safe_emalloc(count, sizeof *tags, 0);
+    ZEND_HASH_FOREACH_VAL(list, entry)
+    {
+        if (!tag_of(entry, argument, &tags[i++])) {
+            if (tags != own) {
+                efree(tags);
+            }
+            return NULL;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return tags;
+}
+
+void larder_discard_tags(const larder_terms *terms, const uint64_t own[LARDER_TAGS_ON_STACK])
+{
+    if (terms->tags != NULL && terms->tags != own) {
+        efree((void *)(uintptr_t)terms->tags);
+    }
+}
+
+/* A token becomes the tick that the engine judges by. */
+static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *token, enum larder_verb verb)
+{
+    zval *epoch = OBJ_PROP_NUM(token, 0), *clock = OBJ_PROP_NUM(token, 1);
+    on->terms.verb = verb;
+    if (Z_TYPE_P(epoch) != IS_STRING || Z_TYPE_P(clock) != IS_LONG || !larder_pool_enter_to_write(pool)) {
+        return;
+    }
+    zend_string *id = larder_pool_id(pool);
+    on->terms.token = (uint64_t)Z_LVAL_P(clock);
+    if (zend_string_equals(Z_STR_P(epoch), id) && on->terms.token <= larder_now_logical(pool->header)) {
+        on->terms.life = pool->life;
+    }
+    zend_string_release(id);
+}
+
+static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_plan *plan, const larder_conditions *on)
+{
+    if (on->life.dead) {
+        return on->terms.verb == LARDER_FILL || store_dead(pool, key, on->terms.mode);
+    }
+    const larder_value in = {.kind = plan->kind,
+                             .has_layout = plan->kind >= LARDER_FIRST_KIND_WITH_LAYOUT,
+                             .size = plan->size,
+                             .counter = plan->kind == LARDER_KIND_COUNTER ? Z_LVAL(plan->value) : 0,
+                             .write = write_image,
+                             .context = plan};
+    return larder_store(pool, key, &in, &on->terms) == LARDER_OK;
+}
+
+bool larder_store_value(larder_pool *pool, zend_string *name, const larder_key *key, zval *value,
+                        const larder_conditions *on)
+{
+    larder_image_plan plan;
+    larder_image_refusal refusal;
+    ZVAL_DEREF(value);
+    if (!larder_image_measure(&plan, value, &refusal)) {
+        refuse_value(name, &refusal);
+        return false;
+    }
+    bool stored = store_plan(pool, key, &plan, on);
+    larder_image_discard(&plan);
+    return stored;
+}
+
+/* False: an exception is pending. */
+bool larder_read_conditions(larder_conditions *on, enum larder_mode mode, larder_lifetime life, zend_array *tags,
+                            uint32_t argument, uint64_t own[LARDER_TAGS_ON_STACK])
+{
+    *on = (larder_conditions){.life = life, .terms = {.mode = mode, .expiry = life.expiry}};
+    if (tags != NULL && zend_hash_num_elements(tags) > 0) {
+        on->terms.tags = read_tags(tags, argument, LARDER_TAGS_MAX, own);
+        on->terms.tags_count = zend_hash_num_elements(tags);
+        return on->terms.tags != NULL;
+    }
+    return true;
+}
+
+/* Microseconds, as items keep them. */
+uint32_t larder_cost_of(double seconds)
+{
+    return seconds > 0 ? (uint32_t)MIN(seconds * 1e6, (double)UINT32_MAX) : 0;
+}
+
+static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
+{
+    zend_string *name;
+    zval *value;
+    zend_long ttl = 0;
+    bool forever = true;
+    zend_array *tags = NULL;
+    zend_object *token = NULL;
+    larder_key key;
+    larder_conditions on;
+    uint64_t own[LARDER_TAGS_ON_STACK];
+    ZEND_PARSE_PARAMETERS_START(2, 5)
+    Z_PARAM_STR(name)
+    Z_PARAM_ZVAL(value)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    Z_PARAM_ARRAY_HT(tags)
+    Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1) ||
+        !larder_read_conditions(&on, mode, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 3 || forever), tags, 4,
+                                own)) {
+        RETURN_THROWS();
+    }
+    if (token != NULL) {
+        judge_by(&on, pool, token, LARDER_JUDGED);
+    }
+    RETVAL_BOOL(larder_store_value(pool, name, &key, value, &on));
+    larder_discard_tags(&on.terms, own);
+}
+/* ---- storing ------------------------------------------------------------------------------------------- */
+
+ZEND_METHOD(Larder_SharedMemory, set)
+{
+    store_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, LARDER_SET);
+}
+
+ZEND_METHOD(Larder_SharedMemory, add)
+{
+    store_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, LARDER_ADD);
+}
+
+ZEND_METHOD(Larder_SharedMemory, replace)
+{
+    store_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, LARDER_REPLACE);
+}
+
+/* One of many that are stored together, or not at all. */
+typedef struct one_of_many {
+    zend_string *name;
+    larder_key key;
+    larder_image_plan plan;
+} one_of_many;
+
+/* The number of those that were measured; an exception is pending if these are not all. */
+static uint32_t measure_many(zend_array *values, one_of_many *many, bool *any_asked)
+{
+    uint32_t count = 0;
+    zend_ulong number;
+    zend_string *name;
+    zval *value;
+    ZEND_HASH_FOREACH_KEY_VAL(values, number, name, value)
+    {
+        one_of_many *one = &many[count];
+        larder_image_refusal refusal;
+        one->name = name != NULL ? zend_string_copy(name) : zend_long_to_str((zend_long)number);
+        if (!larder_make_key(&one->key, one->name, 1)) {
+            zend_string_release(one->name);
+            break;
+        }
+        ZVAL_DEREF(value);
+        if (!larder_image_measure(&one->plan, value, &refusal)) {
+            refuse_value(one->name, &refusal);
+            zend_string_release(one->name);
+            break;
+        }
+        larder_image_hold(&one->plan);
+        *any_asked |= one->plan.answers != NULL;
+        count++;
+    }
+    ZEND_HASH_FOREACH_END();
+    return count;
+}
+
+/* Objects in one value may have changed others when they were asked for their state. */
+static bool measure_many_again(one_of_many *many, uint32_t count)
+{
+    larder_image_refusal refusal;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!larder_image_measure_again(&many[i].plan, &refusal)) {
+            refuse_value(many[i].name, &refusal);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Lists the keys of those that were refused. */
+static void store_many(larder_pool *pool, zend_array *values, const larder_conditions *on, zval *refused)
+{
+    one_of_many *many = safe_emalloc(zend_hash_num_elements(values), sizeof *many, 0);
+    bool any_asked = false;
+    uint32_t count = measure_many(values, many, &any_asked);
+    if (!EG(exception) && (!any_asked || count < 2 || measure_many_again(many, count))) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (!store_plan(pool, &many[i].key, &many[i].plan, on) && !EG(exception)) {
+                add_next_index_str(refused, zend_string_copy(many[i].name));
+            }
+            if (EG(exception)) {
+                break;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        larder_image_discard(&many[i].plan);
+        zend_string_release(many[i].name);
+    }
+    efree(many);
+}
+
+ZEND_METHOD(Larder_SharedMemory, setMany)
+{
+    zend_array *values;
+    zend_long ttl = 0;
+    bool forever = true;
+    zend_array *tags = NULL;
+    zend_object *token = NULL;
+    larder_conditions on;
+    uint64_t own[LARDER_TAGS_ON_STACK];
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_ARRAY_HT(values)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    Z_PARAM_ARRAY_HT(tags)
+    Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_read_conditions(&on, LARDER_SET, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 2 || forever), tags, 3,
+                                own)) {
+        RETURN_THROWS();
+    }
+    if (token != NULL) {
+        judge_by(&on, pool, token, LARDER_JUDGED);
+    }
+    array_init(return_value);
+    store_many(pool, values, &on, return_value);
+    larder_discard_tags(&on.terms, own);
+}
+
+ZEND_METHOD(Larder_SharedMemory, fill)
+{
+    zend_string *name;
+    zval *value;
+    zend_object *token;
+    zend_long ttl = 0;
+    bool forever = true;
+    zend_array *tags = NULL;
+    double cost = 0;
+    larder_key key;
+    larder_conditions on;
+    uint64_t own[LARDER_TAGS_ON_STACK];
+    ZEND_PARSE_PARAMETERS_START(3, 6)
+    Z_PARAM_STR(name)
+    Z_PARAM_ZVAL(value)
+    Z_PARAM_OBJ_OF_CLASS(token, larder_token_class)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    Z_PARAM_ARRAY_HT(tags)
+    Z_PARAM_DOUBLE(cost)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1) ||
+        !larder_read_conditions(&on, LARDER_SET, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever), tags, 5,
+                                own)) {
+        RETURN_THROWS();
+    }
+    judge_by(&on, pool, token, LARDER_FILL);
+    on.terms.cost = larder_cost_of(cost);
+    RETVAL_BOOL(larder_store_value(pool, name, &key, value, &on));
+    larder_discard_tags(&on.terms, own);
+}
+
+ZEND_METHOD(Larder_SharedMemory, delete)
+{
+    zend_string *name;
+    larder_key key;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(larder_delete(pool, &key));
+}
+
+ZEND_METHOD(Larder_SharedMemory, deleteMany)
+{
+    zend_array *keys = larder_keys_argument(execute_data);
+    zend_long existed = 0;
+    zval *entry;
+    if (keys == NULL) {
+        RETURN_THROWS();
+    }
+    larder_pool *pool = THIS_POOL();
+    ZEND_HASH_FOREACH_VAL(keys, entry)
+    {
+        larder_key key;
+        zend_string *name = larder_listed_key(entry, &key, 1);
+        if (name == NULL) {
+            RETURN_THROWS();
+        }
+        existed += larder_reach(pool) && larder_delete(pool, &key);
+        zend_string_release(name);
+        if (EG(exception)) {
+            RETURN_THROWS();
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    RETURN_LONG(existed);
+}
+
+ZEND_METHOD(Larder_SharedMemory, increment)
+{
+    zend_string *name;
+    zend_long by = 1, initial = 0, ttl = 0;
+    bool forever = true;
+    larder_key key;
+    int64_t result = 0;
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_STR(name)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG(by)
+    Z_PARAM_LONG(initial)
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
+        RETURN_THROWS();
+    }
+    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+    if (life.dead && !larder_exists(pool, &key)) {
+        /* As if it had been stored and had expired at once. */
+        if (!__builtin_add_overflow((int64_t)initial, (int64_t)by, &result)) {
+            RETURN_LONG(result);
+        }
+        zend_throw_exception_ex(larder_not_a_counter_class, 0,
+                                "The value of \"%.80s\" would leave the range of int; nothing was changed.",
+                                ZSTR_VAL(name));
+        RETURN_THROWS();
+    }
+    switch (larder_increment(pool, &key, by, initial, life.expiry, &result)) {
+    case LARDER_COUNTED:
+        RETURN_LONG(result);
+    case LARDER_NOT_A_COUNTER:
+        zend_throw_exception_ex(larder_not_a_counter_class, 0,
+                                "The value of \"%.80s\" is not an int, so it cannot be counted up; delete it first.",
+                                ZSTR_VAL(name));
+        RETURN_THROWS();
+    case LARDER_OUT_OF_RANGE:
+        zend_throw_exception_ex(larder_not_a_counter_class, 0,
+                                "The value of \"%.80s\" would leave the range of int; nothing was changed.",
+                                ZSTR_VAL(name));
+        RETURN_THROWS();
+    case LARDER_NOT_COUNTED:
+        zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                                "The counter \"%.80s\" could not be stored in the pool \"%s\", which is full; make it "
+                                "larger (larder.size).",
+                                ZSTR_VAL(name), pool->name);
+        RETURN_THROWS();
+    }
+}
+
+ZEND_METHOD(Larder_SharedMemory, touch)
+{
+    zend_string *name;
+    zend_long ttl = 0;
+    bool forever = true;
+    larder_key key;
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1)) {
+        RETURN_THROWS();
+    }
+    larder_lifetime life = larder_lifetime_of(pool, ttl, forever);
+    if (!life.dead) {
+        RETURN_BOOL(larder_touch(pool, &key, life.expiry));
+    }
+    RETURN_BOOL(larder_reach(pool) && larder_delete(pool, &key));
+}
+
+ZEND_METHOD(Larder_SharedMemory, invalidateTags)
+{
+    zend_array *list;
+    uint64_t own[LARDER_TAGS_ON_STACK];
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    const larder_terms names = {.tags = read_tags(list, 1, UINT32_MAX, own),
+                                .tags_count = zend_hash_num_elements(list)};
+    if (names.tags != NULL && larder_reach(pool) && names.tags_count > 0) {
+        larder_invalidate(pool, names.tags, names.tags_count);
+    }
+    larder_discard_tags(&names, own);
+}
+
+ZEND_METHOD(Larder_SharedMemory, clear)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    larder_pool *pool = THIS_POOL();
+    if (larder_reach(pool)) {
+        larder_clear(pool);
+    }
+}

@@ -1,0 +1,130 @@
+--TEST--
+A fill that began before a write, a delete, an invalidation or a clear by another process never survives it; what a request did itself does not count
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+use Larder\SharedMemory;
+use Larder\Token;
+
+$pool = fresh_pool();
+
+/** Another request does it, meanwhile. */
+function elsewhere(string $code): void
+{
+    same(run_php('$pool = Larder\SharedMemory::open(pool_name()); ' . $code), '', 'elsewhere');
+}
+
+foreach ([
+    'a write' => '$pool->set("k", "newer");',
+    'a delete' => '$pool->delete("k");',
+    'a count' => '$pool->delete("k"); $pool->increment("k");',
+    'a tag' => '$pool->invalidateTags(["t"]);',
+    'a clear' => '$pool->clear();',
+] as $what => $code) {
+    foreach (['get', 'getMany', 'fetch', 'has'] as $reader) {
+        same((bool) $pool->$reader($reader === 'get' || $reader === 'has' ? 'k' : ['k']), false, 'a miss');
+        elsewhere($code);
+        same($pool->set('k', 'stale', null, ['t']), false, "$what refuses a set after $reader");
+        same($pool->get('k'), null, 'and nothing is left');
+        same($pool->set('k', 'fresh', null, ['t']), true, 'the next is taken');
+        same($pool->get('k'), 'fresh', 'and there');
+        $pool->delete('k');
+        if ($reader !== 'get') {
+            continue;
+        }
+        $token = $pool->token('k');
+        elsewhere($code);
+        same($pool->fill('k', 'stale', $token, null, ['t']), false, "$what refuses a fill");
+        same($pool->get('k') === 'stale', false, 'which is not there');
+        same($pool->add('l', 'stale', null, ['t'], $token), $what !== 'a tag' && $what !== 'a clear', "$what and an add of another key");
+        $pool->deleteMany(['k', 'l']);
+        $pool->set('k', 'first', null, ['t']);
+        $token = $pool->token('k');
+        elsewhere($code);
+        same($pool->replace('k', 'stale', null, ['t'], $token) || $pool->set('k', 'stale', null, ['t'], $token), false, "$what refuses a write");
+        same($pool->get('k'), null, 'and takes what was there');
+    }
+}
+check($pool->statistics()['conflicts'] > 20, 'conflicts are counted');
+
+echo "-- one's own doings\n";
+same($pool->get('k'), null, 'a miss');
+$pool->clear();
+$pool->invalidateTags(['t', 'u']);
+for ($i = 0; $i < 3000; $i++) {
+    $pool->set("other-$i", $i);
+}
+same($pool->set('k', 'v', null, ['t', 'u']), true, 'a clear and an invalidation of its own');
+same($pool->get('k'), 'v', 'do not kill it');
+$pool->delete('k');
+$token = $pool->token('k');
+$pool->invalidateTags(['t']);
+same($pool->fill('k', 'v', $token, 60, ['t']), true, 'nor a fill');
+same($pool->get('k'), 'v', 'which is there');
+
+echo "-- tokens\n";
+$token = $pool->token('k');
+same($pool->set('k', 'next', null, [], $token), true, 'read, change, write');
+same($pool->set('k', 'again', null, [], new Token($token->epoch, $token->clock)), true, "a token is what it says, and one's own write does not count");
+same($pool->set('k', 'never', null, [], new Token(str_repeat('0', 32), $token->clock)), false, 'of another life of the pool');
+same($pool->get('k'), null, 'nobody knows what happened: it is gone');
+$pool->set('k', 'here');
+same($pool->fill('k', 'never', new Token('', 0)), false, 'a fill');
+same($pool->add('m', 'never', null, [], new Token('', 0)), false, 'an add');
+same($pool->fill('k', 'never', new Token($token->epoch, PHP_INT_MAX)), false, 'of the future');
+same($pool->get('k'), 'here', 'change nothing');
+same($pool->setMany(['k' => 1, 'l' => 2], null, [], new Token('', 0)), ['k', 'l'], 'setMany names the refused');
+
+$token = $pool->token('k');
+SharedMemory::remove(pool_name());
+same(run_php('fresh_pool()->set("k", "of the new pool");'), '', 'it was replaced');
+same($pool->fill('k', 'of the old one', $token), false, 'which the fill itself finds out');
+same($pool->get('k'), 'of the new pool', 'and leaves');
+
+echo "-- fifty at once\n";
+/* All of them miss the key, compute and set it, over and over, while it is deleted now and then: as many hits as if the
+ * last to come simply won. */
+$loops = function (callable $set) use ($pool): float {
+    $pool->clear();
+    $children = [];
+    for ($i = 0; $i < 50; $i++) {
+        if (($children[] = pcntl_fork()) === 0) {
+            $hits = 0;
+            for ($j = 0; $j < 200; $j++) {
+                if ($i === 0 && $j % 20 === 0) {
+                    $pool->delete('loop');
+                }
+                if ($pool->get('loop') !== null) {
+                    $hits++;
+                } else {
+                    usleep(mt_rand(0, 300));
+                    $set($pool);
+                }
+                usleep(50);
+            }
+            $pool->increment('hits', $hits);
+            exit(0);
+        }
+    }
+    foreach ($children as $child) {
+        pcntl_waitpid($child, $status);
+    }
+
+    return $pool->get('hits') / (50 * 200);
+};
+$judged = $loops(fn (SharedMemory $pool) => $pool->set('loop', [1, 2, 3]));
+check($judged > 0.8, "overlapping fills are hits ($judged)");
+?>
+--CLEAN--
+<?php
+require __DIR__ . '/pool.inc';
+remove_pools();
+?>
+--EXPECT--
+-- one's own doings
+-- tokens
+-- fifty at once

@@ -1,0 +1,185 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Cache;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Health;
+use Larder\Store;
+use Psr\Log\LoggerInterface;
+
+/**
+ * The way from a cache to its store. A store that fails answers nothing; it is counted, logged once, and asked
+ * again the next time. What it should have forgotten meanwhile is told to it before anything else is asked: what this
+ * process remembers of it, and what is in the journal, if there is one.
+ */
+final class Delivery
+{
+    /** Undelivered keys or tags remembered one by one; beyond, everything is cleared when the store is back. */
+    private const MOST_UNDELIVERED = 10_000;
+
+    private bool $available = true;
+
+    private int $failures = 0;
+
+    private bool $clearPending = false;
+
+    /** Whether there is something in the journal. */
+    private bool $isJournaled = false;
+
+    /** @var array<array-key, true> */
+    private array $keys = [];
+
+    /** @var array<array-key, true> */
+    private array $tags = [];
+
+    public function __construct(
+        private readonly Store $store,
+        private readonly ?LoggerInterface $logger,
+        private readonly bool $strict,
+        private readonly ?Journal $journal = null,
+    ) {
+        $this->readJournal();
+    }
+
+    /** Whether the last call reached the store, and it has missed nothing. */
+    public function isAvailable(): bool
+    {
+        return $this->available && !$this->isJournaled;
+    }
+
+    /** Another process may have written into it. */
+    public function readJournal(): void
+    {
+        $this->isJournaled = $this->journal?->isEmpty() === false;
+    }
+
+    /**
+     * Asks the store, after telling it what it has missed.
+     *
+     * @template T
+     *
+     * @param \Closure(Store): T $ask
+     * @param list<string>       $keys   the keys whose present values the store must lose
+     * @param list<string>       $tags   the tags whose items it must lose
+     * @param bool               $clears whether it must lose everything
+     *
+     * @return ?T null if it is unavailable
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
+    {
+        try {
+            if (!$this->isAvailable() && !$clears) {
+                $this->repair();
+            }
+            $answer = $ask($this->store);
+        } catch (StoreUnavailable $failure) {
+            $this->owe($keys, $tags, $clears);
+            $this->fail($failure);
+
+            return null;
+        }
+        if (!$this->available) {
+            // Also true after a clear, which delivers whatever was not.
+            $this->forget();
+            $this->available = true;
+            $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
+        }
+
+        return $answer;
+    }
+
+    /** @throws StoreUnavailable if the cache is strict */
+    public function fail(StoreUnavailable $failure): void
+    {
+        $this->failures++;
+        if ($this->available) {
+            $this->available = false;
+            $this->logger?->error('The cache\'s store is unavailable: reads are misses, writes are refused.', [
+                'store' => $this->store::class,
+                'exception' => $failure,
+            ]);
+        }
+        if ($this->strict) {
+            throw $failure;
+        }
+    }
+
+    public function health(): Health
+    {
+        return new Health($this->available, $this->failures, \count($this->keys), \count($this->tags), $this->clearPending, $this->isJournaled);
+    }
+
+    /** @throws StoreUnavailable */
+    private function repair(): void
+    {
+        if ($this->isJournaled && $this->journal?->deliver($this->tell(...)) !== true) {
+            throw StoreUnavailable::because('The journal of the cache', 'it cannot be read', 'see that it is this user\'s, or remove it and clear the store');
+        }
+        $this->isJournaled = false;
+        $this->tell(array_map(strval(...), array_keys($this->keys)), array_map(strval(...), array_keys($this->tags)), $this->clearPending);
+        $this->forget();
+    }
+
+    /**
+     * @param list<string> $keys
+     * @param list<string> $tags
+     *
+     * @throws StoreUnavailable
+     */
+    private function tell(array $keys, array $tags, bool $clears): void
+    {
+        if ($clears) {
+            $this->store->clear();
+
+            return;
+        }
+        if ($tags !== []) {
+            $this->store->invalidateTags($tags);
+        }
+        if ($keys !== []) {
+            $this->store->delete($keys);
+        }
+    }
+
+    /**
+     * @param list<string> $keys
+     * @param list<string> $tags
+     */
+    private function owe(array $keys, array $tags, bool $clears): void
+    {
+        if ($keys === [] && $tags === [] && !$clears) {
+            return;
+        }
+        $flagged = $this->health()->isFlagged();
+        $this->keys += array_fill_keys($keys, true);
+        $this->tags += array_fill_keys($tags, true);
+        if ($clears || \count($this->keys) + \count($this->tags) > self::MOST_UNDELIVERED) {
+            $this->forget();
+            $this->clearPending = true;
+        }
+        if ($this->journal !== null) {
+            $isWritten = $this->journal->append($keys, $tags, $clears);
+            $this->isJournaled = $this->isJournaled || $isWritten;
+            if (!$isWritten) {
+                $this->logger?->error('The cache\'s journal cannot be written: what the store has missed is forgotten with this process.');
+            }
+        }
+        if (!$flagged) {
+            $this->logger?->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
+                'store' => $this->store::class,
+                'keys' => $keys,
+                'tags' => $tags,
+            ]);
+        }
+    }
+
+    private function forget(): void
+    {
+        $this->clearPending = false;
+        $this->keys = $this->tags = [];
+    }
+}

@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Cache;
+
+use Larder\Cache;
+use Larder\Exception\InvalidOption;
+use Larder\Ttl;
+
+/** What a cache's TTLs are in seconds. */
+final class Lifetimes
+{
+    /**
+     * @param int|\DateInterval|Ttl|null $default what null means; null: Cache::DEFAULT_TTL
+     * @param float                      $jitter  up to this share is taken off at random
+     *
+     * @throws InvalidOption
+     */
+    public function __construct(
+        private readonly int|\DateInterval|Ttl|null $default,
+        private readonly float $jitter,
+    ) {
+        $seconds = Ttl::seconds($default ?? Cache::DEFAULT_TTL);
+        if ($seconds !== null && $seconds <= 0) {
+            throw InvalidOption::range('defaultTtl', $seconds, 'more than 0 seconds, or Ttl::Forever');
+        }
+        if (!($jitter >= 0.0 && $jitter <= 0.5)) {
+            throw InvalidOption::range('jitter', $jitter, '0.0 to 0.5');
+        }
+    }
+
+    /** @return ?int null: no end */
+    public function seconds(int|\DateInterval|Ttl|null $ttl): ?int
+    {
+        $seconds = Ttl::seconds($ttl ?? $this->default ?? Cache::DEFAULT_TTL);
+        if ($this->jitter > 0.0 && $seconds !== null && $seconds > 1) {
+            return $seconds - (int) ($seconds * $this->jitter * (random_int(0, 1_000_000) / 1_000_000));
+        }
+
+        return $seconds;
+    }
+}

@@ -1,0 +1,132 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console\Doctor;
+
+use Larder\Console\Printed;
+use Larder\Console\StoreName;
+use Larder\Dsn;
+use Larder\Exception;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Key;
+use Larder\Store;
+use Larder\StoreStatistics;
+
+/** What can be wrong with one store. */
+final class StoreChecks
+{
+    private const NETWORK = ['nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'fuse.sshfs', 'glusterfs', 'fuse.glusterfs', 'ceph', 'afs', 'lustre', 'ocfs2', 'gfs2'];
+
+    /** Look-ups and saves that are timed. */
+    private const TIMED = 50;
+
+    public function __construct(
+        private readonly string $dsn,
+        private readonly Machine $machine,
+    ) {}
+
+    /** @return list<Finding> */
+    public function findings(): array
+    {
+        $what = StoreName::of($this->dsn);
+        try {
+            $dsn = Dsn::parse($this->dsn);
+            $store = $dsn->open();
+            [$found, $known] = [[$this->timed($store)], $store->statistics()];
+        } catch (StoreUnavailable $failure) {
+            return [Finding::problem($what, $failure->getMessage(), 'see above')];
+        } catch (Exception $mistake) {
+            return [Finding::problem($what, $mistake->getMessage(), 'the DSN, or what it asks for')];
+        }
+
+        return [...$found, ...$this->place($dsn), ...$this->memory($known), ...self::server($what, $known)];
+    }
+
+    /** @throws StoreUnavailable */
+    private function timed(Store $store): Finding
+    {
+        $what = StoreName::of($this->dsn);
+        $key = Key::internal('doctor', bin2hex(random_bytes(8)));
+        $looks = $saves = [];
+        for ($i = 0; $i < self::TIMED; $i++) {
+            $began = hrtime(true);
+            $unsaved = $store->save([new Item($key, str_repeat('x', 1_000), 60)]);
+            $saved = hrtime(true);
+            $found = $store->fetch([$key])->items[$key] ?? null;
+            $looks[] = hrtime(true) - $saved;
+            $saves[] = $saved - $began;
+            if ($unsaved !== [] || $found === null) {
+                $store->delete([$key]);
+
+                return Finding::problem($what, 'What is saved is not found again: it is full, or two of its servers answer in turn.', 'its size, or its address');
+            }
+        }
+        $store->delete([$key]);
+        sort($looks);
+        sort($saves);
+        $middle = intdiv(self::TIMED, 2);
+        $says = \sprintf('A look-up takes %.1f µs, a save %.1f µs (medians of %d, 1 KB).', $looks[$middle] / 1e3, $saves[$middle] / 1e3, self::TIMED);
+
+        return $looks[$middle] > 2_000_000
+            ? Finding::advice($what, "{$says} That is long for a cache.", 'a server that is nearer, or a tier in front of it')
+            : Finding::fine($what, $says);
+    }
+
+    /** @return list<Finding> */
+    private function place(Dsn $dsn): array
+    {
+        if (!\in_array($dsn->scheme, ['sqlite', 'file', 'php'], true)) {
+            return [];
+        }
+        $kind = $this->machine->fileSystemOf($dsn->absolutePath());
+        $isSqlite = $dsn->scheme === 'sqlite';
+
+        return match (true) {
+            !\in_array($kind, self::NETWORK, true) => [],
+            $isSqlite => [Finding::problem(StoreName::of($this->dsn), "It lies on a network file system ({$kind}), on which SQLite's locks and shared memory do not work.", 'a path on a local disk')],
+            default => [Finding::advice(StoreName::of($this->dsn), "It lies on a network file system ({$kind}): every look-up goes over the network.", 'a path on a local disk')],
+        };
+    }
+
+    /** @return list<Finding> */
+    private function memory(StoreStatistics $known): array
+    {
+        $what = StoreName::of($this->dsn);
+        $found = [];
+        if ($known->bytes !== null && ($known->capacity ?? 0) > 0) {
+            $full = $known->bytes / $known->capacity;
+            $lookups = ($known->hits ?? 0) + ($known->misses ?? 0);
+            if ($full > 0.9 && $known->evictions > 0 && $lookups > 1_000 && $known->misses > 0.2 * $lookups) {
+                $found[] = Finding::advice($what, \sprintf('It is full, evicts, and misses %s of its look-ups: more memory may help.', Printed::share($known->misses, $lookups)), 'its size; larder size tells how much would be enough');
+            }
+        }
+
+        return $found;
+    }
+
+    /** @return list<Finding> */
+    private static function server(string $what, StoreStatistics $known): array
+    {
+        $about = $known->details;
+        $policy = $about['maxmemory_policy'] ?? null;
+        $limit = $about['maxmemory'] ?? null;
+        $found = [];
+        if (\is_string($policy)) {
+            if ($limit === '0') {
+                $found[] = Finding::advice($what, 'The server has no limit to its memory: it grows until the machine has none left.', 'maxmemory 256mb');
+            }
+            if ($policy === 'noeviction' && $limit !== '0') {
+                $found[] = Finding::advice($what, 'A full server refuses to save: right for sessions and locks, not for a cache.', 'maxmemory-policy allkeys-lru (for a cache)');
+            } elseif ($policy !== 'noeviction') {
+                $found[] = Finding::fine($what, "The server evicts ({$policy}): right for a cache, not for sessions and locks.");
+            }
+        }
+        if (($about['expunges'] ?? 0) > 0) {
+            $found[] = Finding::advice($what, 'APCu was full and has dropped everything it had.', 'apc.shm_size=128M');
+        }
+
+        return $found;
+    }
+}

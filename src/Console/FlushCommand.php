@@ -1,0 +1,49 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console;
+
+use Larder\Cache;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Helper\QuestionHelper;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+use Symfony\Component\Console\Question\ConfirmationQuestion;
+
+#[AsCommand('flush', 'Delete everything in the store, or in a namespace of it')]
+final class FlushCommand extends StoreCommand
+{
+    protected function describe(): void
+    {
+        $this->setHelp(<<<'HELP'
+            Asks first, unless --force is given. What others keep in the same place, under another prefix, is not touched.
+
+              <info>%command.full_name% shm:shop</info>
+              <info>%command.full_name% redis://127.0.0.1 --namespace=menus --force</info>
+            HELP);
+        $this->addOption('force', 'f', InputOption::VALUE_NONE, 'Do not ask');
+    }
+
+    protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
+    {
+        if ($input->getOption('force') !== true) {
+            if (!$input->isInteractive()) {
+                return self::say($output, 'Nothing was deleted: give --force where nobody can be asked.', self::INVALID);
+            }
+            $question = new ConfirmationQuestion('Delete everything in it? [y/N] ', false);
+            if ((new QuestionHelper())->ask($input, $output, $question) !== true) {
+                return self::say($output, 'Nothing was deleted.', self::FAILURE);
+            }
+        }
+        $cache->clear();
+        if (self::wantsJson($input)) {
+            self::json($output, ['flushed' => true]);
+        } else {
+            $output->writeln('Everything is deleted.');
+        }
+
+        return self::SUCCESS;
+    }
+}

@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console;
+
+/** Values as a terminal or another program can read them. */
+final class Printed
+{
+    private const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+    private function __construct() {}
+
+    /** A string as it is, anything else in a form that shows what it is. */
+    public static function value(mixed $value): string
+    {
+        return match (true) {
+            \is_string($value) => $value,
+            \is_object($value) => rtrim(print_r($value, true)),
+            \is_array($value) => self::isPlain($value) ? self::json($value) : rtrim(print_r($value, true)),
+            default => var_export($value, true),
+        };
+    }
+
+    /** Bytes that are no UTF-8 are replaced, and what is no JSON is null. */
+    public static function json(mixed $value): string
+    {
+        return (string) json_encode(
+            $value,
+            \JSON_PRETTY_PRINT | \JSON_UNESCAPED_SLASHES | \JSON_UNESCAPED_UNICODE | \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR | \JSON_PRESERVE_ZERO_FRACTION,
+        );
+    }
+
+    /** A key on one line: bytes that a terminal would act on are escaped. */
+    public static function key(string $key): string
+    {
+        return mb_check_encoding($key, 'UTF-8') && preg_match('/[\p{C}]/u', $key) === 0 ? $key : addcslashes($key, "\0..\37\\\177..\377");
+    }
+
+    public static function bytes(?int $bytes): string
+    {
+        if ($bytes === null) {
+            return '–';
+        }
+        for ($unit = 0, $amount = (float) $bytes; $amount >= 1_024.0 && $unit < \count(self::UNITS) - 1; $unit++) {
+            $amount /= 1_024.0;
+        }
+
+        return $unit === 0 ? "{$bytes} B" : \sprintf('%.1f %s', $amount, self::UNITS[$unit]);
+    }
+
+    public static function count(?int $count): string
+    {
+        return $count === null ? '–' : number_format($count);
+    }
+
+    public static function share(?int $part, ?int $whole): string
+    {
+        return $part === null || $whole === null || $whole === 0 ? '–' : \sprintf('%.1f %%', 100 * $part / $whole);
+    }
+
+    /** @param array<mixed> $array */
+    private static function isPlain(array $array): bool
+    {
+        foreach ($array as $part) {
+            if (\is_object($part) || (\is_array($part) && !self::isPlain($part))) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+}

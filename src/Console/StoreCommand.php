@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console;
+
+use Larder\Cache;
+use Larder\Exception;
+use Larder\Exception\StoreUnavailable;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Completion\CompletionInput;
+use Symfony\Component\Console\Completion\CompletionSuggestions;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/** A command about one store, which its first argument names by a DSN. */
+abstract class StoreCommand extends Command
+{
+    private const EXIT_CODES = <<<'TEXT'
+
+
+        Exit codes: 0 done; 1 what was asked for is not there, or the store failed; 2 the command cannot be understood.
+        TEXT;
+
+    /** Adds the command's own arguments and options. */
+    abstract protected function describe(): void;
+
+    /**
+     * @return int the exit code
+     *
+     * @throws Exception
+     */
+    abstract protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int;
+
+    final protected function configure(): void
+    {
+        $this->addArgument('dsn', InputArgument::REQUIRED, 'The store, such as "shm:shop", "sqlite:/var/cache/site.db" or "redis://127.0.0.1"');
+        $this->addOption('namespace', null, InputOption::VALUE_REQUIRED, 'Only this namespace of the store');
+        $this->addOption('json', null, InputOption::VALUE_NONE, 'Answer in JSON');
+        $this->describe();
+        $this->setHelp(trim($this->getHelp()) . self::EXIT_CODES);
+    }
+
+    public function complete(CompletionInput $input, CompletionSuggestions $suggestions): void
+    {
+        if ($input->mustSuggestArgumentValuesFor('dsn')) {
+            $suggestions->suggestValues(StoreName::examples());
+        }
+    }
+
+    final protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        try {
+            $cache = Cache::open(self::text($input->getArgument('dsn')), strict: true);
+            $namespace = $input->getOption('namespace');
+
+            return $this->serve(\is_string($namespace) ? $cache->namespace($namespace) : $cache, $input, $output);
+        } catch (StoreUnavailable $failure) {
+            return self::say($output, $failure->getMessage(), self::FAILURE);
+        } catch (Exception $mistake) {
+            return self::say($output, $mistake->getMessage(), self::INVALID);
+        }
+    }
+
+    /** Says on the standard error why nothing came of it. */
+    final protected static function say(OutputInterface $output, string $message, int $code): int
+    {
+        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $errors->writeln($message, OutputInterface::OUTPUT_RAW);
+
+        return $code;
+    }
+
+    final protected static function wantsJson(InputInterface $input): bool
+    {
+        return $input->getOption('json') === true;
+    }
+
+    /** @param array<mixed> $answer */
+    final protected static function json(OutputInterface $output, array $answer): void
+    {
+        $output->writeln(Printed::json($answer), OutputInterface::OUTPUT_RAW);
+    }
+
+    final protected static function text(mixed $value): string
+    {
+        return \is_string($value) ? $value : '';
+    }
+
+    /** @return list<string> */
+    final protected static function texts(mixed $values): array
+    {
+        return array_values(array_filter(\is_array($values) ? $values : [], is_string(...)));
+    }
+}

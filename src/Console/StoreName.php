@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console;
+
+/** DSNs as they are suggested and printed. */
+final class StoreName
+{
+    private function __construct() {}
+
+    /** @return non-empty-list<string> how the usual ones begin */
+    public static function examples(): array
+    {
+        return ['shm:', 'apcu:', 'sqlite:/', 'file:/', 'redis://127.0.0.1', 'redis+unix:/', 'rediss://', 'memcached://127.0.0.1', 'memcached+unix:/', 'array:'];
+    }
+
+    /** A DSN without what is secret in it: users, passwords and options. */
+    public static function of(string $dsn): string
+    {
+        return preg_replace(['~//[^/@]*@~', '~\?[^>\s]*~'], ['//', ''], $dsn) ?? '';
+    }
+}

@@ -1,0 +1,128 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console;
+
+use Larder\Cache;
+use Larder\Exception\StoreUnavailable;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Command\SignalableCommandInterface;
+use Symfony\Component\Console\Cursor;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+#[AsCommand('top', 'Watch a store at work')]
+final class TopCommand extends StoreCommand implements SignalableCommandInterface
+{
+    /** Looks between two counts of the groups, which cost the store more than its statistics do. */
+    private const GROUPS_EVERY = 10;
+
+    private bool $isOver = false;
+
+    /** @return list<int> */
+    public function getSubscribedSignals(): array
+    {
+        return \defined('SIGINT') ? [\SIGINT, \SIGTERM] : [];
+    }
+
+    public function handleSignal(int $signal, int|false $previousExitCode = 0): int|false
+    {
+        $this->isOver = true;
+
+        return false;
+    }
+
+    protected function describe(): void
+    {
+        $this->addOption('interval', 'i', InputOption::VALUE_REQUIRED, 'Seconds between two looks', '1');
+        $this->addOption('times', 't', InputOption::VALUE_REQUIRED, 'Looks, after which it ends (default: until Ctrl-C)');
+        $this->setHelp(<<<'HELP'
+            Hit ratio, operations, memory and the biggest groups of keys (those that begin alike), live in a terminal of 80
+            columns or more; one block after another where the output is no terminal. With --json, one line of JSON a look.
+
+              <info>%command.full_name% shm:shop</info>
+              <info>%command.full_name% redis://127.0.0.1 --interval=5</info>
+              <info>%command.full_name% shm:shop --times=2 --json</info>
+            HELP);
+    }
+
+    protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
+    {
+        $interval = filter_var($input->getOption('interval'), \FILTER_VALIDATE_FLOAT);
+        $times = $input->getOption('times') === null ? \PHP_INT_MAX : filter_var($input->getOption('times'), \FILTER_VALIDATE_INT);
+        if (!\is_float($interval) || $interval < 0.1 || $interval > 3_600 || !\is_int($times) || $times < 1) {
+            return self::say($output, 'The interval is from 0.1 to 3600 seconds, and the times are 1 or more: give such numbers.', self::INVALID);
+        }
+        $dsn = self::text($input->getArgument('dsn'));
+        $before = $groups = null;
+        $at = 0.0;
+        for ($look = 0; $look < $times && !$this->isOver; $look++) {
+            if ($look > 0) {
+                $this->pause($interval);
+            }
+            try {
+                $known = $cache->store->statistics();
+                $groups = $look % self::GROUPS_EVERY === 0 ? Groups::of($cache->store) : $groups;
+            } catch (StoreUnavailable $failure) {
+                // It may come back: that is what one watches for.
+                $this->show($output, [$failure->getMessage()], $look);
+                $before = null;
+                continue;
+            }
+            $now = microtime(true);
+            $reading = new Reading($known, $before, $now - $at);
+            [$before, $at] = [$known, $now];
+            if (self::wantsJson($input)) {
+                $this->jsonLine($output, $reading, $groups);
+            } else {
+                $this->show($output, Dashboard::lines($dsn, $reading, $groups, date('H:i:s')), $look);
+            }
+        }
+
+        return self::SUCCESS;
+    }
+
+    /** @param list<string> $lines */
+    private function show(OutputInterface $output, array $lines, int $look): void
+    {
+        if ($output->isDecorated()) {
+            $cursor = new Cursor($output);
+            if ($look === 0) {
+                $cursor->clearScreen();
+            }
+            $cursor->moveToPosition(1, 0);
+            foreach ($lines as $line) {
+                $output->write($line, false, OutputInterface::OUTPUT_RAW);
+                $cursor->clearLineAfter();
+                $output->writeln('');
+            }
+            $cursor->clearOutput();
+        } else {
+            $output->writeln([...$lines, ''], OutputInterface::OUTPUT_RAW);
+        }
+    }
+
+    private function jsonLine(OutputInterface $output, Reading $reading, ?Groups $groups): void
+    {
+        $line = ['time' => date(\DATE_ATOM), 'hit_ratio' => $reading->hitRatio()];
+        foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
+            $line["{$counter}_per_second"] = $reading->rate($counter);
+        }
+        foreach (['items', 'bytes', 'capacity', 'hits', 'misses', 'evictions', 'expired'] as $figure) {
+            $line[$figure] = get_object_vars($reading->known)[$figure] ?? null;
+        }
+        $line['groups'] = array_map(static fn(array $group): array => ['keys' => $group[0], 'bytes' => $group[1]], $groups->groups ?? []);
+        $output->writeln((string) json_encode($line, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR), OutputInterface::OUTPUT_RAW);
+    }
+
+    /** In steps, so that a signal ends it soon. */
+    private function pause(float $seconds): void
+    {
+        $until = microtime(true) + $seconds;
+        while (!$this->isOver && ($left = $until - microtime(true)) > 0) {
+            usleep((int) (1e6 * min($left, 0.1)));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Lease;
+
+use Larder\Item;
+use Larder\Key;
+use Larder\Leases;
+use Larder\SaveMode;
+use Larder\Store;
+
+/**
+ * Leases for a store that knows none: an item under a key of its own that only one process can add.
+ *
+ * Unless the store can do several things in one moment, whether a lease is still one's own is asked a moment before it
+ * is prolonged or ended. A process that sleeps in between for longer than its lease lasts may so end another's, and
+ * both then work at once.
+ */
+final class AddedLeases implements Leases
+{
+    /** A lease that was taken less long ago than it lasts, by this many seconds, is still one's own. */
+    private const MARGIN = 0.5;
+
+    /** @var array<string, int> until when a lease of this process is its own without a doubt, by owner; hrtime in ns */
+    private array $certain = [];
+
+    /** @param ?\Closure(\Closure(): bool): bool $atomically does what it is given in one moment, if the store can */
+    public function __construct(
+        private readonly Store $store,
+        private readonly ?\Closure $atomically = null,
+    ) {}
+
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        $certain = (int) hrtime(true) + (int) (1e9 * ($seconds - self::MARGIN));
+        if ($this->store->save([new Item(self::key($name), $owner, self::whole($seconds))], SaveMode::Add) !== []) {
+            return false;
+        }
+        if ($this->atomically === null) {
+            $this->certain[$owner] = $certain;
+        }
+
+        return true;
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->ifOf($name, $owner, fn(): bool => $this->store->touch([self::key($name)], self::whole($seconds)) !== []);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        $delete = fn(): bool => $this->store->delete([self::key($name)]) !== [];
+        $isCertain = hrtime(true) < ($this->certain[$owner] ?? 0);
+        unset($this->certain[$owner]);
+
+        // One look-up less in most cases.
+        return $isCertain ? $delete() : $this->ifOf($name, $owner, $delete);
+    }
+
+    /** @param \Closure(): bool $do */
+    private function ifOf(string $name, string $owner, \Closure $do): bool
+    {
+        $key = self::key($name);
+        $all = fn(): bool => ($this->store->fetch([$key])->items[$key]->value ?? null) === $owner && $do();
+
+        return $this->atomically === null ? $all() : ($this->atomically)($all);
+    }
+
+    private static function key(string $name): string
+    {
+        return Key::internal('lease', $name);
+    }
+
+    /** Stores count whole seconds; a lease may last longer than asked for, never shorter. */
+    private static function whole(float $seconds): int
+    {
+        return (int) ceil($seconds);
+    }
+}

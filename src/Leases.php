@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+use Larder\Exception\StoreUnavailable;
+
+/**
+ * A store that knows leases by itself: the right of one process at a time to do something, such as to compute a
+ * missing item. What such a store does is atomic; on other stores a cache makes do with save() in mode Add.
+ *
+ * Names are legal keys (see Key), and a lease never meets an item of the same name. The owner is a word of 1 to
+ * 64 bytes that nobody else has, such as random hexadecimal digits. A store may end a lease early when its owner
+ * has died, but not while it lives.
+ */
+interface Leases
+{
+    /**
+     * Takes the lease, if nobody has it.
+     *
+     * @param float $seconds after which it ends by itself; more than 0
+     *
+     * @throws StoreUnavailable
+     */
+    public function acquire(string $name, string $owner, float $seconds): bool;
+
+    /**
+     * Lets the lease last so long from now on, if it is this owner's.
+     *
+     * @throws StoreUnavailable
+     */
+    public function refresh(string $name, string $owner, float $seconds): bool;
+
+    /**
+     * Ends the lease, if it is this owner's.
+     *
+     * @return bool whether it was
+     *
+     * @throws StoreUnavailable
+     */
+    public function release(string $name, string $owner): bool;
+}

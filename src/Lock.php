@@ -1,0 +1,137 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+use Larder\Cache\Delivery;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
+
+/**
+ * A lock that one process at a time can have (see Cache::lock()). It ends by itself when its time is over: work
+ * that takes longer has to refresh() it, and what must never be done twice has to be safe against it all the same.
+ */
+final class Lock
+{
+    private const POLL = 0.005;
+
+    private const LONGEST_POLL = 0.1;
+
+    /** Whoever knows it can take the lock over: see the third argument of Cache::lock(). */
+    public readonly string $owner;
+
+    /**
+     * @param float   $seconds more than 0
+     * @param ?string $owner   1 to 64 bytes; null: a new one
+     *
+     * @throws InvalidOption
+     *
+     * @internal
+     */
+    public function __construct(
+        private readonly Leases $leases,
+        private readonly Delivery $delivery,
+        public readonly string $name,
+        private readonly float $seconds,
+        ?string $owner,
+    ) {
+        if (!($seconds > 0.0 && $seconds <= 31_536_000.0)) {
+            throw InvalidOption::range('seconds', $seconds, 'more than 0 and at most 31,536,000, a year');
+        }
+        if ($owner !== null && ($owner === '' || \strlen($owner) > 64)) {
+            throw InvalidOption::choice('owner', addcslashes(substr($owner, 0, 70), "\0..\37\"\\\177..\377"), 'what Lock::$owner said');
+        }
+        $this->owner = $owner ?? bin2hex(random_bytes(16));
+    }
+
+    /**
+     * Takes the lock, waiting for it if need be.
+     *
+     * @param float $wait seconds at most
+     *
+     * @return bool false: somebody else has it, or the store is unavailable
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function acquire(float $wait = 0.0): bool
+    {
+        $deadline = hrtime(true) + (int) (1e9 * min(max($wait, 0.0), 1e9));
+        for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
+            if ($this->ask(fn(): bool => $this->leases->acquire($this->lease(), $this->owner, $this->seconds))) {
+                return true;
+            }
+            $left = ($deadline - hrtime(true)) / 1e9;
+            if ($left <= 0.0) {
+                return false;
+            }
+            usleep((int) (1e6 * min($left, $pause * random_int(50, 150) / 100)));
+        }
+    }
+
+    /**
+     * Makes the lock last for so long from now on.
+     *
+     * @param ?float $seconds more than 0; null: as long as it was made for
+     *
+     * @return bool false: it is not this owner's any more
+     *
+     * @throws InvalidOption
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function refresh(?float $seconds = null): bool
+    {
+        $seconds ??= $this->seconds;
+        if (!($seconds > 0.0 && $seconds <= 31_536_000.0)) {
+            throw InvalidOption::range('seconds', $seconds, 'more than 0 and at most 31,536,000, a year');
+        }
+
+        return $this->ask(fn(): bool => $this->leases->refresh($this->lease(), $this->owner, $seconds));
+    }
+
+    /**
+     * @return bool false: it was not this owner's any more
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function release(): bool
+    {
+        return $this->ask(fn(): bool => $this->leases->release($this->lease(), $this->owner));
+    }
+
+    /**
+     * Does something while it has the lock, and returns what that returns; null if the lock could not be had.
+     *
+     * @template T
+     *
+     * @param callable(): T $work
+     * @param float         $wait seconds at most
+     *
+     * @return ?T
+     *
+     * @throws StoreUnavailable if the cache is strict
+     * @throws \Throwable       what $work throws
+     */
+    public function run(callable $work, float $wait = 0.0): mixed
+    {
+        if (!$this->acquire($wait)) {
+            return null;
+        }
+        try {
+            return $work();
+        } finally {
+            $this->release();
+        }
+    }
+
+    private function lease(): string
+    {
+        return Key::internal('lock', $this->name);
+    }
+
+    /** @param \Closure(): bool $question */
+    private function ask(\Closure $question): bool
+    {
+        return $this->delivery->attempt(static fn(): bool => $question()) === true;
+    }
+}

@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Remember;
+
+/**
+ * What is left for the end of the request: computations that were put off until the response is out, and the
+ * leases of those that a fatal error cut short.
+ */
+final class AtTheEnd
+{
+    /** @var list<\Closure(): void> */
+    private array $putOff = [];
+
+    /** The process in which putOff is done at the end. */
+    private int $worksIn = 0;
+
+    /** @var \SplObjectStorage<Held, null> leases while they are held */
+    private readonly \SplObjectStorage $held;
+
+    /** The process in which leases are released at the end. */
+    private int $releasesIn = 0;
+
+    public function __construct()
+    {
+        $this->held = new \SplObjectStorage();
+    }
+
+    /** @param \Closure(): void $work */
+    public function add(\Closure $work): void
+    {
+        if ($this->worksIn !== getmypid()) {
+            $this->worksIn = (int) getmypid();
+            $this->putOff = [];
+            // Holds this object, so that work that was put off is done even if its cache is gone by then. A second
+            // registration, made while these functions run, comes after all others: they may still print.
+            register_shutdown_function(fn() => register_shutdown_function($this->end(...)));
+        }
+        $this->putOff[] = $work;
+    }
+
+    public function watch(Held $lease): void
+    {
+        if ($this->releasesIn !== getmypid()) {
+            $this->releasesIn = (int) getmypid();
+            // Holds what is held and not this object: in a long process, caches come and go.
+            $held = $this->held;
+            register_shutdown_function(static function () use ($held): void {
+                foreach ([...$held] as $lease) {
+                    $lease->releaseUnlessPutOff();
+                }
+            });
+        }
+        $this->held->attach($lease);
+    }
+
+    public function forget(Held $lease): void
+    {
+        $this->held->detach($lease);
+    }
+
+    public function finish(): void
+    {
+        while ($this->putOff !== [] && $this->worksIn === getmypid()) {
+            $work = array_shift($this->putOff);
+            $work();
+        }
+    }
+
+    private function end(): void
+    {
+        if ($this->putOff !== [] && \function_exists('fastcgi_finish_request')) {
+            if (session_status() === \PHP_SESSION_ACTIVE) {
+                session_write_close();
+            }
+            fastcgi_finish_request();
+        }
+        $this->finish();
+    }
+}

@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Remember;
+
+use Larder\Cache\Delivery;
+use Larder\Leases;
+
+/** The lease of one key, while this process has it. */
+final class Held
+{
+    private readonly string $owner;
+
+    private int $process = 0;
+
+    private bool $isPutOff = false;
+
+    public function __construct(
+        private readonly Leases $leases,
+        private readonly Delivery $delivery,
+        private readonly AtTheEnd $atTheEnd,
+        private readonly string $name,
+    ) {
+        $this->owner = bin2hex(random_bytes(16));
+    }
+
+    public function acquire(float $seconds): bool
+    {
+        $taken = $this->delivery->attempt(fn(): bool => $this->leases->acquire($this->name, $this->owner, $seconds)) === true;
+        if ($taken) {
+            $this->process = (int) getmypid();
+            $this->atTheEnd->watch($this);
+        }
+
+        return $taken;
+    }
+
+    /** What a forked child inherits is not its own. */
+    public function isHeld(): bool
+    {
+        return $this->process !== 0 && $this->process === getmypid();
+    }
+
+    public function release(): void
+    {
+        if ($this->letGo()) {
+            $this->delivery->attempt(fn(): bool => $this->leases->release($this->name, $this->owner));
+        }
+    }
+
+    /** Lets go of the lease, but so that nobody has it for so long. */
+    public function holdOthersOff(float $seconds): void
+    {
+        if ($seconds <= 0.0) {
+            $this->release();
+        } elseif ($this->letGo()) {
+            $this->delivery->attempt(fn(): bool => $this->leases->refresh($this->name, $this->owner, $seconds));
+        }
+    }
+
+    /** The computation is done after the end of the request. */
+    public function putOff(): void
+    {
+        $this->isPutOff = true;
+    }
+
+    public function releaseUnlessPutOff(): void
+    {
+        if (!$this->isPutOff) {
+            $this->release();
+        }
+    }
+
+    private function letGo(): bool
+    {
+        $isHeld = $this->isHeld();
+        $this->process = 0;
+        $this->atTheEnd->forget($this);
+
+        return $isHeld;
+    }
+}

@@ -1,0 +1,257 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Remember;
+
+use Larder\Cache\Delivery;
+use Larder\Cache\Lifetimes;
+use Larder\Draft;
+use Larder\Event\Computed;
+use Larder\Event\Hit;
+use Larder\Event\Missed;
+use Larder\Event\Written;
+use Larder\Fetched;
+use Larder\Item;
+use Larder\Key;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
+use Larder\Store;
+use Larder\Token;
+use Psr\EventDispatcher\EventDispatcherInterface;
+use Psr\Log\LoggerInterface;
+
+/**
+ * Finds a value, or computes it while others wait or serve the stale one: what Cache::remember() does.
+ *
+ * A value is computed anew a little before it expires, by chance, the likelier the nearer its end and the longer
+ * it took to compute: XFetch, of Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede
+ * Prevention", VLDB 2015. Early, late or missing, whoever computes has the key's lease first, and looks again.
+ */
+final class Remembering
+{
+    /** Below this many seconds a computation is not worth being done early. */
+    private const CHEAP = 0.001;
+
+    /** -log() of the least number that chance() returns, rounded up. */
+    private const EARLIEST = 44.0;
+
+    private const POLL = 0.001;
+
+    private const LONGEST_POLL = 0.05;
+
+    /** Seconds in which nobody waits for others after a computation of which nothing was stored. */
+    private const VAIN_TTL = 2;
+
+    private readonly Leases $leases;
+
+    /** @var array<array-key, true> keys that this process is computing */
+    private array $computing = [];
+
+    /** @param \Closure(): float $clock Unix time */
+    public function __construct(
+        Store $store,
+        private readonly Delivery $delivery,
+        private readonly \Closure $clock,
+        private readonly Lifetimes $lifetimes,
+        private readonly AtTheEnd $atTheEnd,
+        private readonly ?LoggerInterface $logger,
+        private readonly ?EventDispatcherInterface $events,
+    ) {
+        $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
+    }
+
+    /** Whether a value is still to be served, and not to be computed early this time. */
+    public function isFresh(Envelope $found, float $earliness): bool
+    {
+        $left = $found->freshUntil - ($this->clock)();
+        $spread = $found->cost * $earliness;
+
+        return $left > 0.0 && ($left > $spread * self::EARLIEST || $left > -$spread * log(self::chance()));
+    }
+
+    /** @param ?Envelope $due what was found already, and is not fresh: a second chance would make it seem so */
+    public function value(Recipe $recipe, ?Envelope $due = null): mixed
+    {
+        $look = $this->look($recipe);
+        if ($look->live !== null && $look->live->freshUntil !== $due?->freshUntil && $this->isFresh($look->live, $recipe->earliness)) {
+            $this->events?->dispatch(new Hit($recipe->key));
+
+            return $look->live->value;
+        }
+        $this->events?->dispatch($look->live === null ? new Missed($recipe->key) : new Hit($recipe->key));
+        if ($recipe->patience->lease <= 0.0 || !$this->delivery->isAvailable() || isset($this->computing[$recipe->key])) {
+            return $this->compute($recipe, $look, null);
+        }
+        $lease = $this->lease($recipe);
+
+        return $lease === null ? $this->wait($recipe, $look) : $this->computeUnder($lease, $recipe, $look);
+    }
+
+    private function computeUnder(Held $lease, Recipe $recipe, Look $before): mixed
+    {
+        $look = $this->look($recipe);
+        // Somebody may have computed it between the look and the lease.
+        if ($look->live !== null && $look->live->freshUntil > ($before->live->freshUntil ?? 0.0)) {
+            $lease->release();
+
+            return $look->live->value;
+        }
+        $old = $look->servable();
+        if ($old === null || !$recipe->patience->afterResponse) {
+            return $this->compute($recipe, $look, $lease);
+        }
+        $lease->putOff();
+        $this->atTheEnd->add(function () use ($recipe, $look, $lease): void {
+            try {
+                $this->compute($recipe, $look, $lease);
+            } catch (\Throwable $failure) {
+                $this->logFailure($recipe, $failure);
+            }
+        });
+
+        return $old->value;
+    }
+
+    private function wait(Recipe $recipe, Look $before): mixed
+    {
+        $old = $before->servable();
+        if ($old !== null && $recipe->patience->soft <= 0.0) {
+            return $old->value;
+        }
+        $deadline = hrtime(true) + (int) (1e9 * ($old === null ? $recipe->patience->hard : $recipe->patience->soft));
+        $look = $this->look($recipe, waiting: true);
+        for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
+            if ($look->live !== null && $look->live->freshUntil > ($before->live->freshUntil ?? 0.0)) {
+                return $look->live->value;
+            }
+            $left = ($deadline - hrtime(true)) / 1e9;
+            if ($left <= 0 || $look->isVain || !$this->delivery->isAvailable()) {
+                break;
+            }
+            $lease = $this->lease($recipe);
+            if ($lease !== null) {
+                return $this->computeUnder($lease, $recipe, $before);
+            }
+            usleep((int) (1e6 * min($left, $pause * (0.5 + self::chance()))));
+            $look = $this->look($recipe, waiting: true);
+        }
+        $old = $look->servable();
+
+        return $old === null ? $this->compute($recipe, $look, null) : $old->value;
+    }
+
+    private function compute(Recipe $recipe, Look $look, ?Held $lease): mixed
+    {
+        $key = $recipe->key;
+        // What is computed is as old as this moment.
+        $token = $look->isThere ? $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)) : $look->token;
+        $draft = new Draft($key, $recipe->ttl, $recipe->tags);
+        $isNested = isset($this->computing[$key]);
+        $this->computing[$key] = true;
+        $isStored = false;
+        $began = hrtime(true);
+        try {
+            $value = ($recipe->compute)($draft);
+            $cost = (hrtime(true) - $began) / 1e9;
+            $this->events?->dispatch(new Computed($key, $cost));
+            $isStored = $this->store($recipe, $draft, $value, $token, $cost);
+
+            return $value;
+        } catch (\Throwable $failure) {
+            $old = $look->servable();
+            if ($old === null) {
+                throw $failure;
+            }
+            $this->logFailure($recipe, $failure);
+            $lease?->holdOthersOff($recipe->patience->retry);
+
+            return $old->value;
+        } finally {
+            if (!$isNested) {
+                unset($this->computing[$key]);
+            }
+            if ($lease !== null && $lease->isHeld()) {
+                if (!$isStored) {
+                    $this->tellThoseWhoWait($key);
+                }
+                $lease->release();
+            }
+        }
+    }
+
+    private function store(Recipe $recipe, Draft $draft, mixed $value, ?Token $token, float $cost): bool
+    {
+        $ttl = $this->lifetimes->seconds($draft->ttl());
+        if (!$draft->isStored() || ($ttl !== null && $ttl <= 0)) {
+            return false;
+        }
+        $grace = $ttl === null || \is_int($value) ? 0 : $recipe->grace;
+        $isSealed = $ttl !== null && !\is_int($value) && ($grace > 0 || ($recipe->earliness > 0.0 && $cost >= self::CHEAP));
+        $stored = $isSealed
+            ? (new Envelope($value, $cost, ($this->clock)() + $ttl, $grace))->sealed()
+            : Envelope::plain($value);
+        // A sum that is no int any more is longer than anything lives.
+        $lifetime = $ttl === null ? null : (int) min($ttl + $grace, \PHP_INT_MAX);
+        $item = new Item($recipe->key, $stored, $lifetime, $draft->tags(), $token, true, $cost);
+        $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store->save([$item]));
+        if ($unsaved === []) {
+            $this->events?->dispatch(new Written([$recipe->key]));
+        }
+
+        return $unsaved === [];
+    }
+
+    private function look(Recipe $recipe, bool $waiting = false): Look
+    {
+        $key = $recipe->key;
+        $vain = Key::internal('vain', $key);
+        $keys = $waiting ? [$key, $vain] : [$key];
+        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
+        if ($fetched === null) {
+            return new Look();
+        }
+        $isVain = isset($fetched->items[$vain]);
+        if (isset($fetched->items[$key])) {
+            $found = Envelope::of($fetched->items[$key]);
+            $now = ($this->clock)();
+
+            return match (true) {
+                $now < $found->freshUntil => new Look(live: $found, isThere: true, isVain: $isVain),
+                $now < $found->freshUntil + $recipe->grace => new Look(stale: $found, isThere: true, isVain: $isVain),
+                default => new Look(isThere: true, isVain: $isVain),
+            };
+        }
+        $stale = isset($fetched->stale[$key]) ? Envelope::open($fetched->stale[$key]->value) : null;
+
+        return new Look(stale: $stale, token: $fetched->tokens[$key] ?? null, isVain: $isVain);
+    }
+
+    private function lease(Recipe $recipe): ?Held
+    {
+        $lease = new Held($this->leases, $this->delivery, $this->atTheEnd, Key::internal('computing', $recipe->key));
+
+        return $lease->acquire($recipe->patience->lease) ? $lease : null;
+    }
+
+    /** Nothing came of a computation: those who wait for it need not do so one after another. */
+    private function tellThoseWhoWait(string $key): void
+    {
+        $note = new Item(Key::internal('vain', $key), true, self::VAIN_TTL);
+        $this->delivery->attempt(static fn(Store $store): array => $store->save([$note]));
+    }
+
+    private function logFailure(Recipe $recipe, \Throwable $failure): void
+    {
+        $this->logger?->warning('A value could not be computed anew; the stale one is served.', [
+            'key' => $recipe->key,
+            'exception' => $failure,
+        ]);
+    }
+
+    /** A number from 0 to 1, 0 excluded. Not from a seed, which processes made by fork have in common. */
+    private static function chance(): float
+    {
+        return random_int(1, \PHP_INT_MAX) / \PHP_INT_MAX;
+    }
+}

@@ -1,0 +1,64 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Serializer;
+
+use Larder\Exception\InvalidOption;
+
+/**
+ * Says of a payload that somebody wrote it who knows the secret, and for this key in this namespace: HMAC-SHA-256
+ * over all three. What bears no such word is never unserialised.
+ */
+final class Signature
+{
+    private const MARK = 'H';
+
+    private const LENGTH = 33;
+
+    private const SHORTEST = 16;
+
+    /**
+     * @param string $namespace the store's prefix, so that what one site wrote is nothing to another
+     *
+     * @throws InvalidOption
+     */
+    public function __construct(
+        #[\SensitiveParameter]
+        private readonly string $secret,
+        private readonly string $namespace,
+    ) {
+        if (\strlen($secret) < self::SHORTEST) {
+            throw InvalidOption::tooShort('secret', self::SHORTEST);
+        }
+    }
+
+    public static function isSigned(string $payload): bool
+    {
+        return ($payload[0] ?? '') === self::MARK;
+    }
+
+    public function sign(string $key, string $payload): string
+    {
+        return self::MARK . $this->mac($key, $payload) . $payload;
+    }
+
+    /** @return ?string the payload that was signed; null if it was not, or not for this */
+    public function verified(string $key, string $signed): ?string
+    {
+        if (!self::isSigned($signed) || \strlen($signed) < self::LENGTH) {
+            return null;
+        }
+        $payload = substr($signed, self::LENGTH);
+
+        return hash_equals($this->mac($key, $payload), substr($signed, 1, self::LENGTH - 1)) ? $payload : null;
+    }
+
+    private function mac(string $key, string $payload): string
+    {
+        // With their lengths, so that no part can be taken for the end or beginning of another.
+        $signed = pack('NN', \strlen($this->namespace), \strlen($key)) . $this->namespace . $key . $payload;
+
+        return hash_hmac('sha256', $signed, $this->secret, true);
+    }
+}

@@ -1,0 +1,177 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Session;
+
+use Larder\Cache;
+use Larder\Cache\Delivery;
+use Larder\Capability;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Fetched;
+use Larder\Item;
+use Larder\Lock;
+use Larder\Store;
+use Psr\Log\LoggerInterface;
+
+/**
+ * PHP's sessions in a cache, one request at a time:
+ *
+ *     session_set_save_handler(new SessionHandler(Cache::open('redis://127.0.0.1')));
+ *     session_start();
+ *
+ * From session_start() to the end of the session's use only one process has it; others wait. What did not change is
+ * not written again: its time is prolonged, and that only when a tenth of it is over.
+ *
+ * Sessions are nobody's cache: they are never judged as fills, and want a store that does not evict. When the store
+ * fails, or the lock cannot be had, session_start() fails, rather than to begin an empty session over a full one.
+ */
+final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
+{
+    private readonly Store $store;
+
+    private readonly Delivery $delivery;
+
+    private readonly int $lifetime;
+
+    private ?Lock $lock = null;
+
+    /** The item of the session that is open, as it was read; null: there was none. */
+    private ?Item $read = null;
+
+    /**
+     * @param ?int   $lifetime seconds that a session lives after its last use; null: PHP's session.gc_maxlifetime
+     * @param bool   $locking  false: requests of one session at the same time overwrite each other's changes
+     * @param float  $longest  seconds that one request may have the session before another may
+     * @param float  $wait     seconds to wait for another request that has it
+     * @param string $prefix   of the keys
+     *
+     * @throws InvalidOption
+     * @throws UnsupportedOperation if the store may remove a session before its time is over
+     */
+    public function __construct(
+        private readonly Cache $cache,
+        ?int $lifetime = null,
+        private readonly bool $locking = true,
+        private readonly float $longest = 60.0,
+        private readonly float $wait = 30.0,
+        private readonly string $prefix = 'session:',
+        ?LoggerInterface $logger = null,
+    ) {
+        $this->store = $cache->store;
+        if (!\in_array(Capability::Retention, $this->store->capabilities(), true)) {
+            throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Retention);
+        }
+        $this->lifetime = $lifetime ?? (int) \ini_get('session.gc_maxlifetime');
+        if ($this->lifetime < 1) {
+            throw InvalidOption::range('lifetime', $this->lifetime, 'at least 1 second');
+        }
+        $this->delivery = new Delivery($this->store, $logger, false);
+    }
+
+    public function open(string $path, string $name): bool
+    {
+        return true;
+    }
+
+    public function close(): bool
+    {
+        $this->read = null;
+        $this->lock?->release();
+        $this->lock = null;
+
+        return true;
+    }
+
+    /** Whether there is such a session: PHP asks if session.use_strict_mode is on, and makes another id if not. */
+    public function validateId(string $id): bool
+    {
+        return self::isLegal($id) && $this->fetch($id)?->items !== [];
+    }
+
+    public function read(string $id): string|false
+    {
+        if (!self::isLegal($id) || !$this->lock($id)) {
+            return false;
+        }
+        $fetched = $this->fetch($id);
+        if ($fetched === null) {
+            $this->close();
+
+            return false;
+        }
+        $this->read = array_values($fetched->items)[0] ?? null;
+        $data = $this->read->value ?? '';
+
+        return \is_string($data) ? $data : '';
+    }
+
+    public function write(string $id, string $data): bool
+    {
+        // After a new id was made, the session that is written is not the one that was locked.
+        if (!self::isLegal($id) || !$this->lock($id) || $this->lock?->refresh() === false) {
+            return false;
+        }
+        $key = $this->prefix . $id;
+        $item = new Item($key, $data, $this->lifetime);
+
+        return $this->delivery->attempt(static fn(Store $store): array => $store->save([$item])) === [];
+    }
+
+    /** PHP calls this instead of write() if session.lazy_write is on, which it is, and nothing has changed. */
+    public function updateTimestamp(string $id, string $data): bool
+    {
+        if ($this->read === null || $this->read->key !== $this->prefix . $id) {
+            return $this->write($id, $data);
+        }
+        if ($this->read->expiry === null || $this->read->expiry - time() > 0.9 * $this->lifetime) {
+            return true;
+        }
+        $key = $this->read->key;
+
+        return $this->delivery->attempt(fn(Store $store): array => $store->touch([$key], $this->lifetime)) === [$key];
+    }
+
+    public function destroy(string $id): bool
+    {
+        $key = $this->prefix . $id;
+
+        return self::isLegal($id) && $this->delivery->attempt(static fn(Store $store): array => $store->delete([$key])) !== null;
+    }
+
+    /** The store removes what is over by itself; this lets it do so now. */
+    public function gc(int $max_lifetime): int|false
+    {
+        return $this->delivery->attempt(static fn(Store $store): int => $store->prune()) ?? false;
+    }
+
+    private function lock(string $id): bool
+    {
+        if (!$this->locking) {
+            return true;
+        }
+        $name = "session:{$id}";
+        if ($this->lock !== null && $this->lock->name === $name) {
+            return true;
+        }
+        $this->lock?->release();
+        $lock = $this->cache->lock($name, $this->longest);
+        $this->lock = $lock->acquire($this->wait) ? $lock : null;
+
+        return $this->lock !== null;
+    }
+
+    private function fetch(string $id): ?Fetched
+    {
+        $key = $this->prefix . $id;
+
+        return $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
+    }
+
+    /** What session_create_id() makes, and nothing else that a browser may send. */
+    private static function isLegal(string $id): bool
+    {
+        return preg_match('/^[A-Za-z0-9,-]{1,256}$/D', $id) === 1;
+    }
+}

@@ -1,0 +1,155 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store;
+
+use Larder\DirectReads;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
+use Larder\Fetched;
+use Larder\SaveMode;
+use Larder\Store;
+use Larder\StoreStatistics;
+use Larder\Token;
+use Random\Engine\Mt19937;
+use Random\Randomizer;
+
+/**
+ * A store that fails on demand, for tests of code that caches: is the site still there when its cache is not?
+ *
+ *     $chaos = new ChaosStore();
+ *     $cache = new Cache($chaos);
+ *     $chaos->isDown = true;
+ */
+final class ChaosStore implements Store, DirectReads
+{
+    /** Every call fails. */
+    public bool $isDown = false;
+
+    /** The share of calls that fail at random, 0.0 to 1.0; the same ones for the same seed. */
+    public float $failing = 0.0;
+
+    /** What each call takes, in seconds. */
+    public float $delay = 0.0;
+
+    /** @var list<string> keys that it will not save, as if it were full */
+    public array $refused = [];
+
+    /** @var list<string> the methods that were called */
+    public array $calls = [];
+
+    /** @var ?\Closure(string): void is told of each call before it is made; may throw in its place */
+    public ?\Closure $before = null;
+
+    private readonly Randomizer $randomizer;
+
+    /** @throws InvalidOption */
+    public function __construct(
+        public readonly Store $store = new ArrayStore(),
+        int $seed = 1,
+    ) {
+        $this->randomizer = new Randomizer(new Mt19937($seed));
+    }
+
+    public function read(string $key, mixed $default = null): mixed
+    {
+        $store = $this->up('read');
+        if ($store instanceof DirectReads) {
+            return $store->read($key, $default);
+        }
+        $items = $store->fetch([$key])->items;
+
+        return isset($items[$key]) ? $items[$key]->value : $default;
+    }
+
+    public function fetch(array $keys): Fetched
+    {
+        return $this->up('fetch')->fetch($keys);
+    }
+
+    public function token(string $key): Token
+    {
+        return $this->up('token')->token($key);
+    }
+
+    public function save(array $items, SaveMode $mode = SaveMode::Set): array
+    {
+        $store = $this->up('save');
+        $unsaved = $accepted = [];
+        foreach ($items as $item) {
+            if (!\in_array($item->key, $this->refused, true)) {
+                $accepted[] = $item;
+                continue;
+            }
+            $unsaved[] = $item->key;
+            if ($mode !== SaveMode::Add) {
+                $store->delete([$item->key]);
+            }
+        }
+
+        return [...$unsaved, ...$store->save($accepted, $mode)];
+    }
+
+    public function delete(array $keys, ?Token $token = null): array
+    {
+        return $this->up('delete')->delete($keys, $token);
+    }
+
+    public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
+    {
+        return $this->up('increment')->increment($key, $by, $initial, $ttl);
+    }
+
+    public function touch(array $keys, ?int $ttl): array
+    {
+        return $this->up('touch')->touch($keys, $ttl);
+    }
+
+    public function invalidateTags(array $tags, int $serveStale = 0): void
+    {
+        $this->up('invalidateTags')->invalidateTags($tags, $serveStale);
+    }
+
+    public function clear(): void
+    {
+        $this->up('clear')->clear();
+    }
+
+    public function prune(): int
+    {
+        return $this->up('prune')->prune();
+    }
+
+    public function keys(string $prefix = ''): iterable
+    {
+        return $this->up('keys')->keys($prefix);
+    }
+
+    public function statistics(): StoreStatistics
+    {
+        return $this->up('statistics')->statistics();
+    }
+
+    public function capabilities(): array
+    {
+        return $this->store->capabilities();
+    }
+
+    /** @throws StoreUnavailable */
+    private function up(string $call): Store
+    {
+        $this->calls[] = $call;
+        if ($this->before !== null) {
+            ($this->before)($call);
+        }
+        if ($this->delay > 0.0) {
+            usleep((int) (1e6 * $this->delay));
+        }
+        if ($this->isDown || ($this->failing > 0.0 && $this->randomizer->getInt(0, 999_999) < 1e6 * $this->failing)) {
+            throw StoreUnavailable::because('The store of chaos', "its {$call}() was to fail", 'look at the test that said so');
+        }
+
+        return $this->store;
+    }
+}

@@ -1,0 +1,138 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\File;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\TagSlot;
+use Larder\Store\Verdict;
+
+/**
+ * The logical time of tags, which only their invalidations move, and the tags' stamps:
+ *
+ *     directory/clock      epoch 8 | tick 8 | one bit for each slot that there is 32
+ *     directory/tags/ab    a slot (see TagSlot)
+ *
+ * An invalidation first writes the slots and then the clock, so that whoever sees the new tick sees the slots. A slot
+ * that there should be and is not was lost, and a clock that is lost begins another epoch: both are misses.
+ */
+final class Clock
+{
+    private const BYTES = 48;
+
+    public function __construct(
+        private readonly Folder $folder,
+    ) {}
+
+    /**
+     * @return array{string, int} the epoch and the tick
+     *
+     * @throws StoreUnavailable
+     */
+    public function now(): array
+    {
+        [$epoch, $tick] = $this->read() ?? $this->folder->locked("{$this->folder->path}/tags", fn(): array => $this->read() ?? $this->begin());
+
+        return [$epoch, $tick];
+    }
+
+    /**
+     * What an item is that carries these tags.
+     *
+     * @param list<string> $tags
+     */
+    public function verdict(array $tags, string $epoch, int $stamp, int $now): Verdict
+    {
+        if ($tags === []) {
+            return Verdict::Live;
+        }
+        $clock = $this->read();
+        if ($clock === null || $clock[0] !== $epoch) {
+            return Verdict::Dead;
+        }
+        $verdict = Verdict::Live;
+        foreach ($stamp >= $clock[1] ? [] : $tags as $tag) {
+            [$slot, $name] = TagSlot::place($tag);
+            if (self::has($clock[2], $slot)) {
+                $bytes = $this->slot($slot);
+                $verdict = $verdict->and($bytes === null ? Verdict::Dead : TagSlot::stamp($bytes, $name)->verdict($stamp, $now));
+            }
+        }
+
+        return $verdict;
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @throws StoreUnavailable
+     */
+    public function invalidate(array $tags, int $serveStale, int $now): void
+    {
+        $this->folder->locked("{$this->folder->path}/tags", function () use ($tags, $serveStale, $now): void {
+            [$epoch, $tick, $bits] = $this->read() ?? $this->begin();
+            $slots = [];
+            foreach ($tags as $tag) {
+                [$slot, $name] = TagSlot::place($tag);
+                // What a slot that was lost has known was no later than the last tick.
+                $bytes = $slots[$slot] ??= $this->slot($slot) ?? TagSlot::made(self::has($bits, $slot) ? $tick : 0);
+                $slots[$slot] = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick + 1, $serveStale, $now));
+            }
+            foreach ($slots as $slot => $bytes) {
+                $this->write($this->pathOf($slot), $bytes);
+                $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
+            }
+            $this->write("{$this->folder->path}/clock", $epoch . pack('J', $tick + 1) . $bits);
+        });
+    }
+
+    /**
+     * @return ?array{string, int, string} epoch, tick and bits
+     *
+     * @phpstan-impure others change it
+     */
+    private function read(): ?array
+    {
+        $bytes = @file_get_contents("{$this->folder->path}/clock");
+        if ($bytes === false || \strlen($bytes) !== self::BYTES) {
+            return null;
+        }
+        $tick = unpack('J', $bytes, 8)[1] ?? 0;
+
+        return [substr($bytes, 0, 8), \is_int($tick) ? $tick : 0, substr($bytes, 16)];
+    }
+
+    /** @return array{string, int, string} */
+    private function begin(): array
+    {
+        $clock = [random_bytes(8), 1, str_repeat("\0", TagSlot::SLOTS >> 3)];
+        $this->write("{$this->folder->path}/clock", $clock[0] . pack('J', $clock[1]) . $clock[2]);
+
+        return $clock;
+    }
+
+    private function slot(int $slot): ?string
+    {
+        $bytes = @file_get_contents($this->pathOf($slot));
+
+        return $bytes !== false && TagSlot::isOne($bytes) ? $bytes : null;
+    }
+
+    private function pathOf(int $slot): string
+    {
+        return "{$this->folder->path}/tags/" . sprintf('%02x', $slot);
+    }
+
+    private static function has(string $bits, int $slot): bool
+    {
+        return (\ord($bits[$slot >> 3]) & 1 << ($slot & 7)) !== 0;
+    }
+
+    private function write(string $path, string $bytes): void
+    {
+        if (!Folder::replace($path, $bytes)) {
+            throw $this->folder->unavailable('the tags\' clock cannot be written');
+        }
+    }
+}

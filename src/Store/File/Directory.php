@@ -1,0 +1,509 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\File;
+
+use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
+use Larder\Fetched;
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Store\Counter;
+use Larder\Store\Verdict;
+use Larder\StoreStatistics;
+use Larder\Token;
+use Larder\Ttl;
+
+/**
+ * What a store of files does, whatever its files look like:
+ *
+ *     directory/ab/.lock       held by whoever changes something in ab/; see Lock for what is in it
+ *     directory/ab/cdef…       an item, named by a hash of its key; the key itself is inside and compared
+ *     directory/clock, tags/   the tags' clock
+ *     directory/usage          how much of it is in use, if it is bounded
+ *
+ * A reader takes no lock. A miss notes the guard of its key, which counts the writes and deletes of the keys that share
+ * it, and the tags' clock. A fill is stored under the lock, if the guard is still the same; so those that overlap do not
+ * refuse each other. The guard moves before what moves it is done: a process that is killed in between has refused a
+ * fill for nothing.
+ *
+ * A directory may be bounded in bytes and in files (inodes). When it has too much, what is dead goes from some shards, and
+ * if that is not enough, one shard after the other loses the half that was written longest ago.
+ */
+final class Directory
+{
+    private const SHARDS = 256;
+
+    private const PRUNED_AT_ONCE = 16;
+
+    /** How many shards are searched for what is dead before anything alive goes. */
+    private const LOOKED_AT_FIRST = 8;
+
+    /** Seconds after which a temporary file's writer must be dead. */
+    private const ABANDONED = 3_600;
+
+    private readonly Clock $tags;
+
+    private readonly ?Usage $usage;
+
+    private readonly \stdClass $foreign;
+
+    private int $nextShard = 0;
+
+    /**
+     * @param ?int            $size  bytes at most; null: as many as there is room for
+     * @param ?int            $files items at most
+     * @param bool            $evict whether a full directory makes room by dropping items, or refuses
+     * @param \Closure(): int $clock the time in Unix seconds
+     *
+     * @throws InvalidOption
+     */
+    public function __construct(
+        private readonly Folder $folder,
+        private readonly Format $format,
+        private readonly ?int $size,
+        private readonly ?int $files,
+        private readonly bool $evict,
+        private readonly \Closure $clock,
+    ) {
+        foreach (['size' => [$size, 1 << 20], 'files' => [$files, self::SHARDS]] as $option => [$value, $least]) {
+            if ($value !== null && $value < $least) {
+                throw InvalidOption::range($option, $value, 'at least ' . number_format($least));
+            }
+        }
+        $this->tags = new Clock($folder);
+        $this->usage = $size === null && $files === null ? null : new Usage("{$folder->path}/usage");
+        $this->foreign = new \stdClass();
+    }
+
+    public function retains(): bool
+    {
+        return !$this->evict || $this->usage === null;
+    }
+
+    /** @param list<string> $keys */
+    public function fetch(array $keys): Fetched
+    {
+        $items = $tokens = $stale = [];
+        foreach ($keys as $key) {
+            [$item, $verdict] = $this->look($key);
+            if ($item !== null) {
+                $verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
+            }
+            if ($verdict !== Verdict::Live) {
+                $tokens[$key] = $this->token($key);
+            }
+        }
+
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    /** Where nothing can be made, there is no token either, and no fill could be stored. */
+    public function token(string $key): Token
+    {
+        [$shard, , $guard] = $this->place($key);
+        try {
+            $found = $this->guard($shard, $guard);
+            [$epoch, $tick] = $this->tags->now();
+        } catch (StoreUnavailable) {
+            return new Token('', 0);
+        }
+
+        return new Token($epoch . $found, $tick);
+    }
+
+    /**
+     * @param list<Item> $items
+     *
+     * @return list<string>
+     *
+     * @throws StoreUnavailable
+     */
+    public function save(array $items, SaveMode $mode): array
+    {
+        $bodies = $unsaved = [];
+        foreach ($items as $item) {
+            $bodies[] = $this->format->encode($item->key, $item->value);
+        }
+        foreach ($items as $i => $item) {
+            if (!$this->saveOne($item, $bodies[$i], $mode)) {
+                $unsaved[] = $item->key;
+            }
+        }
+
+        return $unsaved;
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<string>
+     *
+     * @throws StoreUnavailable
+     */
+    public function delete(array $keys, ?Token $token): array
+    {
+        $existed = [];
+        foreach ($keys as $key) {
+            [$shard, $path, $guard] = $this->place($key);
+            if (!file_exists("{$shard}/.lock") && !file_exists($path)) {
+                // Nobody has ever looked for it, so there is nothing to refuse either.
+                continue;
+            }
+            if ($this->folder->locked($shard, function (mixed $file) use ($key, $path, $guard, $token): bool {
+                $lock = new Lock($file);
+                if ($token !== null && substr($token->epoch, 8) !== $lock->guard($guard)) {
+                    return false;
+                }
+                $lived = $this->isLive($key);
+                $lock->move($guard);
+                $this->remove($key, $path);
+
+                return $lived;
+            })) {
+                $existed[] = $key;
+            }
+        }
+
+        return $existed;
+    }
+
+    /** @throws StoreUnavailable */
+    public function increment(string $key, int $by, int $initial, ?int $ttl): int
+    {
+        [$shard, $path, $guard] = $this->place($key);
+
+        return $this->folder->locked($shard, function (mixed $file) use ($key, $path, $guard, $by, $initial, $ttl): int {
+            $lock = new Lock($file);
+            [$item, $verdict] = $this->look($key);
+            $lives = $item !== null && $verdict === Verdict::Live;
+            $sum = Counter::sum($key, $lives ? $item->value : $initial, $by);
+            $lock->move($guard);
+            if (!$lives && $ttl !== null && $ttl <= 0) {
+                $this->remove($key, $path);
+
+                return $sum;
+            }
+            $old = $lives ? $this->format->head($path) : null;
+            $head = $old ?? new Head($key, Ttl::expiry($ttl, ($this->clock)()));
+            if (!$this->write($path, $head, $this->format->encode($key, $sum))) {
+                throw $this->folder->unavailable('a counter could not be written');
+            }
+
+            return $sum;
+        });
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<string>
+     *
+     * @throws StoreUnavailable
+     */
+    public function touch(array $keys, ?int $ttl): array
+    {
+        $expiry = Ttl::expiry($ttl, ($this->clock)());
+        $touched = [];
+        foreach ($keys as $key) {
+            [$shard, $path] = $this->place($key);
+            if ($this->folder->locked($shard, function () use ($key, $path, $expiry): bool {
+                $found = $this->isLive($key) ? $this->format->body($path) : null;
+
+                return $found !== null && $this->write($path, $found[0]->expiringAt($expiry), $found[1]);
+            })) {
+                $touched[] = $key;
+            }
+        }
+
+        return $touched;
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @throws StoreUnavailable
+     */
+    public function invalidateTags(array $tags, int $serveStale): void
+    {
+        if ($tags !== []) {
+            $this->tags->invalidate($tags, $serveStale, ($this->clock)());
+        }
+    }
+
+    /** @throws StoreUnavailable */
+    public function clear(): void
+    {
+        foreach ($this->folder->shards() as $shard) {
+            $this->folder->locked($shard, function (mixed $file) use ($shard): void {
+                // First, so that nothing that is under way comes back if this process does not get further.
+                (new Lock($file))->beginEpoch();
+                foreach ($this->folder->items($shard) as $path) {
+                    $this->format->remove($path) ?? throw $this->folder->unavailable('a file cannot be removed');
+                }
+                $this->usage?->put(self::number($shard), 0, 0);
+            });
+        }
+    }
+
+    /**
+     * Looks through a few shards a call, the next ones the next time.
+     *
+     * @return int how many items were removed; 0: all were looked at
+     *
+     * @throws StoreUnavailable
+     */
+    public function prune(): int
+    {
+        $shards = $this->folder->shards();
+        $removed = 0;
+        for ($looked = 0; $looked < \count($shards); $looked++) {
+            if ($looked >= self::PRUNED_AT_ONCE && $removed > 0) {
+                break;
+            }
+            $shard = $shards[$this->nextShard++ % \count($shards)];
+            $removed += $this->folder->locked($shard, fn(): int => $this->removeDead($shard));
+        }
+
+        return $removed;
+    }
+
+    /** @return list<string> */
+    public function keys(string $prefix): array
+    {
+        $keys = [];
+        foreach ($this->folder->shards() as $shard) {
+            foreach ($this->folder->items($shard) as $path) {
+                $head = $this->format->head($path);
+                if ($head !== null && str_starts_with($head->key, $prefix) && $this->verdict($head) === Verdict::Live) {
+                    $keys[] = $head->key;
+                }
+            }
+        }
+
+        return $keys;
+    }
+
+    /** Looks at every file, unless the directory is bounded. */
+    public function statistics(): StoreStatistics
+    {
+        [$bytes, $items] = $this->usage?->total() ?? [0, 0];
+        foreach ($this->usage === null ? $this->folder->shards() : [] as $shard) {
+            foreach ($this->folder->items($shard) as $path) {
+                $bytes += $this->format->size($path);
+                $items++;
+            }
+        }
+
+        return new StoreStatistics(items: $items, bytes: $bytes, capacity: $this->size);
+    }
+
+    /** @return array{string, string, int} the shard's path, the item's, and the number of the guard */
+    private function place(string $key): array
+    {
+        $hash = hash('xxh128', $key);
+        $shard = "{$this->folder->path}/{$hash[0]}{$hash[1]}";
+
+        return [$shard, "{$shard}/" . substr($hash, 2), (int) hexdec(substr($hash, 2, 2)) % Lock::GUARDS];
+    }
+
+    private function guard(string $shard, int $guard): string
+    {
+        $bytes = @file_get_contents("{$shard}/.lock");
+
+        return $bytes !== false && \strlen($bytes) === Lock::SIZE
+            ? Lock::guardIn($bytes, $guard)
+            : $this->folder->locked($shard, static fn(mixed $file): string => (new Lock($file))->guard($guard));
+    }
+
+    /** @return array{?Item, Verdict} null: there is nothing, or nothing that can be read */
+    private function look(string $key): array
+    {
+        $found = $this->format->read($this->place($key)[1], $this->foreign);
+        if ($found === null || $found[0]->key !== $key) {
+            return [null, Verdict::Dead];
+        }
+        [$head, $value] = $found;
+        $verdict = $this->verdict($head);
+
+        return $verdict === Verdict::Dead ? [null, $verdict] : [Item::found($key, $value, $head->expiry, $head->stamp, $head->tags), $verdict];
+    }
+
+    private function isLive(string $key): bool
+    {
+        return $this->look($key)[1] === Verdict::Live;
+    }
+
+    private function verdict(Head $head): Verdict
+    {
+        $now = ($this->clock)();
+        if ($head->expiry !== null && $head->expiry <= $now) {
+            return Verdict::Dead;
+        }
+
+        return $this->tags->verdict($head->tags, $head->epoch, $head->stamp, $now);
+    }
+
+    private function saveOne(Item $item, string $body, SaveMode $mode): bool
+    {
+        [$shard, $path, $guard] = $this->place($item->key);
+        // Not under the shard's lock: it may take another, to begin the clock.
+        [$epoch, $tick] = $item->tags === [] ? ["\0\0\0\0\0\0\0\0", 0] : $this->tags->now();
+        $saved = $this->folder->locked($shard, function (mixed $file) use ($item, $body, $mode, $path, $guard, $epoch, $tick): bool {
+            $lock = new Lock($file);
+            if ($mode !== SaveMode::Set && $this->isLive($item->key) !== ($mode === SaveMode::Replace)) {
+                return false;
+            }
+            $saved = $this->isCurrent($item, $lock->guard($guard));
+            if ($saved && !$item->fill) {
+                $lock->move($guard);
+            }
+            if ($saved && ($item->ttl === null || $item->ttl > 0)) {
+                $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick);
+                $saved = !$this->isTooLarge($body) && $this->write($path, $head, $body);
+
+                if ($saved) {
+                    return true;
+                }
+            }
+            if ($saved || $mode === SaveMode::Set) {
+                $this->remove($item->key, $path);
+            }
+
+            return $saved;
+        });
+        if ($saved && $this->usage !== null && !$this->keepWithinBounds($this->usage, $shard, $path)) {
+            $this->folder->locked($shard, fn() => $this->remove($item->key, $path));
+
+            return false;
+        }
+
+        return $saved;
+    }
+
+    /** Whether nothing has happened since the item's computation began that it should have known of. */
+    private function isCurrent(Item $item, string $guard): bool
+    {
+        $token = $item->token;
+
+        return $token === null || (substr($token->epoch, 8) === $guard
+            && $this->tags->verdict($item->tags, substr($token->epoch, 0, 8), $token->clock, ($this->clock)()) === Verdict::Live);
+    }
+
+    /** @return bool false if there is no room for it */
+    private function write(string $path, Head $head, string $body): bool
+    {
+        $old = $this->usage === null ? 0 : $this->format->size($path);
+        $new = $this->format->write($path, $head, $body);
+        if ($new !== null) {
+            $this->usage?->add(self::number(\dirname($path)), $new - $old, $old === 0 ? 1 : 0);
+        }
+
+        return $new !== null;
+    }
+
+    private function remove(string $key, string $path): void
+    {
+        $head = $this->format->head($path);
+        if ($head === null || $head->key === $key) {
+            $bytes = $this->format->remove($path) ?? throw $this->folder->unavailable('a file cannot be removed');
+            $this->usage?->add(self::number(\dirname($path)), -$bytes, $bytes === 0 ? 0 : -1);
+        }
+    }
+
+    /** And counts what is left, as others may have done something to the files. */
+    private function removeDead(string $shard): int
+    {
+        $removed = $bytes = $items = 0;
+        foreach ($this->folder->items($shard) as $path) {
+            $head = $this->format->head($path);
+            if ($head === null || $this->verdict($head) === Verdict::Dead) {
+                $removed += $this->format->remove($path) === null ? 0 : 1;
+            } else {
+                $bytes += $this->format->size($path);
+                $items++;
+            }
+        }
+        $this->usage?->put(self::number($shard), $bytes, $items);
+        foreach ([...glob("{$shard}/.*.tmp") ?: [], ...glob("{$shard}/*.*") ?: []] as $abandoned) {
+            $item = preg_replace('/\.[^.\/]*\.php$/', '', $abandoned);
+            if ((int) @filemtime($abandoned) < time() - self::ABANDONED && ($item === $abandoned || $item === null || @readlink($item) !== basename($abandoned))) {
+                Folder::unlink($abandoned);
+            }
+        }
+
+        return $removed;
+    }
+
+    private function isTooLarge(string $body): bool
+    {
+        return $this->size !== null && \strlen($body) > $this->size >> 1;
+    }
+
+    /** A shard's number. */
+    private static function number(string $shard): int
+    {
+        return (int) hexdec(basename($shard));
+    }
+
+    /**
+     * @param string $newest the path of what was stored last, which does not go
+     *
+     * @return bool false: there is too much now, and nothing may be dropped
+     */
+    private function keepWithinBounds(Usage $usage, string $shard, string $newest): bool
+    {
+        if (!$usage->isThere()) {
+            $this->countAll();
+        }
+        if (!$this->isMore(...$usage->total())) {
+            return true;
+        }
+        if (!$this->evict) {
+            return false;
+        }
+        $shards = $this->folder->shards();
+        shuffle($shards);
+        $dead = \array_slice($shards, 0, self::LOOKED_AT_FIRST);
+        foreach ([...$dead, $shard, ...$shards] as $i => $each) {
+            $this->folder->locked($each, fn() => $i < \count($dead) ? $this->removeDead($each) : $this->trim($usage, $each, $newest));
+            [$bytes, $items] = $usage->total();
+            // A little more than must be, so that not every save has to.
+            if (!$this->isMore($bytes + (($this->size ?? 0) >> 8), $items + (($this->files ?? 0) >> 8))) {
+                break;
+            }
+        }
+
+        return true;
+    }
+
+    private function countAll(): void
+    {
+        foreach ($this->folder->shards() as $shard) {
+            $this->folder->locked($shard, fn(): int => $this->removeDead($shard));
+        }
+    }
+
+    private function isMore(int $bytes, int $items): bool
+    {
+        return ($this->size !== null && $bytes > $this->size) || ($this->files !== null && $items > $this->files);
+    }
+
+    /** Removes what is dead, and of the rest the older half. */
+    private function trim(Usage $usage, string $shard, string $newest): void
+    {
+        $this->removeDead($shard);
+        $ages = [];
+        foreach ($this->folder->items($shard) as $path) {
+            if ($path !== $newest) {
+                $status = @lstat($path);
+                $ages[$path] = $status === false ? 0 : $status['mtime'];
+            }
+        }
+        asort($ages);
+        foreach (\array_slice(array_keys($ages), 0, \count($ages) + 1 >> 1) as $path) {
+            $usage->add(self::number($shard), -($this->format->remove((string) $path) ?? 0), -1);
+        }
+    }
+}

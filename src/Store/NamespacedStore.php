@@ -1,0 +1,215 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store;
+
+use Larder\Capability;
+use Larder\DirectReads;
+use Larder\Exception\InvalidKey;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Fetched;
+use Larder\Item;
+use Larder\Key;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
+use Larder\SaveMode;
+use Larder\Store;
+use Larder\StoreStatistics;
+use Larder\Token;
+
+/**
+ * A part of a store: its keys have a prefix, and its items a tag, by which all of them are cleared at once.
+ *
+ * A counter is made as an item with that tag first, as increment() alone would make one without.
+ */
+final class NamespacedStore implements Store, DirectReads, Leases
+{
+    private readonly string $prefix;
+
+    private readonly string $tag;
+
+    private readonly Leases $leases;
+
+    /**
+     * @throws InvalidOption        the name is none
+     * @throws UnsupportedOperation the store keeps no tags
+     */
+    public function __construct(
+        private readonly Store $store,
+        string $name,
+    ) {
+        if (preg_match('/^[A-Za-z0-9._-]{1,64}$/D', $name) !== 1) {
+            throw InvalidOption::namespace($name);
+        }
+        if (!\in_array(Capability::Tags, $store->capabilities(), true)) {
+            throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::Tags);
+        }
+        $this->prefix = Key::internal('in', "{$name}:");
+        $this->tag = Key::internal('in', $name);
+        $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
+    }
+
+    public function read(string $key, mixed $default = null): mixed
+    {
+        $key = $this->outer($key);
+        if ($this->store instanceof DirectReads) {
+            return $this->store->read($key, $default);
+        }
+        $items = $this->store->fetch([$key])->items;
+
+        return isset($items[$key]) ? $items[$key]->value : $default;
+    }
+
+    public function fetch(array $keys): Fetched
+    {
+        $fetched = $this->store->fetch($this->outers($keys));
+        $items = $tokens = $stale = [];
+        foreach ($keys as $key) {
+            $outer = $this->prefix . $key;
+            if (isset($fetched->items[$outer])) {
+                $items[$key] = $this->renamed($fetched->items[$outer], $key);
+            }
+            if (isset($fetched->tokens[$outer])) {
+                $tokens[$key] = $fetched->tokens[$outer];
+            }
+            if (isset($fetched->stale[$outer])) {
+                $stale[$key] = $this->renamed($fetched->stale[$outer], $key);
+            }
+        }
+
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    public function token(string $key): Token
+    {
+        return $this->store->token($this->outer($key));
+    }
+
+    public function save(array $items, SaveMode $mode = SaveMode::Set): array
+    {
+        $outer = array_map(fn(Item $item): Item => new Item(
+            $this->outer($item->key),
+            $item->value,
+            $item->ttl,
+            [...$item->tags, $this->tag],
+            $item->token,
+            $item->fill,
+            $item->cost,
+        ), $items);
+
+        return $this->inners($this->store->save($outer, $mode));
+    }
+
+    public function delete(array $keys, ?Token $token = null): array
+    {
+        return $this->inners($this->store->delete($this->outers($keys), $token));
+    }
+
+    public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
+    {
+        $outer = $this->outer($key);
+        if (!Counter::overflows($initial, $by) && ($ttl === null || $ttl > 0)) {
+            $made = new Item($outer, $initial + $by, $ttl, [$this->tag]);
+            if ($this->store->save([$made], SaveMode::Add) === []) {
+                return $initial + $by;
+            }
+        }
+
+        return $this->store->increment($outer, $by, $initial, $ttl);
+    }
+
+    public function touch(array $keys, ?int $ttl): array
+    {
+        return $this->inners($this->store->touch($this->outers($keys), $ttl));
+    }
+
+    /** A tag means the same in all parts of a store. */
+    public function invalidateTags(array $tags, int $serveStale = 0): void
+    {
+        $this->store->invalidateTags($tags, $serveStale);
+    }
+
+    public function clear(): void
+    {
+        $this->store->invalidateTags([$this->tag]);
+    }
+
+    public function prune(): int
+    {
+        return $this->store->prune();
+    }
+
+    public function keys(string $prefix = ''): iterable
+    {
+        foreach ($this->store->keys($this->prefix . $prefix) as $key) {
+            yield substr($key, \strlen($this->prefix));
+        }
+    }
+
+    /** Of the whole store. */
+    public function statistics(): StoreStatistics
+    {
+        return $this->store->statistics();
+    }
+
+    public function capabilities(): array
+    {
+        return $this->store->capabilities();
+    }
+
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->acquire($this->lease($name), $owner, $seconds);
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->refresh($this->lease($name), $owner, $seconds);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        return $this->leases->release($this->lease($name), $owner);
+    }
+
+    private function lease(string $name): string
+    {
+        return Key::internal('lease', $this->prefix . $name);
+    }
+
+    private function outer(string $key): string
+    {
+        if (\strlen($key) > Key::LONGEST - \strlen($this->prefix)) {
+            throw InvalidKey::tooLong($key, Key::LONGEST - \strlen($this->prefix));
+        }
+
+        return $this->prefix . $key;
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<string>
+     */
+    private function outers(array $keys): array
+    {
+        return array_map($this->outer(...), $keys);
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<string>
+     */
+    private function inners(array $keys): array
+    {
+        return array_map(fn(string $key): string => substr($key, \strlen($this->prefix)), $keys);
+    }
+
+    private function renamed(Item $item, string $key): Item
+    {
+        return Item::found($key, $item->value, $item->expiry, $item->stamp, array_values(array_diff($item->tags, [$this->tag])));
+    }
+}

@@ -1,0 +1,99 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Exception\InvalidOption;
+
+/**
+ * The names that a store gives to things on a server.
+ *
+ *     prefix:key      an item           prefix:{7}:key      in a cluster: an item of shard 7
+ *     prefix!clock    the clock         prefix!{7}clock     its clock
+ *     prefix!tags     the tags          prefix!{7}tags
+ *     prefix!123      a guard           prefix!{7}123
+ *     prefix!lease:x  a lease           prefix!{7}lease:x
+ *
+ * Prefixes have neither colons nor exclamation marks in them. What is between braces decides where in a cluster a name
+ * lives, so all of a shard is on one server.
+ */
+final class Layout
+{
+    /** How many guards there are. Keys that share one refuse each other's fills for nothing. */
+    private const GUARDS = 16_384;
+
+    private readonly string $internal;
+
+    /**
+     * @param string $prefix with its colon
+     * @param int    $shards 0: not in a cluster
+     *
+     * @throws InvalidOption
+     */
+    public function __construct(
+        private readonly string $prefix,
+        public readonly int $shards = 0,
+    ) {
+        if ($shards < 0 || $shards > 1_024) {
+            throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
+        }
+        $this->internal = substr($prefix, 0, -1) . '!';
+    }
+
+    public function shard(string $key): int
+    {
+        return $this->shards === 0 ? 0 : crc32($key) % $this->shards;
+    }
+
+    public function clock(int $shard): string
+    {
+        return $this->internal($shard) . 'clock';
+    }
+
+    public function tags(int $shard): string
+    {
+        return $this->internal($shard) . 'tags';
+    }
+
+    public function item(string $key): string
+    {
+        return $this->shards === 0 ? $this->prefix . $key : "{$this->prefix}{{$this->shard($key)}}:{$key}";
+    }
+
+    public function guard(string $key): string
+    {
+        $hash = crc32($key);
+
+        return $this->shards === 0
+            ? $this->internal . $hash % self::GUARDS
+            : $this->internal($hash % $this->shards) . intdiv($hash, $this->shards) % intdiv(self::GUARDS, $this->shards);
+    }
+
+    public function lease(string $name): string
+    {
+        return $this->internal($this->shard($name)) . "lease:{$name}";
+    }
+
+    /** What the names of all items match whose keys begin so; of one shard, or without shards. */
+    public function pattern(int $shard, string $beginning): string
+    {
+        return $this->beginning($shard) . addcslashes($beginning, '*?[]\\^-') . '*';
+    }
+
+    /** The key of an item of that shard. */
+    public function key(int $shard, string $name): string
+    {
+        return substr($name, \strlen($this->beginning($shard)));
+    }
+
+    private function internal(int $shard): string
+    {
+        return $this->shards === 0 ? $this->internal : "{$this->internal}{{$shard}}";
+    }
+
+    private function beginning(int $shard): string
+    {
+        return $this->shards === 0 ? $this->prefix : "{$this->prefix}{{$shard}}:";
+    }
+}

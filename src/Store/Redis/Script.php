@@ -1,0 +1,362 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+/**
+ * What RedisStore has the server do. Each script is one round trip and one moment: nothing else happens meanwhile.
+ *
+ * The first two keys are the clock and the tags (see RedisStore), the first argument a random name for a new epoch,
+ * should the clock be gone. The other keys are items, or each an item and its guard:
+ *
+ *     item    mark 1 byte | epoch 8 | stamp 6 | expiry 6, in ms, 0: never | length of the tags 3 | tags | payload
+ *     clock   epoch 8 | tick 6 | the tick at which a tag was last invalidated 6
+ *     guard   epoch 8 | tick 6
+ *     tags    e: epoch; f: the stamp of those that are not there; n: how many there are; t<tag>: its stamp, either
+ *             the tick or, where what was killed may be served, that of TagStamp in three numbers;
+ *             h: the tick at which half of all that may be there were; s: where a sweep has come to
+ *
+ * all numbers but those in the tags with the highest byte first. The verdict on an item is 0 live, 1 stale, 2 dead.
+ */
+enum Script: string
+{
+    public const MARK = "\2";
+
+    /** How many bytes of an item lie before its tags. */
+    public const HEAD = 24;
+
+    /**
+     * The value of each item that is not dead, wrapped if it is stale. A missing item gets a guard, if it has none.
+     *
+     * Reply: epoch, tick, the server's time in ms if an item has an expiry, values.
+     */
+    case Fetch = <<<'LUA'
+        local epoch, tick, invalidated = clock(true)
+        local found = redis.call('MGET', unpack(KEYS, 3))
+        local reply, unguarded, expires = {epoch, tick, 0}, {}, false
+        for i = 1, #found, 2 do
+            local item, guard = found[i], found[i + 1]
+            local verdict = judge(item, epoch, invalidated)
+            reply[#reply + 1] = verdict == 0 and item or (verdict == 1 and {item})
+            if verdict > 0 and (not guard or string.sub(guard, 1, 8) ~= epoch) then unguarded[#unguarded + 1] = KEYS[i + 3] end
+            expires = expires or (verdict < 2 and string.sub(item, 16, 21) ~= '\0\0\0\0\0\0')
+        end
+        if #unguarded > 0 and not refusal(redis.pcall('SET', KEYS[1], epoch .. struct.pack('>I6I6', tick + 1, invalidated))) then
+            reply[2] = tick + 1
+            for i, guard in ipairs(unguarded) do
+                redis.call('SET', guard, epoch .. struct.pack('>I6', tick + 1), 'EX', 86400)
+            end
+        end
+        if expires then reply[3] = milliseconds() end
+        return reply
+        LUA;
+
+    /**
+     * The item is stored before its guard goes: a full server forbids a script only its first write.
+     *
+     * Arguments: the mode (S, A, R); of each item: w for a write or f for a fill, TTL in ms ('': none), epoch and clock
+     * of its token ('': none), and the item from the length of its tags on. Reply: 1 for each saved one.
+     */
+    case Save = <<<'LUA'
+        local epoch, tick, invalidated = clock(true)
+        local reply = {}
+        for i = 3, #KEYS, 2 do
+            local a = 3 + (i - 3) / 2 * 5
+            local ttl, since, body = ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4]
+            local may = ARGV[2] == 'S' or (judge(head(KEYS[i]), epoch, invalidated) == 0) == (ARGV[2] == 'R')
+            local saved = may
+            if saved and since then
+                saved = epoch == ARGV[a + 2] and hasNotMoved(KEYS[i + 1], epoch, since)
+                    and (since >= invalidated or worst(body, 4, since, epoch) == 0)
+            end
+            local moves = saved and ARGV[a] == 'w'
+            if saved and ttl ~= '0' then
+                local item = '\2' .. epoch .. struct.pack('>I6', since or tick)
+                local answer
+                if ttl == '' then
+                    answer = redis.pcall('SET', KEYS[i], item .. '\0\0\0\0\0\0' .. body)
+                else
+                    answer = redis.pcall('SET', KEYS[i], item .. struct.pack('>I6', milliseconds() + tonumber(ttl)) .. body, 'PX', ttl)
+                end
+                if refusal(answer) then
+                    if not string.find(answer.err, 'OOM', 1, true) then return answer end
+                    saved = false
+                    redis.call('UNLINK', KEYS[i])
+                end
+            elseif saved or (may and ARGV[2] == 'S') then
+                redis.call('UNLINK', KEYS[i])
+            end
+            if moves then redis.call('UNLINK', KEYS[i + 1]) end
+            reply[#reply + 1] = saved and 1 or 0
+        end
+        return reply
+        LUA;
+
+    /** Arguments: epoch and clock of a token ('': none). Reply: 1 for each that lived. */
+    case Delete = <<<'LUA'
+        local epoch, tick, invalidated = clock(false)
+        local reply, since = {}, tonumber(ARGV[3])
+        for i = 3, #KEYS, 2 do
+            local lived = false
+            if not since or (epoch == ARGV[2] and hasNotMoved(KEYS[i + 1], epoch, since)) then
+                lived = judge(head(KEYS[i]), epoch, invalidated) == 0
+                redis.call('UNLINK', KEYS[i], KEYS[i + 1])
+            end
+            reply[#reply + 1] = lived and 1 or 0
+        end
+        return reply
+        LUA;
+
+    /**
+     * Adds with the server's own INCRBY, as Lua has no 64-bit integers; for that the item is a bare number for a moment.
+     *
+     * Arguments: by how much; the sum with the initial value ('': it leaves the range); TTL in ms ('': none); the
+     * initial value. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
+     */
+    case Increment = <<<'LUA'
+        local epoch, tick, invalidated = clock(true)
+        local key, ttl = KEYS[3], ARGV[4]
+        local item = redis.call('MGET', key)[1]
+        if judge(item, epoch, invalidated) ~= 0 then
+            if ARGV[3] == '' then return {'range', ARGV[5]} end
+            if ttl == '0' then
+                redis.call('UNLINK', key)
+            elseif ttl == '' then
+                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, 0, 0) .. ARGV[3])
+            else
+                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, milliseconds() + tonumber(ttl), 0) .. ARGV[3], 'PX', ttl)
+            end
+            redis.call('UNLINK', KEYS[4])
+            return {'ok', ARGV[3]}
+        end
+        local start = 25 + struct.unpack('>I3', item, 22)
+        local number = string.sub(item, start)
+        if not string.match(number, '^%-?%d+$') then return {'type', string.sub(number, 1, 1)} end
+        local left = redis.call('PTTL', key)
+        redis.call('SET', key, number)
+        local answer = redis.pcall('INCRBY', key, ARGV[2])
+        local sum = redis.call('GET', key)
+        redis.call('SET', key, string.sub(item, 1, start - 1) .. sum)
+        if left >= 0 then redis.call('PEXPIRE', key, math.max(left, 1)) end
+        if refusal(answer) then return {'range', number} end
+        redis.call('UNLINK', KEYS[4])
+        return {'ok', sum}
+        LUA;
+
+    /** Arguments: TTL in ms ('': none). Reply: 1 for each key that lived. */
+    case Touch = <<<'LUA'
+        local epoch, tick, invalidated = clock(false)
+        local reply, expiry = {}, ARGV[2] == '' and 0 or milliseconds() + tonumber(ARGV[2])
+        for i = 3, #KEYS, 2 do
+            local lives = judge(head(KEYS[i]), epoch, invalidated) == 0
+            if lives then
+                if ARGV[2] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
+                redis.call('SETRANGE', KEYS[i], 15, struct.pack('>I6', expiry))
+            end
+            reply[#reply + 1] = lives and 1 or 0
+        end
+        return reply
+        LUA;
+
+    /**
+     * A full server forbids a script only its first write, so the first is one that it allows: this is never refused.
+     *
+     * Arguments: for how many seconds what is killed may be served; how many tags to remember; tags.
+     */
+    case Invalidate = <<<'LUA'
+        redis.call('HDEL', KEYS[2], '')
+        local epoch, tick, invalidated = clock(true)
+        local known, floor, count, half, cursor = unpack(redis.call('HMGET', KEYS[2], 'e', 'f', 'n', 'h', 's'))
+        if known ~= epoch then
+            floor, count, half, cursor = invalidated, 0, false, false
+            redis.call('UNLINK', KEYS[2])
+            redis.call('HSET', KEYS[2], 'e', epoch, 'f', floor)
+        end
+        tick, floor, count = tick + 1, tonumber(floor), tonumber(count or 0)
+        redis.call('SET', KEYS[1], epoch .. struct.pack('>I6I6', tick, tick))
+        local now, serve, most = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+        for i = 4, #ARGV do
+            local dead, stale, till = stamp(redis.call('HGET', KEYS[2], 't' .. ARGV[i]), floor)
+            if serve <= 0 then
+                dead, stale = tick, 0
+            elseif till > now then
+                stale, till = tick, math.min(till, now + serve)
+            else
+                dead, stale, till = math.max(dead, stale), tick, now + serve
+            end
+            local value = stale == 0 and dead or string.format('%.0f %.0f %.0f', dead, stale, till)
+            count = count + redis.call('HSET', KEYS[2], 't' .. ARGV[i], value)
+        end
+        if count > most / 2 and not half then
+            redis.call('HSET', KEYS[2], 'h', tick)
+        elseif count > most and not cursor then
+            cursor, floor = '0', math.max(floor, tonumber(half))
+            redis.call('HSET', KEYS[2], 'f', floor)
+            redis.call('HDEL', KEYS[2], 'h')
+        end
+        redis.call('HSET', KEYS[2], 'n', count)
+        if cursor then
+            cursor = forget(cursor, floor)
+            if cursor == '0' then redis.call('HDEL', KEYS[2], 's') else redis.call('HSET', KEYS[2], 's', cursor) end
+        end
+        return 1
+        LUA;
+
+    /** Removes the dead ones among the keys. Reply: how many, and the oldest stamp of a living one with tags. */
+    case Sweep = <<<'LUA'
+        local epoch, tick, invalidated = clock(false)
+        local removed, oldest = 0, tick
+        for i = 3, #KEYS do
+            local item = head(KEYS[i])
+            if judge(item, epoch, invalidated) == 2 then
+                removed = removed + redis.call('UNLINK', KEYS[i])
+            elseif string.sub(item, 22, 24) ~= '\0\0\0' then
+                oldest = math.min(oldest, (struct.unpack('>I6', item, 10)))
+            end
+        end
+        return {removed, oldest}
+        LUA;
+
+    /** Reply: 1 for each key that lives. */
+    case Living = <<<'LUA'
+        local epoch, tick, invalidated = clock(false)
+        local reply = {}
+        for i = 3, #KEYS do reply[i - 2] = judge(head(KEYS[i]), epoch, invalidated) == 0 and 1 or 0 end
+        return reply
+        LUA;
+
+    /**
+     * Forgets some of the tags that were last invalidated at that tick or before; it becomes the stamp of those that
+     * are not there. Arguments: epoch, tick, where to begin. Reply: where to go on, '0' at the end.
+     */
+    case Forget = <<<'LUA'
+        local known, floor = unpack(redis.call('HMGET', KEYS[2], 'e', 'f'))
+        if known ~= ARGV[2] then return '0' end
+        if tonumber(ARGV[3]) > tonumber(floor) then redis.call('HSET', KEYS[2], 'f', ARGV[3]) end
+        return forget(ARGV[4], tonumber(ARGV[3]))
+        LUA;
+
+    private const REFUSAL = <<<'LUA'
+        local function refusal(answer)
+            return type(answer) == 'table' and answer.err
+        end
+
+        LUA;
+
+    private const CLOCK = <<<'LUA'
+        local function clock(make)
+            local found = redis.call('MGET', KEYS[1])[1]
+            if found and #found == 20 then
+                local tick, invalidated = struct.unpack('>I6I6', found, 9)
+                return string.sub(found, 1, 8), tick, invalidated
+            end
+            if not make then return false, 0, 0 end
+            redis.call('UNLINK', KEYS[1])
+            redis.call('SET', KEYS[1], ARGV[1] .. struct.pack('>I6I6', 1, 0))
+            return ARGV[1], 1, 0
+        end
+
+        LUA;
+
+    private const TIME = <<<'LUA'
+        local time
+        local function milliseconds()
+            time = time or redis.call('TIME')
+            return time[1] * 1000 + math.floor(time[2] / 1000)
+        end
+
+        LUA;
+
+    private const STAMP = <<<'LUA'
+        local function stamp(field, floor)
+            if not field then return floor, 0, 0 end
+            local dead, stale, till = string.match(field, '^(%d+) (%d+) (%d+)$')
+            if dead then return tonumber(dead), tonumber(stale), tonumber(till) end
+            return tonumber(field), 0, 0
+        end
+
+        LUA;
+
+    private const JUDGE = <<<'LUA'
+        local function worst(item, at, since, epoch)
+            local last, verdict, fields = at + struct.unpack('>I3', item, at - 3), 0, {'e', 'f'}
+            while at < last do
+                local size = string.byte(item, at)
+                fields[#fields + 1] = 't' .. string.sub(item, at + 1, at + size)
+                at = at + 1 + size
+                if at >= last or #fields > 1000 then
+                    local found = redis.call('HMGET', KEYS[2], unpack(fields))
+                    if found[1] ~= epoch then return 2 end
+                    local floor = tonumber(found[2])
+                    for i = 3, #fields do
+                        local dead, stale, till = stamp(found[i], floor)
+                        if since < dead then return 2 end
+                        if since < stale then
+                            if milliseconds() >= till * 1000 then return 2 end
+                            verdict = 1
+                        end
+                    end
+                    fields = {'e', 'f'}
+                end
+            end
+            return verdict
+        end
+        local function judge(item, epoch, invalidated)
+            if not item or #item < 24 or string.byte(item) ~= 2 or string.sub(item, 2, 9) ~= epoch then return 2 end
+            if string.sub(item, 22, 24) == '\0\0\0' then return 0 end
+            local since = struct.unpack('>I6', item, 10)
+            return since >= invalidated and 0 or worst(item, 25, since, epoch)
+        end
+
+        LUA;
+
+    private const HEAD_OF = <<<'LUA'
+        local function head(key)
+            local bytes = redis.pcall('GETRANGE', key, 0, 23)
+            if type(bytes) == 'table' then return '' end
+            if #bytes < 24 or string.sub(bytes, 22, 24) == '\0\0\0' then return bytes end
+            return redis.call('GETRANGE', key, 0, 23 + struct.unpack('>I3', bytes, 22))
+        end
+
+        LUA;
+
+    private const GUARD = <<<'LUA'
+        local function hasNotMoved(key, epoch, since)
+            local guard = redis.call('MGET', key)[1]
+            return guard and string.sub(guard, 1, 8) == epoch and struct.unpack('>I6', guard, 9) <= since
+        end
+
+        LUA;
+
+    private const FORGET = <<<'LUA'
+        local function forget(cursor, floor)
+            local page, gone = redis.call('HSCAN', KEYS[2], cursor, 'COUNT', 500), {}
+            for i = 1, #page[2], 2 do
+                if string.byte(page[2][i]) == 116 then
+                    local dead, stale = stamp(page[2][i + 1], 0)
+                    if math.max(dead, stale) <= floor then gone[#gone + 1] = page[2][i] end
+                end
+            end
+            if #gone > 0 then
+                redis.call('HDEL', KEYS[2], unpack(gone))
+                redis.call('HINCRBY', KEYS[2], 'n', -#gone)
+            end
+            return page[1]
+        end
+
+        LUA;
+
+    /** With the functions that it needs and no others: the server makes them anew each time. */
+    public function text(): string
+    {
+        return match ($this) {
+            self::Fetch, self::Increment => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE,
+            self::Save => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::HEAD_OF . self::GUARD,
+            self::Delete => self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::HEAD_OF . self::GUARD,
+            self::Touch, self::Sweep, self::Living => self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::HEAD_OF,
+            self::Invalidate => self::CLOCK . self::STAMP . self::FORGET,
+            self::Forget => self::STAMP . self::FORGET,
+        } . $this->value;
+    }
+}

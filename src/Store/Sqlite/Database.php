@@ -1,0 +1,270 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Sqlite;
+
+use Larder\Exception;
+use Larder\Exception\StoreUnavailable;
+
+/**
+ * A connection to one database, made when it is first needed, and anew after every failure.
+ *
+ * In WAL mode readers never wait; writers wait for each other for at most the timeout.
+ *
+ * Whatever goes wrong is one exception.
+ */
+final class Database
+{
+    private const FULL = 13;
+
+    private ?\SQLite3 $connection = null;
+
+    /** @var array<string, \SQLite3Stmt> */
+    private array $statements = [];
+
+    private int $process = 0;
+
+    private bool $isOpen = false;
+
+    /** Whether the size is already this connection's limit. */
+    private bool $isLimited = false;
+
+    /**
+     * @param string       $path    its directory must exist; the file belongs to whoever owns that, also if root made it
+     * @param float        $timeout seconds to wait for another writer
+     * @param ?int         $size    bytes at most; null: as many as there is room for
+     * @param list<string> $schema  statements that make what is not there yet
+     */
+    public function __construct(
+        public readonly string $path,
+        private readonly float $timeout,
+        private readonly ?int $size,
+        private readonly array $schema,
+    ) {}
+
+    /**
+     * Runs a prepared statement; strings are bound as blobs, which is what keys are.
+     *
+     * @return list<list<int|float|string|null>> the rows
+     *
+     * @throws \Exception
+     */
+    public function rows(string $sql, int|string|null ...$parameters): array
+    {
+        $result = $this->execute($sql, $parameters);
+        $rows = [];
+        while (($row = $result->fetchArray(\SQLITE3_NUM)) !== false) {
+            /** @var list<int|float|string|null> $row */
+            $rows[] = $row;
+        }
+        $result->finalize();
+
+        return $rows;
+    }
+
+    /**
+     * Runs a prepared statement that changes something.
+     *
+     * @return int how many rows
+     *
+     * @throws \Exception
+     */
+    public function change(string $sql, int|string|null ...$parameters): int
+    {
+        $this->limit();
+        $this->execute($sql, $parameters);
+
+        return $this->connection()->changes();
+    }
+
+    public function pragma(string $name): int
+    {
+        $value = $this->connection()->querySingle("PRAGMA {$name}");
+
+        return \is_int($value) ? $value : 0;
+    }
+
+    /**
+     * Does the work as one transaction that nobody else writes in.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     * @throws Full             the database has reached its size; nothing was changed
+     */
+    public function atomically(\Closure $work): mixed
+    {
+        if ($this->isOpen) {
+            return $work();
+        }
+
+        return $this->attempt(function () use ($work): mixed {
+            $this->limit();
+            $this->execute('BEGIN IMMEDIATE');
+            $this->isOpen = true;
+            try {
+                $result = $work();
+                $this->execute('COMMIT');
+
+                return $result;
+            } catch (\Throwable $failure) {
+                $this->rollBack();
+
+                throw $failure;
+            } finally {
+                $this->isOpen = false;
+            }
+        });
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     * @throws Full             the database has reached its size; the last statement changed nothing
+     */
+    public function attempt(\Closure $work): mixed
+    {
+        if ($this->isOpen) {
+            return $work();
+        }
+        try {
+            try {
+                return $work();
+            } catch (\Exception $failure) {
+                if ($failure instanceof Exception || $failure instanceof Full || !str_contains($failure->getMessage(), 'no such table')) {
+                    throw $failure;
+                }
+                $this->install();
+
+                return $work();
+            }
+        } catch (Exception|Full $mistake) {
+            throw $mistake;
+        } catch (\Exception $failure) {
+            $code = $this->connection?->lastErrorCode() ?? 0;
+            if ($code === self::FULL && $this->isAtItsSize()) {
+                throw new Full();
+            }
+            $this->close();
+
+            throw StoreUnavailable::because("The SQLite database \"{$this->path}\"", $failure->getMessage(), match ($code) {
+                5, 6 => 'another process holds its lock, raise the timeout if that is usual',
+                11, 26 => 'the file is damaged or no database, move it away',
+                self::FULL => 'free some space on its disk',
+                default => 'see that PHP\'s user may write the file and its directory',
+            }, $failure);
+        }
+    }
+
+    /** Gives some free pages back to the file system. */
+    public function shrink(int $pages): void
+    {
+        $this->attempt(fn(): bool => $this->connection()->exec("PRAGMA incremental_vacuum({$pages})"));
+    }
+
+    /** Or rather, near it: the pages of what did not fit are not counted. Else it is the disk that is full. */
+    private function isAtItsSize(): bool
+    {
+        try {
+            return $this->size !== null && $this->pragma('page_count') > $this->pragma('max_page_count') >> 1;
+        } catch (\Exception) {
+            return false;
+        }
+    }
+
+    private function rollBack(): void
+    {
+        try {
+            $this->connection?->exec('ROLLBACK');
+        } catch (\Exception) {
+            // SQLite has done it by itself.
+        }
+    }
+
+    /**
+     * @param array<int|string|null> $parameters
+     */
+    private function execute(string $sql, array $parameters = []): \SQLite3Result
+    {
+        $connection = $this->connection();
+        $statement = $this->statements[$sql] ?? null;
+        if ($statement === null) {
+            $statement = $connection->prepare($sql) ?: throw new \RuntimeException($connection->lastErrorMsg());
+            $this->statements[$sql] = $statement;
+        } else {
+            $statement->reset();
+        }
+        foreach (array_values($parameters) as $i => $parameter) {
+            $statement->bindValue($i + 1, $parameter, match (true) {
+                $parameter === null => \SQLITE3_NULL,
+                \is_int($parameter) => \SQLITE3_INTEGER,
+                default => \SQLITE3_BLOB,
+            });
+        }
+
+        return $statement->execute() ?: throw new \RuntimeException($connection->lastErrorMsg());
+    }
+
+    private function connection(): \SQLite3
+    {
+        if ($this->connection !== null && $this->process === getmypid()) {
+            return $this->connection;
+        }
+        // SQLite believes that a process still has the locks its parent took. A connection that a fork took
+        // along is closed before another is opened, so that the new one takes locks of its own.
+        $this->close();
+        $isNew = !file_exists($this->path);
+        $connection = new \SQLite3($this->path);
+        $connection->enableExceptions(true);
+        $connection->busyTimeout((int) round($this->timeout * 1000));
+        if ($isNew && \function_exists('posix_geteuid') && posix_geteuid() === 0) {
+            $directory = \dirname($this->path);
+            @chown($this->path, (int) fileowner($directory));
+            @chgrp($this->path, (int) filegroup($directory));
+        }
+        $connection->exec('PRAGMA synchronous = NORMAL');
+        $this->process = (int) getmypid();
+        $this->isLimited = $this->size === null;
+
+        return $this->connection = $connection;
+    }
+
+    /** Makes the tables, which most connections find there. */
+    private function install(): void
+    {
+        $connection = $this->connection();
+        // Only a database without tables takes this up.
+        $connection->exec('PRAGMA auto_vacuum = INCREMENTAL');
+        $connection->exec('PRAGMA journal_mode = WAL');
+        foreach ($this->schema as $statement) {
+            $connection->exec($statement);
+        }
+    }
+
+    /** Those who only read need no limit. */
+    private function limit(): void
+    {
+        $connection = $this->connection();
+        if (!$this->isLimited) {
+            $this->isLimited = true;
+            $connection->exec('PRAGMA max_page_count = ' . intdiv((int) $this->size, max(512, $this->pragma('page_size'))));
+        }
+    }
+
+    private function close(): void
+    {
+        $this->statements = [];
+        $this->connection?->close();
+        $this->connection = null;
+    }
+}

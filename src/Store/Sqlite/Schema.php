@@ -1,0 +1,57 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Sqlite;
+
+/**
+ * The tables of one prefix. No prefix has a colon in it, so that two never share a table.
+ *
+ *     items   key, value (an integer for a counter, a payload for the rest; null: a tombstone), expiry,
+ *             stamp (when the computation of the value began), guard (when the key was last written or deleted),
+ *             tags (packed; null: none)
+ *     tags    tag, and its stamp: dead, stale, until (see TagStamp)
+ *     clock   one row: epoch, tick; guard_floor and tag_floor, which stand for what is not in the other tables;
+ *             invalidated (the last tick at which a tag was); hand (the key up to which an eviction has come)
+ *
+ * A statement that writes an item gives it the tick after the present one as its guard, and a trigger brings the
+ * clock there: one statement, and one page more than without a clock. That is also why there is no index but the
+ * key: each one would be another page or two in every write.
+ */
+final class Schema
+{
+    public readonly string $items;
+
+    public readonly string $tags;
+
+    public readonly string $clock;
+
+    public function __construct(
+        public readonly string $prefix,
+    ) {
+        $this->items = "\"items:{$prefix}\"";
+        $this->tags = "\"tags:{$prefix}\"";
+        $this->clock = "\"clock:{$prefix}\"";
+    }
+
+    /** @return list<string> */
+    public function statements(): array
+    {
+        $tick = "BEGIN UPDATE {$this->clock} SET tick = new.guard WHERE id = 1 AND tick < new.guard; END";
+
+        return [
+            "CREATE TABLE IF NOT EXISTS {$this->items} (key BLOB NOT NULL PRIMARY KEY, value, expiry INTEGER, stamp INTEGER NOT NULL, guard INTEGER NOT NULL, tags BLOB) WITHOUT ROWID",
+            "CREATE TABLE IF NOT EXISTS {$this->tags} (tag BLOB NOT NULL PRIMARY KEY, dead INTEGER NOT NULL, stale INTEGER NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID",
+            "CREATE TABLE IF NOT EXISTS {$this->clock} (id INTEGER PRIMARY KEY, epoch BLOB NOT NULL, tick INTEGER NOT NULL, guard_floor INTEGER NOT NULL, tag_floor INTEGER NOT NULL, invalidated INTEGER NOT NULL, hand BLOB NOT NULL)",
+            "CREATE TRIGGER IF NOT EXISTS \"inserted:{$this->prefix}\" AFTER INSERT ON {$this->items} {$tick}",
+            "CREATE TRIGGER IF NOT EXISTS \"updated:{$this->prefix}\" AFTER UPDATE ON {$this->items} {$tick}",
+            $this->start(),
+        ];
+    }
+
+    /** A clock, if there is none. */
+    public function start(): string
+    {
+        return "INSERT OR IGNORE INTO {$this->clock} VALUES (1, CAST(hex(randomblob(8)) AS BLOB), 1, 0, 0, 0, x'')";
+    }
+}

@@ -1,0 +1,192 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Sqlite;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\Verdict;
+
+/**
+ * Walks over the items in the order of their keys, and removes what is dead, and what has to make room.
+ *
+ * An eviction goes on where the last one stopped, window by window: of each, what is dead goes, and of the rest the
+ * quarter that was stored longest ago. Nobody notes when an item was read: that would be a write.
+ */
+final class Sweep
+{
+    private const ROWS_AT_ONCE = 1_000;
+
+    private const WINDOW = 64;
+
+    /** Bytes that a row takes besides its key, value and tags, about. */
+    private const OVERHEAD = 32;
+
+    private string $hand = '';
+
+    /** The oldest stamp of a live item with tags in this round of pruning. */
+    private int $oldest = \PHP_INT_MAX;
+
+    public function __construct(
+        private readonly Database $database,
+        private readonly Schema $schema,
+    ) {}
+
+    /**
+     * Removes what is dead among the next rows that have anything dead among them; once all were looked at, the
+     * stamps of tags that no living item can need.
+     *
+     * @param \Closure(string, int): list<Row> $rowsAfter
+     *
+     * @return int how many rows; 0: all were looked at
+     *
+     * @throws StoreUnavailable
+     */
+    public function prune(\Closure $rowsAfter): int
+    {
+        do {
+            $rows = $rowsAfter($this->hand, self::ROWS_AT_ONCE);
+            if ($rows === []) {
+                $this->forgetTagsBefore($this->oldest);
+                $this->hand = '';
+                $this->oldest = \PHP_INT_MAX;
+
+                return 0;
+            }
+            $this->hand = $rows[\count($rows) - 1]->key;
+            $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead);
+            foreach ($rows as $row) {
+                $this->oldest = $row->tags === [] || $row->verdict === Verdict::Dead ? $this->oldest : min($this->oldest, $row->stamp);
+            }
+            $removed = $dead === [] ? 0 : $this->database->atomically(fn(): int => $this->remove($dead));
+        } while ($removed === 0);
+
+        return $removed;
+    }
+
+    /**
+     * @param int                              $bytes     how many to free at least
+     * @param \Closure(string, int): list<Row> $rowsAfter
+     *
+     * @return bool whether anything was
+     *
+     * @throws StoreUnavailable
+     * @throws Full             there is not even room for that
+     */
+    public function evict(int $bytes, \Closure $rowsAfter): bool
+    {
+        return $this->database->atomically(function () use ($bytes, $rowsAfter): bool {
+            $hand = $this->hand();
+            $evicted = [];
+            for ($freed = $rounds = 0; $freed < $bytes && $rounds < 2;) {
+                $rows = $rowsAfter($hand, self::WINDOW);
+                $rounds += $rows === [] ? 1 : 0;
+                $hand = $rows === [] ? '' : $rows[\count($rows) - 1]->key;
+                foreach ($this->victims($rows) as $row) {
+                    $freed += isset($evicted[$row->key]) ? 0 : self::OVERHEAD + \strlen($row->key) + (int) $row->value;
+                    $evicted[$row->key] = $row;
+                }
+            }
+            $this->remove(array_values($evicted));
+            $this->leaveHand($hand);
+
+            return $evicted !== [];
+        });
+    }
+
+    /**
+     * Removes what is dead in the next window, except for tombstones.
+     *
+     * @param \Closure(string, int): list<Row> $rowsAfter
+     *
+     * @throws StoreUnavailable
+     * @throws Full
+     */
+    public function removeDead(\Closure $rowsAfter): void
+    {
+        $this->database->atomically(function () use ($rowsAfter): void {
+            $rows = $rowsAfter($this->hand(), self::WINDOW);
+            $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead && !$row->isTombstone);
+            if ($dead !== []) {
+                $this->remove($dead);
+            }
+            $this->leaveHand($rows === [] ? '' : $rows[\count($rows) - 1]->key);
+        });
+    }
+
+    /**
+     * If there are more tags than that, forgets the half that was invalidated longest ago.
+     *
+     * @throws StoreUnavailable
+     */
+    public function forgetTags(int $most): void
+    {
+        $this->database->attempt(function () use ($most): void {
+            $count = (int) ($this->database->rows("SELECT count(*) FROM {$this->schema->tags}")[0][0] ?? 0);
+            if ($count > $most) {
+                $middle = $this->database->rows("SELECT max(dead, stale) FROM {$this->schema->tags} ORDER BY 1 LIMIT 1 OFFSET ?", $count >> 1);
+                $this->forgetTagsBefore((int) ($middle[0][0] ?? 0));
+            }
+        });
+    }
+
+    /** The key up to which evictions have come. */
+    private function hand(): string
+    {
+        return (string) ($this->database->rows("SELECT hand FROM {$this->schema->clock} WHERE id = 1")[0][0] ?? '');
+    }
+
+    private function leaveHand(string $key): void
+    {
+        $this->database->change("UPDATE {$this->schema->clock} SET hand = ? WHERE id = 1", $key);
+    }
+
+    /** Their stamps become the floor that stands for every tag that is not there. */
+    private function forgetTagsBefore(int $tick): void
+    {
+        $this->database->atomically(function () use ($tick): void {
+            $now = $this->database->rows("SELECT tick FROM {$this->schema->clock} WHERE id = 1")[0][0] ?? 0;
+            $floor = min($tick, (int) $now);
+            $this->database->change("UPDATE {$this->schema->clock} SET tag_floor = max(tag_floor, ?) WHERE id = 1", $floor);
+            $this->database->change("DELETE FROM {$this->schema->tags} WHERE max(dead, stale) <= ?", $floor);
+        });
+    }
+
+    /**
+     * @param list<Row> $rows
+     *
+     * @return list<Row>
+     */
+    private function victims(array $rows): array
+    {
+        usort($rows, static fn(Row $a, Row $b): int => [$a->verdict !== Verdict::Dead, $a->stamp] <=> [$b->verdict !== Verdict::Dead, $b->stamp]);
+        $dead = \count(array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead));
+
+        return \array_slice($rows, 0, max($dead, \count($rows) >> 2, min(1, \count($rows))));
+    }
+
+    /**
+     * Removes rows, if they are still what they were, and keeps the youngest guard of them.
+     *
+     * @param array<Row> $rows
+     */
+    private function remove(array $rows): int
+    {
+        $removed = $guard = 0;
+        foreach ($rows as $row) {
+            if ($this->database->change(
+                "DELETE FROM {$this->schema->items} WHERE key = ? AND guard = ? AND stamp = ? AND expiry IS ?",
+                $row->key,
+                $row->guard,
+                $row->stamp,
+                $row->expiry,
+            ) === 1) {
+                $removed++;
+                $guard = max($guard, $row->guard);
+            }
+        }
+        $this->database->change("UPDATE {$this->schema->clock} SET guard_floor = max(guard_floor, ?) WHERE id = 1", $guard);
+
+        return $removed;
+    }
+}

@@ -1,0 +1,53 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store;
+
+/**
+ * When a tag was last invalidated, in the store's logical time. It kills the items whose own stamp is older.
+ *
+ * What was killed by an invalidation that allows it may be served for a while yet. That is why there are two
+ * ticks: what is older than the first is dead for good, what is older than the second only may be served until
+ * the time that stands beside it.
+ */
+final class TagStamp
+{
+    /**
+     * @param int $dead  the last tick that killed for good; 0: none did
+     * @param int $stale the last tick that lets be served what it killed; 0: none does
+     * @param int $until when that ends, in Unix seconds
+     */
+    public function __construct(
+        public readonly int $dead,
+        public readonly int $stale = 0,
+        public readonly int $until = 0,
+    ) {}
+
+    /**
+     * The stamp after one more invalidation.
+     *
+     * Where two that let things be served overlap, the time of the first goes for both: what it killed must not be
+     * served for longer because of the second.
+     */
+    public function invalidated(int $tick, int $serveStale, int $now): self
+    {
+        if ($serveStale <= 0) {
+            return new self(max($tick, $this->dead));
+        }
+
+        return $this->until > $now
+            ? new self($this->dead, max($tick, $this->stale), min($this->until, $now + $serveStale))
+            : new self(max($this->dead, $this->stale), $tick, $now + $serveStale);
+    }
+
+    /** What an item that carries the tag is. */
+    public function verdict(int $stamp, int $now): Verdict
+    {
+        return match (true) {
+            $stamp >= $this->dead && $stamp >= $this->stale => Verdict::Live,
+            $stamp >= $this->dead && $now < $this->until => Verdict::Stale,
+            default => Verdict::Dead,
+        };
+    }
+}

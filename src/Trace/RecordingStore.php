@@ -1,0 +1,172 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Trace;
+
+use Larder\Exception\InvalidOption;
+use Larder\Exception\InvalidTrace;
+use Larder\Fetched;
+use Larder\Item;
+use Larder\Key;
+use Larder\SaveMode;
+use Larder\Store;
+use Larder\StoreStatistics;
+use Larder\Token;
+
+/**
+ * A store that writes down what it is asked, for a share of its keys, and passes it on to another:
+ *
+ *     $cache = new Cache(new RecordingStore(Dsn::parse('shm:shop')->open(), '/tmp/shop.trace'));
+ *
+ * `larder size` tells from the trace how much memory would be enough, `larder trace` replays it on another store. Which
+ * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
+ * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
+ */
+final class RecordingStore implements Store
+{
+    /** Lines that are written at once. */
+    private const BUFFERED = 500;
+
+    /** @var list<string> */
+    private array $lines = [];
+
+    private readonly int $below;
+
+    /**
+     * @param float $rate share of the keys, more than 0.0 to 1.0
+     *
+     * @throws InvalidOption
+     * @throws InvalidTrace  the file cannot be written
+     */
+    public function __construct(
+        private readonly Store $store,
+        private readonly string $path,
+        float $rate = 0.01,
+    ) {
+        if (!($rate > 0.0 && $rate <= 1.0)) {
+            throw InvalidOption::range('rate', $rate, 'more than 0.0 and at most 1.0');
+        }
+        $this->below = (int) ($rate * 0x1_0000_0000);
+        $file = @fopen($path, 'a');
+        if ($file === false) {
+            throw InvalidTrace::unwritable($path);
+        }
+        // Whoever makes the file writes its head: all that record into it at the same time take the same share.
+        if (flock($file, \LOCK_EX) && (fstat($file)['size'] ?? 0) === 0) {
+            fwrite($file, TraceFile::head($rate));
+        }
+        fclose($file);
+    }
+
+    public function __destruct()
+    {
+        $this->flush();
+    }
+
+    public function fetch(array $keys): Fetched
+    {
+        $fetched = $this->store->fetch($keys);
+        foreach ($keys as $key) {
+            $this->record(Verb::Read, $key, $fetched->items[$key] ?? null);
+        }
+
+        return $fetched;
+    }
+
+    public function token(string $key): Token
+    {
+        return $this->store->token($key);
+    }
+
+    public function save(array $items, SaveMode $mode = SaveMode::Set): array
+    {
+        $unsaved = $this->store->save($items, $mode);
+        foreach ($items as $item) {
+            if (!\in_array($item->key, $unsaved, true)) {
+                $this->record(Verb::Write, $item->key, $item);
+            }
+        }
+
+        return $unsaved;
+    }
+
+    public function delete(array $keys, ?Token $token = null): array
+    {
+        $existed = $this->store->delete($keys, $token);
+        foreach ($existed as $key) {
+            $this->record(Verb::Delete, $key, null);
+        }
+
+        return $existed;
+    }
+
+    public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
+    {
+        $sum = $this->store->increment($key, $by, $initial, $ttl);
+        $this->record(Verb::Write, $key, new Item($key, $sum));
+
+        return $sum;
+    }
+
+    public function touch(array $keys, ?int $ttl): array
+    {
+        return $this->store->touch($keys, $ttl);
+    }
+
+    public function invalidateTags(array $tags, int $serveStale = 0): void
+    {
+        $this->store->invalidateTags($tags, $serveStale);
+    }
+
+    public function clear(): void
+    {
+        $this->store->clear();
+    }
+
+    public function prune(): int
+    {
+        return $this->store->prune();
+    }
+
+    public function keys(string $prefix = ''): iterable
+    {
+        return $this->store->keys($prefix);
+    }
+
+    public function statistics(): StoreStatistics
+    {
+        return $this->store->statistics();
+    }
+
+    public function capabilities(): array
+    {
+        return $this->store->capabilities();
+    }
+
+    private function record(Verb $verb, string $key, ?Item $item): void
+    {
+        if (Key::isInternal($key)) {
+            return;
+        }
+        $hash = hash('xxh3', $key);
+        if (hexdec(substr($hash, 0, 8)) >= $this->below) {
+            return;
+        }
+        $value = $item?->value;
+        $bytes = $item === null ? 0 : \strlen($key) + (\is_string($value) ? \strlen($value) : \strlen(serialize($value)));
+        $this->lines[] = TraceFile::line($verb, $hash, $bytes);
+        if (\count($this->lines) >= self::BUFFERED) {
+            $this->flush();
+        }
+    }
+
+    /** A trace that cannot be written is no reason to fail. */
+    private function flush(): void
+    {
+        if ($this->lines !== []) {
+            @file_put_contents($this->path, implode('', $this->lines), \FILE_APPEND | \LOCK_EX);
+            $this->lines = [];
+        }
+    }
+}

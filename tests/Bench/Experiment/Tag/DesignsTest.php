@@ -1,0 +1,143 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Experiment\Tag;
+
+use Larder\Bench\Experiment\Tag\Catalogue;
+use Larder\Bench\Experiment\Tag\SharedMemoryTags;
+use Larder\Bench\Experiment\Tag\TagFiles;
+use Larder\Bench\Experiment\Tag\TaggedCache;
+use Larder\Bench\Experiment\Tag\TagSets;
+use Larder\Bench\Experiment\Tag\TwoLevels;
+use Larder\Bench\Experiment\Tag\ZendTags;
+use Larder\Bench\Server\MemcachedServer;
+use Larder\Bench\Server\Server;
+use Larder\Bench\Subject\FileSystem;
+use Larder\SharedMemory;
+use Larder\Tests\Bench\RealServers;
+use PHPUnit\Framework\Attributes\TestWith;
+
+final class DesignsTest extends RealServers
+{
+    private string $directory;
+
+    /** @var list<Server> */
+    private array $servers = [];
+
+    protected function setUp(): void
+    {
+        $this->directory = FileSystem::onDisk() . '/larder-tags-' . bin2hex(random_bytes(6));
+        mkdir($this->directory, 0o700);
+    }
+
+    protected function tearDown(): void
+    {
+        array_map(static fn(Server $server) => $server->stop(), $this->servers);
+        FileSystem::remove($this->directory);
+        SharedMemory::remove(basename($this->directory));
+    }
+
+    #[TestWith(['shared memory'])]
+    #[TestWith(['files'])]
+    #[TestWith(['sets'])]
+    #[TestWith(['memcached over files'])]
+    #[TestWith(['memcached over sets'])]
+    public function testACleanRemovesWhatHasTheTagAndNothingElse(string $name): void
+    {
+        $cache = $this->design($name);
+        $cache->save('one', 'first', ['red', 'round'], 100);
+        $cache->save('two', 'second', ['round'], 100);
+        $cache->save('three', 'third', [], 100);
+        // The second time without the tag that it had.
+        $cache->save('four', 'fourth', ['red'], 100);
+        $cache->save('four', 'fourth again', ['blue'], 100);
+        self::assertSame(['first', 'second', 'third', 'fourth again', null], array_map($cache->load(...), ['one', 'two', 'three', 'four', 'five']));
+
+        $cache->clean(['red']);
+        self::assertSame([null, 'second', 'third', 'fourth again'], array_map($cache->load(...), ['one', 'two', 'three', 'four']));
+        $cache->clean(['blue', 'round', 'never seen']);
+        self::assertSame([null, null, 'third', null], array_map($cache->load(...), ['one', 'two', 'three', 'four']));
+        $cache->save('one', 'anew', ['red'], 100);
+        self::assertSame('anew', $cache->load('one'));
+    }
+
+    public function testTheItemsOfACatalogueAreAlwaysTheSame(): void
+    {
+        [$one, $other] = [new Catalogue(100), new Catalogue(100)];
+        $tags = $bytes = $ownLifetimes = 0;
+        for ($number = 0; $number < 1_000; $number++) {
+            self::assertSame([$one->value($number), $one->tags($number), $one->lifetime($number)], [$other->value($number), $other->tags($number), $other->lifetime($number)]);
+            self::assertLessThanOrEqual(15, count($one->tags($number)));
+            $tags += count($one->tags($number));
+            $bytes += strlen($one->value($number));
+            $ownLifetimes += (int) ($one->lifetime($number) !== 7_200);
+        }
+        self::assertEqualsWithDelta(7.5, $tags / 1_000, 0.5);
+        self::assertEqualsWithDelta(512, $bytes / 1_000, 30);
+        self::assertEqualsWithDelta(1 / 6, $ownLifetimes / 1_000, 0.04);
+        self::assertSame(md5('7'), $one->id(7));
+    }
+
+    public function testABackEndOfTheReadersIsCalledByItsDocumentedMethods(): void
+    {
+        mkdir("{$this->directory}/Own/Cache", 0o700, true);
+        file_put_contents("{$this->directory}/Own/Cache/Backend.php", <<<'CODE'
+            <?php
+            final class Own_Cache_Backend
+            {
+                private array $items = [];
+                public function __construct(private array $options) {}
+                public function load($id, $doNotTestCacheValidity = false) { return $this->items[$id][0] ?? false; }
+                public function save($data, $id, $tags = [], $specificLifetime = false) { $this->items[$id] = [$data, $tags]; return true; }
+                public function clean($mode = 'all', $tags = [])
+                {
+                    if ($mode !== 'matchingAnyTag' || $this->options !== ['a' => 1]) { throw new LogicException($mode); }
+                    $this->items = array_filter($this->items, static fn (array $item): bool => array_intersect($item[1], $tags) === []);
+                }
+            }
+            CODE);
+        $level = error_reporting();
+        $path = get_include_path();
+        try {
+            $cache = ZendTags::open($this->directory, 'Own_Cache_Backend', ['a' => 1]);
+            $cache->save('one', 'first', ['red'], 100);
+            $cache->save('two', 'second', ['blue'], 100);
+            $cache->clean(['red']);
+
+            self::assertNull($cache->load('one'));
+            self::assertSame('second', $cache->load('two'));
+            $this->expectExceptionMessage('give --zend the folder that has');
+            ZendTags::open($this->directory, 'Own_Cache_Other', []);
+        } finally {
+            error_reporting($level);
+            set_include_path($path);
+        }
+    }
+
+    private function design(string $name): TaggedCache
+    {
+        return match ($name) {
+            'shared memory' => new SharedMemoryTags(basename($this->directory), 8 << 20),
+            'files' => new TagFiles($this->directory),
+            'sets' => new TagSets($this->redisSocket()),
+            'memcached over files' => new TwoLevels($this->memcachedSocket(), new TagFiles($this->directory)),
+            default => new TwoLevels($this->memcachedSocket(), new TagSets($this->redisSocket())),
+        };
+    }
+
+    private function redisSocket(): string
+    {
+        $this->servers[] = $server = self::redis();
+
+        return $server->socket;
+    }
+
+    private function memcachedSocket(): string
+    {
+        self::need('memcached');
+        $this->servers[] = $server = MemcachedServer::onSocket(64);
+
+        return (string) $server->socket;
+    }
+}

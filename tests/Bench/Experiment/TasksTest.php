@@ -1,0 +1,136 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Experiment;
+
+use Larder\Bench\Experiment\ChildProcess;
+use Larder\Bench\Experiment\ColdReads;
+use Larder\Bench\Experiment\Crowd\Crowd;
+use Larder\Bench\Experiment\Forked;
+use Larder\Bench\Experiment\Interrupted;
+use Larder\Bench\Experiment\LoadGenerator;
+use Larder\Bench\Experiment\Overfill;
+use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\WorkerFailed;
+use PHPUnit\Framework\Attributes\TestWith;
+use PHPUnit\Framework\TestCase;
+use RuntimeException;
+
+/** The tasks of experiments, each in a process of its own, as experiments have them done. */
+final class TasksTest extends TestCase
+{
+    #[TestWith(['array'])]
+    #[TestWith(['apcu-php'])]
+    #[TestWith(['shared-memory'])]
+    #[TestWith(['sqlite'])]
+    public function testACrowdFindsWhatItsFirstMemberStored(string $subject): void
+    {
+        $found = $this->crowd($subject, '')->all();
+
+        foreach (['rate 1 0', 'rate 1 1', 'rate 3 0', 'rate 3 1'] as $rate) {
+            self::assertGreaterThan(0, (float) ($found[$rate] ?? 0));
+        }
+        self::assertSame([], glob('/dev/shm/larder-crowd-*'));
+    }
+
+    public function testACrowdThatReadsSomethingElseIsNoticed(): void
+    {
+        $file = (string) tempnam(sys_get_temp_dir(), 'larder-liar-');
+        file_put_contents($file, <<<'CODE'
+            <?php
+            use Larder\Bench\Subject\{Family, Subject};
+            return new Subject(
+                name: 'liar', title: 'a liar', family: Family::Memory, open: static fn () => null,
+                read: static fn () => '"something else"', write: static fn () => '', close: static function (): void {},
+            );
+            CODE);
+        $this->expectException(WorkerFailed::class);
+        $this->expectExceptionMessage('a liar returned something else');
+        try {
+            $this->crowd('liar', $file);
+        } finally {
+            unlink($file);
+        }
+    }
+
+    public function testTheFailureOfAForkedProcessIsToldAndTheOthersEnd(): void
+    {
+        $this->expectException(RuntimeException::class);
+        $this->expectExceptionMessage('the second failed');
+
+        Forked::all(3, static function (int $number): array {
+            if ($number === 1) {
+                throw new RuntimeException('the second failed');
+            }
+            if ($number === 2) {
+                sleep(100);
+            }
+
+            return ['number' => $number];
+        });
+    }
+
+    public function testSessionsOfFilesLoseNoChange(): void
+    {
+        $directory = FileSystem::inMemory() . '/larder-sessions-' . bin2hex(random_bytes(6));
+        mkdir($directory, 0o700);
+        try {
+            $found = ChildProcess::run('sessions', SessionRequests::class, ['handler' => 'files', 'endpoint' => '', 'operations' => 5, 'blocks' => 1, 'milliseconds' => 100], [
+                'session.use_cookies' => '0', 'session.cache_limiter' => '', 'session.save_handler' => 'files', 'session.save_path' => $directory,
+            ]);
+        } finally {
+            FileSystem::remove($directory);
+        }
+
+        self::assertSame(0, $found->int('lost'));
+        self::assertGreaterThan(0, $found->int('changes'));
+        self::assertGreaterThan(0.0, $found->float('read 0'));
+    }
+
+    public function testAFullPoolGoesOnHitting(): void
+    {
+        $found = ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => 'bench-' . bin2hex(random_bytes(6)), 'megabytes' => 8, 'operations' => 20_000, 'milliseconds' => 60_000, 'ttl' => 0]);
+
+        $series = $found->rows('series');
+        self::assertNotSame([], $series);
+        self::assertGreaterThan(0.1, $series[count($series) - 1][0] ?? 0);
+        self::assertGreaterThan(0.0, $found->object('set')->float('p99.99'));
+        self::assertLessThan(0.9, $found->float('lost'));
+    }
+
+    public function testPagesAreReadWarmAndCold(): void
+    {
+        $found = ChildProcess::run('cold reads', ColdReads::class, ['store' => 'files', 'items' => 50, 'forget' => LoadGenerator::directory() . '/forget']);
+
+        self::assertCount(2, $found->numbers('warm'));
+        self::assertCount(2, $found->numbers('cold'));
+        self::assertTrue($found->has('small') || $found->has('why'));
+    }
+
+    public function testATaskIsStoppedWhenSomebodyWantsToStop(): void
+    {
+        $before = count(glob('/dev/shm/larder-crowd-*') ?: []);
+        $this->expectException(Interrupted::class);
+        try {
+            ChildProcess::run('a crowd', Crowd::class, $this->arguments('shared-memory', '', 60_000), isInterrupted: static fn(): bool => true);
+        } finally {
+            self::assertCount($before, glob('/dev/shm/larder-crowd-*') ?: []);
+        }
+    }
+
+    private function crowd(string $subject, string $file): \Larder\Bench\Report\Fields
+    {
+        return ChildProcess::run('a crowd', Crowd::class, $this->arguments($subject, $file, 10), ['apc.shm_size' => '64M']);
+    }
+
+    /** @return array<string, string|int> */
+    private function arguments(string $subject, string $file, int $milliseconds): array
+    {
+        return [
+            'subject' => $subject, 'file' => $file, 'value' => 'string-1k', 'keys' => 50, 'writes' => 5, 'counts' => '1 3', 'milliseconds' => $milliseconds,
+            'rounds' => 2, 'bytes' => 16 << 20, 'endpoint' => '{}',
+        ];
+    }
+}

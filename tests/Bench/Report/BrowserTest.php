@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Report;
+
+use Larder\Bench\Report\Charts;
+use Larder\Bench\Report\Fields;
+use Larder\Bench\Report\Findings;
+use Larder\Bench\Report\HtmlReport;
+use Larder\Bench\Report\Run;
+use Larder\Bench\Server\Program;
+use Larder\Bench\Subject\FileSystem;
+use PHPUnit\Framework\TestCase;
+
+/** The report in a real browser, headless Chromium, driven by browser/check.mjs. */
+final class BrowserTest extends TestCase
+{
+    private const SCRIPTS = __DIR__ . '/../browser';
+
+    private string $directory;
+
+    protected function setUp(): void
+    {
+        $this->directory = sys_get_temp_dir() . '/larder-browser-' . bin2hex(random_bytes(6));
+        mkdir($this->directory, 0o700);
+    }
+
+    protected function tearDown(): void
+    {
+        FileSystem::remove($this->directory);
+    }
+
+    public function testTheReportIsReadableEverywhereAndAsksForNothing(): void
+    {
+        $found = $this->check($this->report(''));
+
+        self::assertSame([], $found->strings('problems'));
+        self::assertGreaterThan(10, $found->int('charts'));
+        self::assertGreaterThan($found->int('charts'), $found->int('tables'));
+    }
+
+    /** What the check above would say if there were something to say. */
+    public function testWhatIsWrongWithAReportIsSeen(): void
+    {
+        $problems = implode("\n", $this->check($this->report(
+            '<p style="width: 5000px; color: #eeeeee; background: #ffffff">wide and pale</p><img src="http://127.0.0.1:9/x.png">'
+            . '<script>console.error("planted"); setTimeout(() => { throw new Error("thrown"); });</script><figure><figcaption>x</figcaption><div class="chart"><svg></svg></div></figure>',
+        ))->strings('problems'));
+
+        self::assertStringContainsString('console: planted', $problems);
+        self::assertStringContainsString('error: thrown', $problems);
+        self::assertStringContainsString('network request: http://127.0.0.1:9/x.png', $problems);
+        self::assertStringContainsString('phone: the page is', $problems);
+        self::assertStringContainsString('too little contrast', $problems);
+        self::assertStringContainsString('charts have no table', $problems);
+    }
+
+    private function report(string $planted): string
+    {
+        self::assertNull(Charts::install());
+        $run = (new RunFixture())->contest(0.1)->run();
+        $html = (new HtmlReport(Charts::scripts()))->render(new Findings(Run::fromJson($run->toJson())));
+        $file = "{$this->directory}/report.html";
+        file_put_contents($file, str_replace('</main>', "{$planted}</main>", $html));
+
+        return $file;
+    }
+
+    private function check(string $report): Fields
+    {
+        $chromium = self::need('chromium', 'chromium');
+        $node = self::need('node', 'nodejs');
+        $modules = $this->modules();
+        $process = proc_open([$node, self::SCRIPTS . '/check.mjs', $chromium, $report], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['file', "{$this->directory}/errors", 'w']], $pipes, $modules);
+        self::assertIsResource($process);
+        $answer = (string) stream_get_contents($pipes[1]);
+        self::assertSame(0, proc_close($process), (string) file_get_contents("{$this->directory}/errors"));
+
+        return Fields::ofJson($answer, 'check');
+    }
+
+    /** @return string the directory in which npm has installed what check.mjs needs, as its lock file pins it */
+    private function modules(): string
+    {
+        $directory = dirname(__DIR__, 3) . '/build/browser';
+        if (!is_dir("{$directory}/node_modules/puppeteer-core")) {
+            $npm = self::need('npm', 'npm');
+            if (!is_dir($directory)) {
+                mkdir($directory, 0o777, true);
+            }
+            foreach (['package.json', 'package-lock.json'] as $file) {
+                copy(self::SCRIPTS . "/{$file}", "{$directory}/{$file}");
+            }
+            $process = proc_open([$npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', "{$this->directory}/errors", 'w']], $pipes, $directory);
+            self::assertIsResource($process);
+            self::assertSame(0, proc_close($process), (string) file_get_contents("{$this->directory}/errors"));
+        }
+
+        return $directory;
+    }
+
+    private static function need(string $program, string $package): string
+    {
+        $path = Program::find($program);
+        if ($path !== null) {
+            return $path;
+        }
+        $lack = "There is no {$program} on the PATH: install the package {$package}.";
+        if (getenv('CI') === 'true') {
+            self::fail($lack);
+        }
+        self::markTestSkipped($lack);
+    }
+}

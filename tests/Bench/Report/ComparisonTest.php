@@ -1,0 +1,64 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Report;
+
+use Larder\Bench\Report\Change;
+use Larder\Bench\Report\Comparison;
+use Larder\Bench\Report\Findings;
+use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Statistics\Verdict;
+use PHPUnit\Framework\Attributes\TestWith;
+use PHPUnit\Framework\TestCase;
+
+final class ComparisonTest extends TestCase
+{
+    #[TestWith([100.0, 120.0, Verdict::Loses])]
+    #[TestWith([100.0, 80.0, Verdict::Wins])]
+    #[TestWith([100.0, 102.0, Verdict::Ties])]
+    public function testATimeThatGrewBeyondTheNoiseGotWorse(float $before, float $after, Verdict $verdict): void
+    {
+        $comparison = Comparison::of(self::gets($before), self::gets($after));
+
+        self::assertSame($verdict, self::only($comparison)->verdict);
+        self::assertEqualsWithDelta($after / $before, self::only($comparison)->ratio->estimate, 1e-9);
+    }
+
+    public function testARateThatGrewGotBetter(): void
+    {
+        $run = static fn(float $rate): Findings => new Findings((new RunFixture())->add('web', ['concurrency' => '1'], 'requests per second', Direction::HigherIsBetter, 'empty', $rate)->run());
+
+        self::assertSame(Verdict::Wins, self::only(Comparison::of($run(1000), $run(1200)))->verdict);
+    }
+
+    public function testWhatTheYardsticksChangedByIsNoise(): void
+    {
+        $run = static fn(float $time, float $yardstick): Findings => new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => $time, 'array-object' => $yardstick])->run());
+        $comparison = Comparison::of($run(100, 20), $run(120, 30));
+
+        self::assertGreaterThan(0.4, $comparison->floor->share);
+        self::assertSame([], $comparison->with(Verdict::Loses));
+        self::assertCount(1, Comparison::of($run(100, 20), $run(120, 20))->with(Verdict::Loses));
+    }
+
+    public function testOnlyWhatBothMeasuredIsCompared(): void
+    {
+        $more = new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->gets('post', 'get', ['shared-memory' => 1.0])->run());
+
+        self::assertCount(1, Comparison::of(self::gets(1.0), $more)->changes);
+        self::assertSame([], Comparison::of(self::gets(1.0), $more, ['redis-*'])->changes);
+    }
+
+    private static function gets(float $time): Findings
+    {
+        return new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => $time])->run());
+    }
+
+    private static function only(Comparison $comparison): Change
+    {
+        self::assertCount(1, $comparison->changes);
+
+        return $comparison->changes[0];
+    }
+}

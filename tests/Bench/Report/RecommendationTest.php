@@ -1,0 +1,82 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Report;
+
+use Larder\Bench\Report\Advice;
+use Larder\Bench\Report\Findings;
+use Larder\Bench\Report\Recommendation;
+use Larder\Bench\Statistics\Direction;
+use PHPUnit\Framework\TestCase;
+
+final class RecommendationTest extends TestCase
+{
+    public function testWhereLarderWinsItIsAdvisedWithTheRatioItRestsOn(): void
+    {
+        foreach (['a blog', 'a shop'] as $site) {
+            $advice = self::advice((new RunFixture())->contest(0.1), $site, 'one host with the extension');
+
+            self::assertSame('shared-memory', $advice->best);
+            self::assertSame([], $advice->ties);
+            self::assertSame('apcu-php', $advice->next);
+            self::assertGreaterThan(100, $advice->ratio?->low);
+        }
+        self::assertSame('shared-memory', self::advice((new RunFixture())->contest(0.1), 'a large tagged catalogue', 'one host with the extension')->best);
+    }
+
+    public function testWhereLarderLosesAnotherIsAdvised(): void
+    {
+        $fixture = (new RunFixture())->contest(10.0);
+
+        self::assertSame('apcu-php', self::advice($fixture, 'a shop', 'one host with the extension')->best);
+        $catalogue = self::advice($fixture, 'a large tagged catalogue', 'one host with the extension');
+        self::assertSame('tag-sets', $catalogue->best);
+        self::assertNotContains('shared-memory', $catalogue->ties);
+    }
+
+    public function testTheExtensionIsNotAdvisedWhereThereIsNone(): void
+    {
+        $fixture = (new RunFixture())->contest(0.1);
+
+        self::assertSame('apcu-php', self::advice($fixture, 'a blog', 'one host without the extension')->best);
+        self::assertSame('redis-tcp', self::advice($fixture, 'a blog', 'several hosts')->best);
+        self::assertSame(['memcached-tcp'], self::advice($fixture, 'a blog', 'several hosts')->ties);
+        self::assertSame('tag-sets', self::advice($fixture, 'a large tagged catalogue', 'several hosts')->best);
+    }
+
+    public function testADifferenceWithinTheNoiseIsATie(): void
+    {
+        $fixture = new RunFixture();
+        foreach (['cache-redis' => 1.0, 'cache-memcached' => 1.02, 'tag-sets' => 0.5] as $design => $share) {
+            foreach (['reads', 'writes', 'cleans by tag'] as $metric) {
+                $fixture->add('tags', ['items' => '5,000'], $metric, Direction::HigherIsBetter, $design, 1000 * $share);
+            }
+        }
+        $advice = self::advice($fixture, 'a large tagged catalogue', 'several hosts');
+
+        self::assertSame('cache-memcached', $advice->best);
+        self::assertSame(['cache-redis'], $advice->ties);
+        self::assertSame('tag-sets', $advice->next);
+        self::assertEqualsWithDelta(2.04, $advice->ratio?->estimate, 0.01);
+    }
+
+    public function testWhatWasNotMeasuredWholeIsNotAdvised(): void
+    {
+        $fixture = (new RunFixture())->gets('alloptions', 'get', ['none' => 0.0, 'shared-memory' => 1.0]);
+        $advice = self::advice($fixture, 'a blog', 'one host with the extension');
+
+        self::assertNull($advice->best);
+        self::assertNull($advice->ratio);
+    }
+
+    private static function advice(RunFixture $fixture, string $site, string $host): Advice
+    {
+        foreach (Recommendation::of(new Findings($fixture->run())) as $advice) {
+            if ($advice->site === $site && $advice->host === $host) {
+                return $advice;
+            }
+        }
+        self::fail("There is no advice for {$site} on {$host}.");
+    }
+}

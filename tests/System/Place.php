@@ -1,0 +1,75 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\SharedMemory;
+use Larder\Tests\Scratch;
+
+/** Somewhere that several processes share, for one test: a file, a pool of memory, or a server of its own. */
+final class Place
+{
+    private const KINDS = [
+        'shared memory' => 'shm:NAME?size=16M',
+        'shared memory that does not evict' => 'shm:NAME?size=16M&evict=no',
+        'APCu' => 'apcu:?prefix=NAME',
+        'SQLite' => 'sqlite:DIRECTORY/cache.db',
+        'files' => 'file:DIRECTORY/cache',
+        'phpredis' => 'redis+unix:SOCKET?client=phpredis&read_timeout=10&timeout=10',
+        'Predis' => 'redis+unix:SOCKET?client=predis&read_timeout=10&timeout=10',
+        'Memcached' => 'memcached+unix:SOCKET?timeout=10',
+    ];
+
+    public readonly string $dsn;
+
+    private readonly string $name;
+
+    private readonly int $process;
+
+    private ?CacheServer $server = null;
+
+    private readonly Scratch $scratch;
+
+    public function __construct(string $kind)
+    {
+        $this->name = 'test-' . bin2hex(random_bytes(4));
+        $this->process = (int) getmypid();
+        $this->scratch = new Scratch();
+        $dsn = self::KINDS[$kind] ?? throw new \LogicException("There is no place \"{$kind}\".");
+        if (str_contains($dsn, 'SOCKET')) {
+            $this->server = (str_starts_with($dsn, 'memcached') ? CacheServer::memcached() : CacheServer::redis())->start();
+        }
+        $this->dsn = str_replace(['NAME', 'DIRECTORY', 'SOCKET'], [$this->name, $this->scratch->path, $this->server->socket ?? ''], $dsn);
+    }
+
+    public function __destruct()
+    {
+        if ($this->process !== getmypid()) {
+            return;
+        }
+        $this->server?->stop();
+        if (str_starts_with($this->dsn, 'shm:')) {
+            SharedMemory::remove($this->name);
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (array_keys(self::KINDS) as $kind) {
+            // For remembering, the two kinds of pools are alike.
+            if ($kind !== 'shared memory that does not evict') {
+                yield $kind => [$kind];
+            }
+        }
+    }
+
+    /** @return iterable<string, array{string}> those that keep locks and sessions */
+    public static function retaining(): iterable
+    {
+        foreach (['shared memory that does not evict', 'SQLite', 'files', 'phpredis', 'Predis'] as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+}

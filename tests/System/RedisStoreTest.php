@@ -1,0 +1,197 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Dsn;
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Store;
+use Larder\Store\Redis\Connection;
+use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\Script;
+use Larder\Store\Redis\Scripts;
+use Larder\Store\Redis\Server;
+use Larder\Store\Redis\Walk;
+use Larder\Store\RedisStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** What a RedisStore costs its server: round trips, and memory. */
+#[CoversClass(RedisStore::class)]
+#[CoversClass(Scripts::class)]
+#[CoversClass(Walk::class)]
+#[CoversClass(Layout::class)]
+final class RedisStoreTest extends TestCase
+{
+    private static ?CacheServer $server = null;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$server = CacheServer::redis()->start();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$server?->stop();
+        self::$server = null;
+    }
+
+    /** @return iterable<string, array{string, \Closure(Store): mixed}> */
+    public static function operations(): iterable
+    {
+        $batch = array_map(static fn(int $i): string => "key {$i}", range(0, 199));
+        $items = array_map(static fn(string $key): Item => new Item($key, str_repeat('x', 200), 100, ['a', 'b', $key]), $batch);
+        foreach (['phpredis', 'predis'] as $client) {
+            yield "{$client}: a read" => [$client, static fn(Store $store): mixed => $store->fetch(['key 1'])];
+            yield "{$client}: a miss" => [$client, static fn(Store $store): mixed => $store->fetch(['absent'])];
+            yield "{$client}: a batch of tagged reads and misses" => [$client, static fn(Store $store): mixed => $store->fetch([...$batch, 'absent'])];
+            yield "{$client}: a token" => [$client, static fn(Store $store): mixed => $store->token('key 1')];
+            yield "{$client}: a write" => [$client, static fn(Store $store): mixed => $store->save([new Item('key 1', 'x')])];
+            yield "{$client}: an add" => [$client, static fn(Store $store): mixed => $store->save([new Item('added', 'x')], SaveMode::Add)];
+            yield "{$client}: a batch of writes" => [$client, static fn(Store $store): mixed => $store->save($items)];
+            yield "{$client}: a batch of deletes" => [$client, static fn(Store $store): mixed => $store->delete($batch)];
+            yield "{$client}: an increment" => [$client, static fn(Store $store): mixed => $store->increment('n')];
+            yield "{$client}: a batch of touches" => [$client, static fn(Store $store): mixed => $store->touch($batch, 50)];
+            yield "{$client}: an invalidation of many tags" => [$client, static function (Store $store) use ($batch): int {
+                $store->invalidateTags($batch);
+
+                return 0;
+            }];
+        }
+    }
+
+    /** @param \Closure(Store): mixed $operation */
+    #[DataProvider('operations')]
+    public function testEveryOperationAndEveryBatchIsOneRoundTrip(string $client, \Closure $operation): void
+    {
+        $proxy = new Proxy(self::$server->socket ?? '');
+        $store = Dsn::parse("redis+unix:{$proxy->socket}?client={$client}")->open();
+        $store->save(array_map(static fn(int $i): Item => new Item("key {$i}", 'x', 100, ['a', "tag {$i}"]), range(0, 199)));
+        // The server has to be told the script once.
+        $operation($store);
+        $before = $proxy->roundTrips();
+        $operation($store);
+        self::assertSame(1, $proxy->roundTrips() - $before);
+    }
+
+    public function testAfterClearsAndAPruneOnlyWhatLivesTakesMemory(): void
+    {
+        $store = $this->store('memory');
+        $redis = $this->redis();
+        for ($round = 0; $round < 10; $round++) {
+            for ($batch = 0; $batch < 20; $batch++) {
+                $store->save(array_map(static fn(int $i): Item => new Item("{$round} {$batch} {$i}", 'x', null, ["tag {$batch} {$i}", 'all']), range(0, 99)));
+            }
+            $store->invalidateTags(array_map(static fn(int $i): string => "tag 3 {$i}", range(0, 99)));
+            $store->clear();
+        }
+        $store->save(array_map(static fn(int $i): Item => new Item("expired {$i}", 'x', 1, ['all']), range(0, 99)));
+        $store->save(array_map(static fn(int $i): Item => new Item("killed {$i}", 'x', null, ["tag {$i}"]), range(0, 99)));
+        $store->invalidateTags(array_map(static fn(int $i): string => "tag {$i}", range(0, 99)));
+        $store->save([new Item('alive', 'x', 100, ['all', 'tag 1']), new Item('and well', 'x')]);
+        $redis->set('memory:foreign', 'not ours');
+        $redis->set('another:foreign', 'not ours');
+        sleep(1);
+        for ($rounds = 0; $store->prune() > 0; $rounds++) {
+            self::assertLessThan(100, $rounds);
+        }
+        $names = $redis->keys('memory:*');
+        sort($names);
+        self::assertSame(['memory:alive', 'memory:and well'], $names);
+        self::assertEqualsCanonicalizing(['memory!clock', 'memory!tags'], $redis->keys('memory!*'));
+        self::assertSame([], array_filter($redis->hKeys('memory!tags'), static fn(string $field): bool => $field[0] === 't'));
+        self::assertSame('not ours', $redis->get('another:foreign'));
+        self::assertCount(2, $store->fetch(['alive', 'and well'])->items);
+        $store->invalidateTags(['all']);
+        self::assertSame(['and well'], [...$store->keys()]);
+    }
+
+    public function testTheOlderHalfOfTooManyTagsIsForgottenAndKillsWhatIsOlder(): void
+    {
+        $store = $this->store('tags');
+        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::$server->socket ?? '')));
+        $store->save([new Item('old', 'x', null, ['never invalidated'])]);
+        for ($i = 0; $i < 2_000; $i++) {
+            if ($i === 1_990) {
+                $store->save([new Item('new', 'x', null, ['never invalidated', 'tag 5']), new Item('dead', 'x', null, ['tag 1999'])]);
+            }
+            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags'], ['0', '500', "tag {$i}", "again {$i}"]]]);
+        }
+        $fields = array_filter($this->redis()->hKeys('tags!tags'), static fn(string $field): bool => $field[0] === 't');
+        self::assertLessThanOrEqual(750, \count($fields));
+        self::assertSame(\count($fields), (int) $this->redis()->hGet('tags!tags', 'n'));
+        self::assertSame(['new'], array_keys($store->fetch(['old', 'new', 'dead'])->items));
+    }
+
+    public function testAnItemOfAnotherEpochIsAMissToThoseWhoReadAndToThoseWhoWrite(): void
+    {
+        $store = $this->store('epoch');
+        $store->save([new Item('read', 'x'), new Item('added', 'x'), new Item('counted', 5)]);
+        $this->redis()->del('epoch!clock');
+        $store->save([new Item('new', 'x')]);
+        self::assertSame(['new'], array_keys($store->fetch(['read', 'added', 'counted', 'new'])->items));
+        self::assertSame([], $store->save([new Item('added', 'y')], SaveMode::Add));
+        self::assertSame(1, $store->increment('counted'));
+        self::assertSame([], $store->delete(['read']));
+    }
+
+    public function testAnExpiryIsToldByOurClockAlsoIfTheServersIsAnother(): void
+    {
+        $connection = new class (new PhpRedisConnection(new Server(socket: self::$server->socket ?? ''))) implements Connection {
+            public function __construct(private readonly Connection $connection) {}
+
+            public function send(array $commands): array
+            {
+                $replies = $this->connection->send($commands);
+                foreach ($commands as $i => $command) {
+                    $time = $command === ['TIME'] && \is_array($replies[$i]) ? $replies[$i][0] ?? null : null;
+                    if (\is_string($time)) {
+                        $replies[$i] = [(string) ((int) $time + 3_600), '0'];
+                    }
+                }
+
+                return $replies;
+            }
+        };
+        $store = new RedisStore($connection, 'lag');
+        $before = time();
+        $store->save([new Item('key', 'x', 10_000), new Item('endless', 'x')]);
+        $items = $store->fetch(['key', 'endless'])->items;
+        // What the server keeps for 10,000 seconds by a clock that is an hour ahead ends an hour earlier by ours.
+        self::assertGreaterThanOrEqual($before + 6_398, $items['key']->expiry);
+        self::assertLessThanOrEqual(time() + 6_401, $items['key']->expiry);
+        self::assertNull($items['endless']->expiry);
+    }
+
+    public function testItemsLieInShardsAndEachShardInOnePlace(): void
+    {
+        $layout = new Layout('p:', 16);
+        $seen = [];
+        foreach (['a', 'b', '{x}', '{3}:y', '', "\0", '!{1}'] as $key) {
+            $shard = $layout->shard($key);
+            $seen[$shard] = true;
+            self::assertStringStartsWith("p:{{$shard}}:", $layout->item($key));
+            self::assertSame("p!{{$shard}}clock", $layout->clock($shard));
+            self::assertStringStartsWith("p!{{$shard}}", $layout->guard($key));
+            self::assertSame($key, $layout->key($shard, $layout->item($key)));
+        }
+        self::assertGreaterThan(2, \count($seen));
+    }
+
+    private function store(string $prefix): Store
+    {
+        return Dsn::parse('redis+unix:' . (self::$server->socket ?? '') . "?prefix={$prefix}")->open();
+    }
+
+    private function redis(): \Redis
+    {
+        $redis = new \Redis();
+        $redis->connect(self::$server->socket ?? '');
+
+        return $redis;
+    }
+}

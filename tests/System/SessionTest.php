@@ -1,0 +1,221 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Session\SessionHandler;
+use Larder\Tests\Scratch;
+use Larder\Tests\System\Extension\Workers;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProviderExternal;
+use PHPUnit\Framework\TestCase;
+
+/** PHP's own sessions, in processes of their own: workers of php-fpm, and scripts on the command line. */
+#[CoversClass(SessionHandler::class)]
+final class SessionTest extends TestCase
+{
+    private const PAGE = __DIR__ . '/Session/page.php';
+
+    #[DataProviderExternal(Place::class, 'retaining')]
+    public function testRequestsOfOneSessionTakeTurns(string $kind): void
+    {
+        $place = new Place($kind);
+        $workers = new Workers(['apc.enabled' => 1], 4);
+        try {
+            $connections = [];
+            for ($i = 0; $i < 12; $i++) {
+                $connections[] = $workers->client->begin(self::PAGE, ['dsn' => $place->dsn, 'id' => 'shared', 'do' => 'count']);
+            }
+            $seen = [];
+            foreach ($connections as $connection) {
+                $answer = json_decode((string) $workers->client::answer($connection), true);
+                // Until then the worker waits for the rest of the request.
+                fclose($connection);
+                self::assertIsArray($answer);
+                self::assertSame([], $answer['warnings']);
+                self::assertIsArray($answer['session']);
+                $seen[] = $answer['session']['n'];
+            }
+            sort($seen);
+            self::assertSame(range(1, 12), $seen);
+            self::assertSame([], $workers->crashes());
+        } finally {
+            $workers->stop();
+        }
+        self::assertSame(['n' => 13], $this->page($place, ['do' => 'count'])['session'], 'The command line has the same session.');
+    }
+
+    #[DataProviderExternal(Place::class, 'retaining')]
+    public function testASessionLivesFromRequestToRequest(string $kind): void
+    {
+        $place = new Place($kind);
+        self::assertSame(['started' => true, 'id' => 'shared', 'session' => [], 'warnings' => []], $this->page($place));
+        $this->page($place, ['do' => 'nest']);
+        $date = ['date' => '2020-02-02 02:02:02.000000', 'timezone_type' => 3, 'timezone' => 'UTC'];
+        self::assertSame(['objects' => [$date]], $this->page($place)['session']);
+        self::assertSame(['left' => true], $this->page($place, ['id' => 'leaver', 'do' => 'exit']));
+        self::assertSame(['left' => true], $this->page($place, ['id' => 'leaver'])['session'], 'exit() ends a session as the end does.');
+        $moved = $this->page($place, ['id' => 'leaver', 'do' => 'regenerate']);
+        self::assertNotSame('leaver', $moved['id']);
+        self::assertSame([], $moved['warnings']);
+        self::assertSame(['left' => true, 'moved' => true], $this->page($place, ['id' => $moved['id']])['session']);
+        self::assertSame([], $this->page($place, ['id' => 'leaver'])['session']);
+        $this->page($place, ['do' => 'destroy']);
+        self::assertSame([], $this->page($place)['session']);
+    }
+
+    public function testInStrictModeAnIdThatWasNotGivenOutIsReplaced(): void
+    {
+        $place = new Place('SQLite');
+        $made = $this->page($place, ['id' => 'invented', 'strict' => '1', 'do' => 'count']);
+        self::assertNotSame('invented', $made['id']);
+        self::assertSame([], $made['warnings']);
+        $kept = $this->page($place, ['id' => $made['id'], 'strict' => '1', 'do' => 'count']);
+        self::assertSame([$made['id'], ['n' => 2]], [$kept['id'], $kept['session']]);
+    }
+
+    public function testAnIdOfStrangeBytesOpensNothing(): void
+    {
+        $place = new Place('SQLite');
+        $handler = new SessionHandler(Cache::open($place->dsn));
+        foreach (['', '../../etc', "a\0b", str_repeat('x', 257), 'a b', "\xff", "a\n"] as $id) {
+            self::assertFalse($handler->validateId($id));
+            self::assertFalse($handler->read($id));
+            self::assertFalse($handler->write($id, 'data'));
+            self::assertFalse($handler->updateTimestamp($id, 'data'));
+            self::assertFalse($handler->destroy($id));
+        }
+    }
+
+    #[DataProviderExternal(Place::class, 'retaining')]
+    public function testWhatDidNotChangeIsNotWritten(string $kind): void
+    {
+        $place = new Place($kind);
+        $this->page($place, ['do' => 'count', 'lifetime' => 1_000]);
+        $store = Cache::open($place->dsn)->store;
+        $expiry = static fn(): ?int => $store->fetch(['session:shared'])->items['session:shared']->expiry ?? null;
+        $store->touch(['session:shared'], 950);
+        $before = $expiry();
+        self::assertSame(['n' => 1], $this->page($place, ['lifetime' => 1_000])['session']);
+        self::assertSame($before, $expiry(), 'A tenth of its time is not over.');
+        $store->touch(['session:shared'], 850);
+        self::assertSame(['n' => 1], $this->page($place, ['lifetime' => 1_000])['session']);
+        self::assertGreaterThanOrEqual(time() + 990, $expiry());
+        self::assertSame(['n' => 2], $this->page($place, ['do' => 'count'])['session']);
+    }
+
+    public function testARequestThatCannotHaveTheSessionDoesNotBeginAnEmptyOne(): void
+    {
+        $place = new Place('SQLite');
+        $this->page($place, ['do' => 'count']);
+        $lock = Cache::open($place->dsn)->lock('session:shared', 600.0);
+        self::assertTrue($lock->acquire());
+        $answer = $this->page($place, ['do' => 'count', 'wait' => 0.05]);
+        self::assertFalse($answer['started']);
+        self::assertNotSame([], $answer['warnings']);
+        self::assertTrue($lock->release());
+        self::assertSame(['n' => 2], $this->page($place, ['do' => 'count'])['session']);
+    }
+
+    public function testAStoreThatIsDownDoesNotBeginAnEmptySession(): void
+    {
+        $server = CacheServer::redis()->start();
+        $dsn = "redis+unix:{$server->socket}?retry_after=0";
+        self::assertTrue($this->ask(['dsn' => $dsn, 'id' => 'x', 'do' => 'count'])['started']);
+        $server->kill();
+        $answer = $this->ask(['dsn' => $dsn, 'id' => 'x', 'do' => 'count', 'wait' => 0]);
+        self::assertFalse($answer['started']);
+        $server->start();
+        self::assertTrue($this->ask(['dsn' => $dsn, 'id' => 'x', 'do' => 'count'])['started']);
+    }
+
+    #[DataProviderExternal(Place::class, 'retaining')]
+    public function testARequestThatIsKilledKeepsTheSessionForItsLongestTimeOnly(string $kind): void
+    {
+        $place = new Place($kind);
+        $scratch = new Scratch();
+        $this->page($place, ['do' => 'count']);
+        $process = proc_open(
+            $this->command(['dsn' => $place->dsn, 'id' => 'shared', 'do' => 'hang', 'longest' => 1, 'file' => "{$scratch->path}/hangs"]),
+            [1 => ['file', '/dev/null', 'w'], 2 => ['file', '/dev/null', 'w']],
+            $pipes,
+        );
+        self::assertIsResource($process);
+        while (!file_exists("{$scratch->path}/hangs")) {
+            usleep(1_000);
+        }
+        proc_terminate($process, \SIGKILL);
+        proc_close($process);
+        self::assertSame(['n' => 2], $this->page($place, ['do' => 'count'])['session']);
+    }
+
+    public function testAStoreThatEvictsKeepsNoSessions(): void
+    {
+        $this->expectException(UnsupportedOperation::class);
+        $this->expectExceptionMessage('may remove items before their time is over');
+        new SessionHandler(Cache::open('array:'));
+    }
+
+    public function testALifetimeOfNothingIsAWrongConfiguration(): void
+    {
+        $place = new Place('files');
+        $this->expectException(InvalidOption::class);
+        new SessionHandler(Cache::open($place->dsn), 0);
+    }
+
+    public function testGarbageCollectionLetsTheStoreRemoveWhatIsOver(): void
+    {
+        $place = new Place('files');
+        $handler = new SessionHandler(Cache::open($place->dsn), 1, locking: false);
+        self::assertTrue($handler->open('', 'PHPSESSID'));
+        self::assertTrue($handler->write('a', 'data'));
+        self::assertSame(0, $handler->gc(1));
+        sleep(1);
+        usleep(50_000);
+        self::assertSame(1, $handler->gc(1));
+        self::assertSame('', $handler->read('a'));
+    }
+
+    /**
+     * @param array<string, mixed> $asked
+     *
+     * @return array<mixed>
+     */
+    private function page(Place $place, array $asked = []): array
+    {
+        return $this->ask($asked + ['dsn' => $place->dsn, 'id' => 'shared']);
+    }
+
+    /**
+     * @param array<string, mixed> $asked
+     *
+     * @return array<mixed>
+     */
+    private function ask(array $asked): array
+    {
+        $process = proc_open($this->command($asked), [1 => ['pipe', 'w']], $pipes);
+        self::assertIsResource($process);
+        $said = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+        $answer = json_decode($said, true);
+        self::assertIsArray($answer, $said);
+
+        return $answer;
+    }
+
+    /**
+     * @param array<string, mixed> $asked
+     *
+     * @return non-empty-list<string>
+     */
+    private function command(array $asked): array
+    {
+        return [
+            \PHP_BINARY, '-d', 'extension=' . Workers::extension(), '-d', 'display_errors=stderr', self::PAGE, (string) json_encode($asked),
+        ];
+    }
+}

@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\TestCase;
+
+/** `larder top` in a terminal of 80 columns, ended with Ctrl-C. */
+#[CoversNothing]
+final class TerminalTest extends TestCase
+{
+    public function testTopIsLiveInATerminalUntilItIsInterrupted(): void
+    {
+        $scratch = new Scratch();
+        $dsn = "sqlite:{$scratch->path}/cache.db";
+        Cache::open($dsn)->set('page:1', 'x');
+        $command = implode(' ', array_map(escapeshellarg(...), [\PHP_BINARY, \dirname(__DIR__, 2) . '/bin/larder', 'top', $dsn, '--interval=0.1']));
+        // The program "script" gives what it runs a terminal of its own.
+        $process = proc_open(
+            ['script', '--quiet', '--flush', '--return', '--command', "stty cols 80 rows 24; exec {$command}", '/dev/null'],
+            [['pipe', 'r'], ['pipe', 'w'], \STDERR],
+            $pipes,
+            null,
+            ['TERM' => 'xterm', 'PATH' => (string) getenv('PATH')],
+        );
+        self::assertIsResource($process);
+        $shown = '';
+        while (substr_count($shown, 'hit ratio') < 3) {
+            $more = fread($pipes[1], 8_192);
+            self::assertIsString($more);
+            self::assertFalse($more === '' && feof($pipes[1]), $shown);
+            $shown .= $more;
+        }
+        fwrite($pipes[0], "\x03");
+        while (!feof($pipes[1])) {
+            $shown .= fread($pipes[1], 8_192);
+        }
+        proc_close($process);
+        self::assertStringContainsString("\e[1;1H", $shown, 'It draws over what it drew.');
+        self::assertStringContainsString('page', $shown);
+        foreach (preg_split('/\r?\n|\e\[[0-9;]*[A-Za-z]/', $shown) ?: [] as $line) {
+            self::assertLessThanOrEqual(80, mb_strwidth($line), $line);
+        }
+    }
+
+    public function testTheProgramListsItsCommandsAndCompletes(): void
+    {
+        $larder = escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg(\dirname(__DIR__, 2) . '/bin/larder');
+        $list = (string) shell_exec("{$larder} list --raw");
+        foreach (['get', 'set', 'delete', 'keys', 'tags', 'flush', 'prune', 'stats', 'top', 'metrics', 'doctor', 'size', 'trace', 'bench', 'completion'] as $command) {
+            self::assertMatchesRegularExpression("/^{$command}\\s/m", $list);
+        }
+        self::assertStringContainsString('redis://127.0.0.1', (string) shell_exec("{$larder} _complete --no-interaction --shell=bash --api-version=1 --current=2 --input=larder --input=stats --input=red"));
+    }
+}

@@ -1,0 +1,158 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Console;
+
+use Larder\Cache;
+use Larder\Console\Doctor\Finding;
+use Larder\Console\Doctor\Machine;
+use Larder\Console\Doctor\MachineChecks;
+use Larder\Console\Doctor\Severity;
+use Larder\Console\Doctor\StoreChecks;
+use Larder\Console\DoctorCommand;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Console\Tester\CommandTester;
+
+#[CoversClass(DoctorCommand::class)]
+#[CoversClass(MachineChecks::class)]
+#[CoversClass(StoreChecks::class)]
+#[CoversClass(Machine::class)]
+#[CoversClass(Finding::class)]
+final class DoctorTest extends TestCase
+{
+    private const ALL = ['larder', 'apcu', 'sqlite3', 'redis', 'memcached', 'igbinary'];
+
+    public function testOnAMachineInOrderNothingIsToBeChanged(): void
+    {
+        foreach ((new MachineChecks(self::machine()))->findings() as $finding) {
+            self::assertSame(Severity::Fine, $finding->severity, "{$finding->what}: {$finding->says}");
+            self::assertNull($finding->change);
+        }
+    }
+
+    /** @return iterable<string, array{Machine, Severity, string, string}> */
+    public static function machines(): iterable
+    {
+        yield 'no extension' => [self::machine(extensions: []), Severity::Advice, 'shared memory (shm:)', 'make ext'];
+        yield 'no /dev/shm' => [self::machine(shmTotal: null), Severity::Problem, 'is not there', 'mount -t tmpfs'];
+        yield 'a small /dev/shm' => [self::machine(shmTotal: 64 << 20, shmFree: 10 << 20), Severity::Advice, '10.0 MiB of 64.0 MiB', '--shm-size'];
+        yield 'logind removes' => [self::machine(removeIpc: 'yes'), Severity::Problem, 'logs out', 'RemoveIPC=no'];
+        yield 'copies' => [self::machine(ini: ['larder.zero_copy' => 'off']), Severity::Advice, 'finding faults', 'larder.zero_copy=auto'];
+        yield 'protection' => [self::machine(ini: ['larder.protect_unpinned' => '1']), Severity::Advice, 'finding faults', 'larder.protect_unpinned=0'];
+        yield 'APCu off' => [self::machine(ini: ['apc.enabled' => '0']), Severity::Problem, 'switched off', 'apc.enabled=1'];
+        yield 'APCu off on the command line' => [self::machine(sapi: 'cli', ini: ['apc.enable_cli' => '0']), Severity::Advice, 'on the command line', 'apc.enable_cli=1'];
+        yield 'APCu as small as by default' => [self::machine(ini: ['apc.shm_size' => '32M']), Severity::Advice, '32 MB', 'apc.shm_size=128M'];
+        yield 'no opcache' => [self::machine(opcache: null), Severity::Problem, 'compiles every file', 'opcache.enable=1'];
+        yield 'a full opcache' => [self::machine(opcache: ['used' => 95, 'wasted' => 0, 'size' => 100, 'full' => false]), Severity::Problem, 'is full', 'opcache.memory_consumption'];
+        yield 'an opcache that says it is full' => [self::machine(opcache: ['used' => 5, 'wasted' => 0, 'size' => 100, 'full' => true]), Severity::Problem, 'is full', 'opcache.memory_consumption'];
+    }
+
+    #[DataProvider('machines')]
+    public function testWhatIsWrongIsFoundWithTheLineToChange(Machine $machine, Severity $severity, string $says, string $change): void
+    {
+        $found = array_filter(
+            (new MachineChecks($machine))->findings(),
+            static fn(Finding $each): bool => $each->severity === $severity && str_contains($each->says, $says) && str_contains($each->change ?? '', $change),
+        );
+        self::assertCount(1, $found);
+    }
+
+    public function testRootsPoolsAreNotRemovedByLogind(): void
+    {
+        foreach ((new MachineChecks(self::machine(removeIpc: 'yes', isRoot: true)))->findings() as $finding) {
+            self::assertSame(Severity::Fine, $finding->severity);
+        }
+    }
+
+    public function testAStoreIsOpenedAndTimed(): void
+    {
+        $scratch = new Scratch();
+        $dsn = "sqlite:{$scratch->path}/cache.db";
+        [$finding] = $found = (new StoreChecks($dsn, self::machine()))->findings();
+        self::assertCount(1, $found);
+        self::assertSame(Severity::Fine, $finding->severity);
+        self::assertMatchesRegularExpression('/^A look-up takes [\d.]+ µs, a save [\d.]+ µs \(medians of 50, 1 KB\)\.$/', $finding->says);
+        self::assertSame([], [...Cache::open($dsn)->store->keys()], 'Nothing is left behind.');
+    }
+
+    public function testADatabaseOnANetworkFileSystemIsAProblem(): void
+    {
+        $scratch = new Scratch();
+        $machine = self::machine(mounts: ['/' => 'ext4', $scratch->path => 'nfs4']);
+        $says = static fn(string $dsn): array => array_map(static fn(Finding $each): string => $each->severity->value, (new StoreChecks($dsn, $machine))->findings());
+        self::assertSame(['ok', 'problem'], $says("sqlite:{$scratch->path}/cache.db"));
+        self::assertSame(['ok', 'advice'], $says("file:{$scratch->path}/cache"));
+        self::assertSame(['ok'], $says('array:'));
+    }
+
+    public function testAStoreThatIsDownOrUnknownIsAProblem(): void
+    {
+        foreach (['redis://user:hunter2@127.0.0.1:1' => 'is unavailable', 'nonsense' => 'has no scheme', 'array:?itmes=5' => 'did you mean'] as $dsn => $says) {
+            [$finding] = (new StoreChecks($dsn, self::machine()))->findings();
+            self::assertSame(Severity::Problem, $finding->severity);
+            self::assertStringContainsString($says, $finding->says);
+            self::assertStringNotContainsString('hunter2', $finding->what . $finding->says);
+        }
+    }
+
+    public function testMountsAreRead(): void
+    {
+        $mounts = Machine::mountsIn("/dev/sda1 / ext4 rw 0 0\nserver:/export /mnt/a\\040b nfs rw 0 0\ntmpfs /run tmpfs rw 0 0\n\n");
+        self::assertSame(['/' => 'ext4', '/mnt/a b' => 'nfs', '/run' => 'tmpfs'], $mounts);
+        $machine = self::machine(mounts: $mounts);
+        self::assertSame('nfs', $machine->fileSystemOf('/mnt/a b/deep/cache.db'));
+        self::assertSame('ext4', $machine->fileSystemOf('/mnt/other'));
+        self::assertNull(self::machine()->fileSystemOf('/var'));
+        self::assertSame('yes', Machine::removeIpcIn("[Login]\n#RemoveIPC=no\n RemoveIPC = Yes\n"));
+        self::assertNull(Machine::removeIpcIn("[Login]\n#RemoveIPC=yes\n"));
+    }
+
+    public function testThisMachineIsLookedAt(): void
+    {
+        $machine = Machine::this();
+        self::assertSame(\PHP_SAPI, $machine->sapi);
+        self::assertContains('standard', $machine->extensions);
+        self::assertNotSame([], $machine->mounts);
+        self::assertGreaterThan(0, $machine->shmTotal);
+    }
+
+    public function testTheCommandPrintsAndItsExitCodeTellsOfProblems(): void
+    {
+        $tester = new CommandTester(new DoctorCommand(self::machine()));
+        self::assertSame(0, $tester->execute(['dsn' => ['array:']]));
+        self::assertStringContainsString('ok      extension larder: It is loaded.', $tester->getDisplay());
+        $tester = new CommandTester(new DoctorCommand(self::machine(ini: ['apc.enabled' => '0'])));
+        self::assertSame(1, $tester->execute([]));
+        self::assertStringContainsString("problem APCu: It is loaded, but switched off.\n        change: apc.enabled=1\n", $tester->getDisplay());
+        self::assertSame(1, $tester->execute(['--json' => true]));
+        $answer = json_decode($tester->getDisplay(), true);
+        self::assertIsArray($answer);
+        self::assertIsArray($answer['findings']);
+        self::assertContains(['severity' => 'problem', 'what' => 'APCu', 'says' => 'It is loaded, but switched off.', 'change' => 'apc.enabled=1'], $answer['findings']);
+        self::assertSame(0, (new CommandTester(new DoctorCommand(self::machine(extensions: []))))->execute([]), 'Advice is no problem.');
+    }
+
+    /**
+     * @param list<string>                                                 $extensions
+     * @param array<string, string>                                        $ini
+     * @param array<string, string>                                        $mounts
+     * @param ?array{used: int, wasted: int, size: int, full: bool}        $opcache
+     */
+    private static function machine(
+        string $sapi = 'fpm-fcgi',
+        array $extensions = self::ALL,
+        array $ini = ['apc.enabled' => '1', 'apc.shm_size' => '128M'],
+        array $mounts = [],
+        ?int $shmTotal = 1 << 30,
+        ?int $shmFree = 1 << 29,
+        ?array $opcache = ['used' => 10, 'wasted' => 0, 'size' => 100, 'full' => false],
+        ?string $removeIpc = null,
+        bool $isRoot = false,
+    ): Machine {
+        return new Machine($sapi, $extensions, $ini, $mounts, $shmTotal, $shmFree, $opcache, $removeIpc, $isRoot);
+    }
+}

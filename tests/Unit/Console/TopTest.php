@@ -1,0 +1,118 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Console;
+
+use Larder\Cache;
+use Larder\Console\Dashboard;
+use Larder\Console\Groups;
+use Larder\Console\Printed;
+use Larder\Console\Reading;
+use Larder\Console\TopCommand;
+use Larder\Store\ArrayStore;
+use Larder\StoreStatistics;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Console\Tester\CommandTester;
+
+#[CoversClass(TopCommand::class)]
+#[CoversClass(Dashboard::class)]
+#[CoversClass(Reading::class)]
+#[CoversClass(Groups::class)]
+#[CoversClass(Printed::class)]
+final class TopTest extends TestCase
+{
+    public function testRatesAreTheDifferencesBetweenTwoLooks(): void
+    {
+        $reading = new Reading(new StoreStatistics(hits: 300, misses: 100, evictions: 5), new StoreStatistics(hits: 120, misses: 80, evictions: 9), 2.0);
+        self::assertSame(90.0, $reading->rate('hits'));
+        self::assertSame(10.0, $reading->rate('misses'));
+        self::assertNull($reading->rate('evictions'), 'It began anew.');
+        self::assertNull($reading->rate('expired'), 'It is not known.');
+        self::assertSame(0.9, $reading->hitRatio());
+        self::assertSame(0.75, (new Reading(new StoreStatistics(hits: 300, misses: 100), null, 0.0))->hitRatio());
+        $same = new StoreStatistics(hits: 300, misses: 100);
+        self::assertSame(0.75, (new Reading($same, $same, 1.0))->hitRatio(), 'Nothing happened since.');
+        self::assertNull((new Reading(new StoreStatistics(), null, 0.0))->hitRatio());
+        self::assertNull((new Reading(new StoreStatistics(hits: 0, misses: 0), null, 0.0))->hitRatio());
+    }
+
+    public function testGroupsAreKeysThatBeginAlikeTheLargestFirst(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        for ($i = 0; $i < 20; $i++) {
+            $cache->set("page:{$i}", str_repeat('x', 1_000));
+            $cache->set("user.{$i}.name", 'x');
+        }
+        $cache->set('single', ['array']);
+        $groups = Groups::of($cache->store);
+        self::assertNotNull($groups);
+        self::assertSame(['page', 'user', '(others)'], array_keys($groups->groups));
+        self::assertSame([20, 20, 1], array_column($groups->groups, 0));
+        self::assertEqualsWithDelta(20 * 1_006.5, $groups->groups['page'][1], 20);
+        self::assertSame([41, true], [$groups->seen, $groups->isAll]);
+        for ($i = 0; $i < 5_000; $i++) {
+            $cache->set("many-{$i}", 1);
+        }
+        $groups = Groups::of($cache->store);
+        self::assertSame([5_000, false], [$groups?->seen, $groups?->isAll]);
+    }
+
+    public function testEveryLineFitsEightyColumns(): void
+    {
+        $known = new StoreStatistics(\PHP_INT_MAX, \PHP_INT_MAX, \PHP_INT_MAX, \PHP_INT_MAX, \PHP_INT_MAX, \PHP_INT_MAX, \PHP_INT_MAX);
+        $before = new StoreStatistics(0, 0, 0, 0, 0, 0, 0);
+        $cache = new Cache(new ArrayStore());
+        foreach ([str_repeat('長', 100) . ':x', str_repeat("\e", 50) . ':x', 'a:b', str_repeat('long', 50) . ':y'] as $key) {
+            $cache->set($key, $key);
+        }
+        $lines = Dashboard::lines('redis+unix:/' . str_repeat('very/long/path/', 20), new Reading($known, $before, 0.001), Groups::of($cache->store), '12:34:56');
+        foreach ($lines as $line) {
+            self::assertLessThanOrEqual(80, mb_strwidth($line), $line);
+            self::assertTrue(mb_check_encoding($line, 'UTF-8'));
+            self::assertSame(0, preg_match('/[[:cntrl:]]/', $line), $line);
+        }
+        self::assertStringEndsWith('12:34:56', $lines[0]);
+        self::assertStringContainsString('cannot list its keys', implode("\n", Dashboard::lines('array:', new Reading(new StoreStatistics(), null, 0.0), null, '')));
+    }
+
+    public function testWithoutATerminalThereIsOneBlockALook(): void
+    {
+        $scratch = new Scratch();
+        Cache::open("sqlite:{$scratch->path}/cache.db")->setMany(['page:1' => 'x', 'page:2' => 'x']);
+        $tester = new CommandTester(new TopCommand());
+        self::assertSame(0, $tester->execute(['dsn' => "sqlite:{$scratch->path}/cache.db", '--times' => '2', '--interval' => '0.1']));
+        self::assertSame(2, substr_count($tester->getDisplay(), 'hit ratio'));
+        self::assertStringNotContainsString("\e", $tester->getDisplay());
+        self::assertMatchesRegularExpression('/^page +2 +\d+ B$/m', $tester->getDisplay());
+        self::assertSame(0, $tester->execute(['dsn' => "sqlite:{$scratch->path}/cache.db", '--times' => '2', '--interval' => '0.1', '--json' => true]));
+        $lines = explode("\n", trim($tester->getDisplay()));
+        self::assertCount(2, $lines);
+        $look = json_decode($lines[1], true);
+        self::assertIsArray($look);
+        self::assertSame([2, ['page' => ['keys' => 2, 'bytes' => 14]]], [$look['items'], $look['groups']]);
+    }
+
+    public function testAStoreThatIsDownIsShownAndWaitedFor(): void
+    {
+        $tester = new CommandTester(new TopCommand());
+        self::assertSame(0, $tester->execute(['dsn' => 'redis://127.0.0.1:1', '--times' => '2', '--interval' => '0.1']));
+        self::assertSame(2, substr_count($tester->getDisplay(), 'is unavailable'));
+    }
+
+    public function testWrongNumbersAreOneClearError(): void
+    {
+        foreach ([['--interval' => '0'], ['--interval' => 'x'], ['--times' => '0'], ['--times' => 'x']] as $options) {
+            $tester = new CommandTester(new TopCommand());
+            self::assertSame(2, $tester->execute(['dsn' => 'array:', ...$options], ['capture_stderr_separately' => true]));
+            self::assertStringContainsString('give such numbers', $tester->getErrorOutput());
+        }
+    }
+
+    public function testSizesAreReadable(): void
+    {
+        self::assertSame(['–', '0 B', '1023 B', '1.0 KiB', '1.5 MiB', '8192.0 TiB'], array_map(Printed::bytes(...), [null, 0, 1_023, 1_024, 3 << 19, 1 << 53]));
+    }
+}

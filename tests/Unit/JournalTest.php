@@ -1,0 +1,213 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit;
+
+use Larder\Cache;
+use Larder\Cache\Delivery;
+use Larder\Cache\Journal;
+use Larder\Exception\InvalidOption;
+use Larder\Item;
+use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** Two caches over one store are to each other like two processes, of which one has ended. */
+#[CoversClass(Journal::class)]
+#[CoversClass(Delivery::class)]
+final class JournalTest extends TestCase
+{
+    private Scratch $scratch;
+
+    private string $path;
+
+    private ChaosStore $chaos;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+        $this->path = "{$this->scratch->path}/journal";
+        $this->chaos = new ChaosStore(new ArrayStore());
+    }
+
+    /** @return iterable<string, array{\Closure(Cache): bool, list<string>}> */
+    public static function losses(): iterable
+    {
+        yield 'a delete' => [static fn(Cache $cache): bool => $cache->delete('a'), ['b', '7', "\0\xff"]];
+        yield 'a delete of many' => [static fn(Cache $cache): bool => $cache->deleteMany(['a', '7', "\0\xff"]), ['b']];
+        yield 'an overwrite' => [static fn(Cache $cache): bool => $cache->set('a', 'new'), ['b', '7', "\0\xff"]];
+        yield 'a tag' => [static fn(Cache $cache): bool => $cache->invalidateTags(["tag\xff"]), ['a', '7', "\0\xff"]];
+        yield 'a tag and a delete' => [static fn(Cache $cache): bool => $cache->invalidateTags(["tag\xff"]) || $cache->delete('a'), ['7', "\0\xff"]];
+        yield 'a clear' => [static fn(Cache $cache): bool => $cache->clear(), []];
+        yield 'a clear after a delete' => [static fn(Cache $cache): bool => $cache->delete('a') || $cache->clear(), []];
+    }
+
+    /**
+     * @param \Closure(Cache): bool $lose
+     * @param list<string>          $left
+     */
+    #[DataProvider('losses')]
+    public function testWhatOneProcessCouldNotDeliverTheNextDelivers(\Closure $lose, array $left): void
+    {
+        $cache = $this->cache();
+        $cache->setMany(['a' => 1, '7' => 1, "\0\xff" => 1]);
+        $cache->set('b', 1, tags: ["tag\xff"]);
+        $this->chaos->isDown = true;
+        self::assertFalse($lose($cache));
+        self::assertTrue($cache->health()->journaled);
+        unset($cache);
+
+        $next = $this->cache();
+        self::assertTrue($next->health()->isFlagged());
+        self::assertSame([], $next->getMany(['a', 'b', '7', "\0\xff"]), 'The store is still down.');
+        $this->chaos->isDown = false;
+        self::assertNull($next->get('absent'));
+        self::assertFalse($next->health()->isFlagged());
+        self::assertSame($left, array_map(strval(...), array_keys($this->cache()->getMany(['a', 'b', '7', "\0\xff"]))));
+        clearstatcache();
+        self::assertSame(0, filesize($this->path));
+    }
+
+    public function testBeforeItIsDeliveredNothingIsReadNotEvenDirectly(): void
+    {
+        $this->chaos->store->save([new Item('key', 'stale')]);
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->isDown = false;
+        self::assertNull($this->cache()->get('key'));
+        $this->chaos->store->save([new Item('key', 'stale')]);
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->isDown = false;
+        self::assertSame('computed', $this->cache()->remember('key', static fn(): string => 'computed'));
+    }
+
+    public function testALongProcessLooksWhenARequestBegins(): void
+    {
+        $worker = $this->cache();
+        $worker->set('key', 'stale');
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->isDown = false;
+        $worker->refresh();
+        self::assertTrue($worker->health()->journaled);
+        self::assertNull($worker->get('key'));
+        self::assertFalse($worker->health()->journaled);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function damages(): iterable
+    {
+        $line = '{"keys":["YQ=="],"tags":[],"clears":false}' . "\n";
+        yield 'cut' => [$line . '{"keys":["YQ'];
+        yield 'without its end' => [rtrim($line)];
+        yield 'no JSON' => ["{$line}nonsense\n"];
+        yield 'of another form' => ["[]\n"];
+        yield 'without keys' => ['{"tags":[],"clears":false}' . "\n"];
+        yield 'without what clears' => ['{"keys":["YQ=="],"tags":[]}' . "\n"];
+        yield 'a key that is no base64' => ['{"keys":["YQ§=="],"tags":[],"clears":false}' . "\n"];
+        yield 'an empty key' => ['{"keys":[""],"tags":[],"clears":false}' . "\n"];
+    }
+
+    #[DataProvider('damages')]
+    public function testADamagedJournalStandsForAClear(string $bytes): void
+    {
+        $this->chaos->store->save([new Item('b', 1)]);
+        file_put_contents($this->path, $bytes);
+        self::assertFalse($this->cache()->has('b'));
+        clearstatcache();
+        self::assertSame(0, filesize($this->path));
+    }
+
+    public function testAJournalDoesNotGrowForEver(): void
+    {
+        $cache = $this->cache();
+        $cache->set('kept', 1);
+        $this->chaos->isDown = true;
+        for ($i = 0; $i < 30; $i++) {
+            $cache->deleteMany(array_map(static fn(int $n): string => str_repeat('k', 100) . "{$i} {$n}", range(1, 500)));
+        }
+        clearstatcache();
+        self::assertLessThan(1_300_000, filesize($this->path));
+        unset($cache);
+        $this->chaos->isDown = false;
+        self::assertFalse($this->cache()->has('kept'), 'What is too much to remember stands for a clear.');
+    }
+
+    public function testAJournalThatCannotBeWrittenIsSaid(): void
+    {
+        $logger = new MemoryLogger();
+        $cache = new Cache($this->chaos, logger: $logger, journal: $this->path);
+        mkdir($this->path);
+        $this->chaos->isDown = true;
+        self::assertFalse($cache->delete('key'));
+        self::assertCount(1, array_filter($logger->lines, static fn(string $line): bool => str_contains($line, 'journal cannot be written')));
+        self::assertTrue($cache->health()->isFlagged());
+        $this->chaos->isDown = false;
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    public function testAJournalThatCannotBeReadKeepsEverythingAMiss(): void
+    {
+        $this->chaos->store->save([new Item('key', 'stale')]);
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->isDown = false;
+        $cache = $this->cache();
+        unlink($this->path);
+        mkdir($this->path);
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->set('other', 1));
+        self::assertTrue($cache->health()->isFlagged());
+        self::assertFalse($cache->health()->available);
+    }
+
+    public function testOnlyWhatWasLostIsForgotten(): void
+    {
+        $cache = new Cache($this->chaos);
+        $cache->setMany(['a' => 1, 'b' => 1]);
+        $cache->set('c', 1, tags: ['tag']);
+        $this->chaos->isDown = true;
+        $cache->delete('a');
+        $cache->invalidateTags(['tag']);
+        self::assertSame([1, 1, false], [$cache->health()->undelivered, $cache->health()->undeliveredTags, $cache->health()->clearPending]);
+        $this->chaos->isDown = false;
+        self::assertSame(['b' => 1], $cache->getMany(['a', 'b', 'c']));
+    }
+
+    public function testAClearThatArrivesIsMoreThanWhatDidNot(): void
+    {
+        $cache = new Cache($this->chaos);
+        $this->chaos->isDown = true;
+        $cache->delete('key');
+        $this->chaos->isDown = false;
+        self::assertTrue($cache->clear());
+        self::assertFalse($cache->health()->isFlagged());
+        $this->chaos->calls = [];
+        $cache->getMany(['key']);
+        self::assertSame(['fetch'], $this->chaos->calls);
+    }
+
+    public function testAPlaceThatIsNoneIsAWrongConfiguration(): void
+    {
+        foreach ([$this->scratch->path, "{$this->scratch->path}/absent/journal"] as $path) {
+            try {
+                new Cache($this->chaos, journal: $path);
+                self::fail('A wrong place was taken.');
+            } catch (InvalidOption $mistake) {
+                self::assertStringContainsString('The directory', $mistake->getMessage());
+            }
+        }
+    }
+
+    private function cache(): Cache
+    {
+        return new Cache($this->chaos, journal: $this->path);
+    }
+}

@@ -1,0 +1,527 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Psr6;
+
+use Larder\Cache;
+use Larder\Psr6\CacheItem;
+use Larder\Psr6\CachePool;
+use Larder\Psr6\Failure;
+use Larder\Psr6\InvalidArgument;
+use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
+use Larder\Store\FileStore;
+use Larder\Tests\Contract\Value\Product;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+use Psr\Cache\CacheException;
+use Psr\Cache\CacheItemInterface;
+use Psr\Cache\CacheItemPoolInterface;
+use Psr\Cache\InvalidArgumentException;
+
+/** The sentences in quotation marks are those of PSR-6: each that says MUST and speaks to the implementing library. */
+#[CoversClass(CachePool::class)]
+#[CoversClass(CacheItem::class)]
+#[CoversClass(InvalidArgument::class)]
+#[CoversClass(Failure::class)]
+final class CachePoolTest extends TestCase
+{
+    /** Seconds by which the store's clock is ahead. */
+    private int $later = 0;
+
+    private ArrayStore $store;
+
+    protected function setUp(): void
+    {
+        $this->store = new ArrayStore(clock: fn(): int => time() + $this->later);
+    }
+
+    /** "The Implementing Library MUST provide classes which implement the Cache\CacheItemPoolInterface and Cache\CacheItemInterface interfaces." */
+    public function testPoolAndItemsImplementTheInterfaces(): void
+    {
+        $pool = $this->pool();
+        self::assertInstanceOf(CacheItemPoolInterface::class, $pool);
+        self::assertInstanceOf(CacheItemInterface::class, $pool->getItem('key'));
+    }
+
+    /** "Implementing Libraries MUST support at minimum TTL functionality as described below with whole-second granularity." */
+    public function testATtlIsCountedInWholeSeconds(): void
+    {
+        $pool = $this->pool();
+        $expirations = [
+            'seconds' => static fn(CacheItem $item): CacheItem => $item->expiresAfter(10),
+            'interval' => static fn(CacheItem $item): CacheItem => $item->expiresAfter(new \DateInterval('PT10S')),
+            'moment' => static fn(CacheItem $item): CacheItem => $item->expiresAt(new \DateTime('+10 seconds')),
+            'moment elsewhere' => static fn(CacheItem $item): CacheItem => $item->expiresAt(new \DateTimeImmutable('+10 seconds', new \DateTimeZone('Asia/Tokyo'))),
+        ];
+        foreach ($expirations as $key => $expire) {
+            self::assertTrue($pool->save($expire($pool->getItem($key)->set($key))));
+        }
+        $this->later = 8;
+        foreach (array_keys($expirations) as $key) {
+            self::assertTrue($pool->hasItem($key), $key);
+        }
+        $this->later = 11;
+        foreach (array_keys($expirations) as $key) {
+            self::assertFalse($pool->hasItem($key), $key);
+        }
+    }
+
+    /**
+     * "Implementing Libraries MAY expire an item before its requested Expiration Time, but MUST treat an item as expired once its Expiration Time is reached."
+     * "An expired value MUST always be considered a cache miss."
+     */
+    public function testAnExpiredItemIsAMissEverywhere(): void
+    {
+        $pool = $this->pool();
+        $pool->save($pool->getItem('key')->set('value')->expiresAfter(5));
+        $pool->saveDeferred($pool->getItem('deferred')->set('value')->expiresAt(new \DateTime('-1 second')));
+        $this->later = 5;
+        foreach (['key', 'deferred'] as $key) {
+            self::assertFalse($pool->getItem($key)->isHit());
+            self::assertFalse($pool->hasItem($key));
+            foreach ($pool->getItems([$key]) as $item) {
+                self::assertFalse($item->isHit());
+                self::assertNull($item->get());
+            }
+        }
+    }
+
+    /** @return iterable<string, array{int|\DateInterval|\DateTimeInterface}> */
+    public static function over(): iterable
+    {
+        yield 'no second' => [0];
+        yield 'less' => [-1];
+        yield 'least' => [\PHP_INT_MIN];
+        $past = new \DateInterval('P1D');
+        $past->invert = 1;
+        yield 'an interval into the past' => [$past];
+        yield 'a past moment' => [new \DateTimeImmutable('-1 day')];
+        yield 'the year 1' => [new \DateTimeImmutable('0001-01-01')];
+    }
+
+    /** "The point in time after which the item MUST be considered expired." "The period of time from the present after which the item MUST be considered expired." */
+    #[DataProvider('over')]
+    public function testWhatIsExpiredAlreadyReplacesWhatIsThereByNothing(int|\DateInterval|\DateTimeInterface $expiration): void
+    {
+        $pool = $this->pool();
+        foreach ([true, false] as $isDeferred) {
+            $pool->save($pool->getItem('key')->set('old'));
+            $item = $pool->getItem('key')->set('new');
+            $item = $expiration instanceof \DateTimeInterface ? $item->expiresAt($expiration) : $item->expiresAfter($expiration);
+            self::assertTrue($isDeferred ? $pool->saveDeferred($item) && $pool->commit() : $pool->save($item));
+            self::assertFalse($pool->hasItem('key'));
+        }
+    }
+
+    /** "If no default duration has been set, the Implementing Library MUST interpret that as a request to cache the item forever, or for as long as the underlying implementation supports." */
+    public function testWithoutADefaultAnItemLivesForEver(): void
+    {
+        $pool = $this->pool();
+        $pool->save($pool->getItem('none')->set(1));
+        $pool->save($pool->getItem('null after')->set(1)->expiresAfter(10)->expiresAfter(null));
+        $pool->save($pool->getItem('null at')->set(1)->expiresAfter(10)->expiresAt(null));
+        $pool->saveDeferred($pool->getItem('deferred')->set(1));
+        $pool->commit();
+        foreach (['none', 'null after', 'null at', 'deferred'] as $key) {
+            self::assertArrayHasKey($key, $this->store->fetch([$key])->items);
+            self::assertNull($this->store->fetch([$key])->items[$key]->expiry);
+        }
+    }
+
+    /** "... specifies a null expiration time or TTL, an Implementing Library MAY use a configured default duration." */
+    public function testAConfiguredDefaultIsUsed(): void
+    {
+        $pool = new CachePool(new Cache($this->store, 60));
+        $pool->save($pool->getItem('key')->set(1));
+        $pool->save($pool->getItem('longer')->set(1)->expiresAfter(100));
+        $this->later = 60;
+        self::assertFalse($pool->hasItem('key'));
+        self::assertTrue($pool->hasItem('longer'));
+    }
+
+    /**
+     * "Implementing libraries MUST support keys consisting of the characters `A-Z`, `a-z`, `0-9`, `_`, and `.` in any order in UTF-8 encoding and a length of up to 64 characters."
+     * "Libraries ... MUST be able to return the original unmodified key string."
+     * "Each Item object MUST be associated with a specific key"
+     */
+    public function testTheKeysThatMustBeSupportedAreAndComeBackUnmodified(): void
+    {
+        $pool = $this->pool();
+        $keys = ['A.z_09', str_repeat('x', 64), '0', '7', '007', '-1', '.', '_', 'ключ', "\xff half valid UTF-8 \xc3", 'with space', "\0", str_repeat('long', 300)];
+        foreach ($keys as $key) {
+            self::assertSame($key, $pool->getItem($key)->getKey());
+            self::assertTrue($pool->save($pool->getItem($key)->set($key)));
+        }
+        $seen = [];
+        foreach ($pool->getItems($keys) as $key => $item) {
+            self::assertSame($key, $item->getKey());
+            self::assertSame($key, $item->get());
+            $seen[] = $key;
+        }
+        self::assertSame($keys, $seen);
+        foreach ($keys as $key) {
+            self::assertTrue($pool->deleteItem($key));
+            self::assertFalse($pool->hasItem($key));
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function illegalKeys(): iterable
+    {
+        // "The following characters are reserved for future extensions and MUST NOT be supported by implementing libraries: `{}()/\@:`"
+        foreach (str_split('{}()/\@:') as $character) {
+            yield "with {$character}" => ["a{$character}b"];
+            yield "only {$character}" => [$character];
+        }
+        // "A string of at least one character"
+        yield 'empty' => [''];
+        yield 'too long' => [str_repeat('k', 65_536)];
+    }
+
+    /**
+     * "If the $key string is not a legal value a \Psr\Cache\InvalidArgumentException MUST be thrown."
+     * "If any of the keys in $keys are not a legal value a \Psr\Cache\InvalidArgumentException MUST be thrown."
+     */
+    #[DataProvider('illegalKeys')]
+    public function testAnIllegalKeyThrowsThePsrsException(string $key): void
+    {
+        $pool = $this->pool();
+        $pool->save($pool->getItem('fine')->set(1));
+        $calls = [
+            static fn(): mixed => $pool->getItem($key),
+            static fn(): mixed => $pool->getItems(['fine', $key]),
+            static fn(): mixed => $pool->hasItem($key),
+            static fn(): mixed => $pool->deleteItem($key),
+            static fn(): mixed => $pool->deleteItems(['fine', $key]),
+        ];
+        foreach ($calls as $call) {
+            try {
+                $call();
+                self::fail('An illegal key was taken.');
+            } catch (InvalidArgumentException $mistake) {
+                self::assertInstanceOf(CacheException::class, $mistake);
+                self::assertMatchesRegularExpression('/^The key .+ is not legal in PSR-6; use .+\.$/', $mistake->getMessage());
+            }
+        }
+        self::assertTrue($pool->hasItem('fine'), 'Nothing is deleted of a batch with an illegal key.');
+    }
+
+    /** "If any of the keys in $keys are not a legal value a \Psr\Cache\InvalidArgumentException MUST be thrown." */
+    public function testAKeyOfAnotherTypeThrowsThePsrsException(): void
+    {
+        $pool = $this->pool();
+        foreach ([7, null, 1.5, true, ['key'], new \stdClass()] as $key) {
+            foreach ([static fn(): mixed => $pool->getItems(['fine', $key]), static fn(): mixed => $pool->deleteItems([$key])] as $call) {
+                try {
+                    $call();
+                    self::fail('A key that is no string was taken.');
+                } catch (InvalidArgumentException $mistake) {
+                    self::assertStringContainsString(get_debug_type($key), $mistake->getMessage());
+                }
+            }
+        }
+    }
+
+    /** "A Pool MUST ensure that any deferred cache items are eventually persisted and data is not lost" */
+    public function testWhatIsDeferredIsPersistedWhenThePoolGoes(): void
+    {
+        $pool = $this->pool();
+        self::assertTrue($pool->saveDeferred($pool->getItem('key')->set('value')));
+        self::assertFalse($this->pool()->hasItem('key'));
+        unset($pool);
+        self::assertSame('value', $this->pool()->getItem('key')->get());
+    }
+
+    /** "A Pool MUST ensure that any deferred cache items are eventually persisted and data is not lost" */
+    public function testWhatIsDeferredDoesNotPileUp(): void
+    {
+        $pool = $this->pool();
+        for ($i = 0; $i < 1_000; $i++) {
+            self::assertTrue($pool->saveDeferred($pool->getItem("key {$i}")->set($i)));
+        }
+        self::assertSame(0, $this->pool()->getItem('key 0')->get());
+        self::assertSame(999, $this->pool()->getItem('key 999')->get());
+    }
+
+    /** "When a Calling Library invokes the commit() method all outstanding deferred items MUST be persisted." */
+    public function testACommitPersistsAllThatIsDeferred(): void
+    {
+        $pool = $this->pool();
+        foreach (['a' => 10, 'b' => 20, 'c' => null, '7' => 10] as $key => $ttl) {
+            self::assertTrue($pool->saveDeferred($pool->getItem((string) $key)->set("value {$key}")->expiresAfter($ttl)));
+        }
+        self::assertTrue($pool->commit());
+        $other = $this->pool();
+        foreach (['a', 'b', 'c', '7'] as $key) {
+            self::assertSame("value {$key}", $other->getItem($key)->get());
+        }
+        self::assertTrue($pool->commit(), 'Nothing is deferred any more.');
+        $this->later = 11;
+        self::assertFalse($other->hasItem('a'));
+        self::assertTrue($other->hasItem('b'));
+    }
+
+    /** "Requests for a cache item that has been deferred MUST return the deferred but not-yet-persisted item." */
+    public function testADeferredItemIsFound(): void
+    {
+        $pool = $this->pool();
+        $pool->save($pool->getItem('key')->set('old'));
+        $item = $pool->getItem('key')->set('new');
+        $pool->saveDeferred($item);
+        self::assertTrue($pool->hasItem('key'));
+        self::assertTrue($pool->getItem('key')->isHit());
+        self::assertSame('new', $pool->getItem('key')->get());
+        foreach ($pool->getItems(['key', 'absent']) as $key => $found) {
+            self::assertSame($key === 'key' ? 'new' : null, $found->get());
+        }
+        // What is done to one of them later was not deferred.
+        $item->set('changed');
+        $pool->getItem('key')->set('changed, too');
+        self::assertSame('new', $pool->getItem('key')->get());
+        $pool->commit();
+        self::assertSame('new', $this->pool()->getItem('key')->get());
+    }
+
+    public function testWhatIsDoneLaterOverridesWhatIsDeferred(): void
+    {
+        $pool = $this->pool();
+        $later = [
+            'saved' => static fn(): bool => $pool->save($pool->getItem('saved')->set('newer')),
+            'deleted' => static fn(): bool => $pool->deleteItem('deleted'),
+            'cleared' => static fn(): bool => $pool->clear(),
+        ];
+        foreach ($later as $key => $do) {
+            $pool->saveDeferred($pool->getItem($key)->set('deferred'));
+            self::assertTrue($do());
+            $pool->commit();
+            self::assertSame($key === 'saved' ? 'newer' : null, $pool->getItem($key)->get());
+        }
+        $pool->saveDeferred($pool->getItem('key')->set('first'));
+        $pool->saveDeferred($pool->getItem('key')->set('second'));
+        $pool->commit();
+        self::assertSame('second', $pool->getItem('key')->get());
+    }
+
+    /** @return iterable<string, array{mixed}> */
+    public static function values(): iterable
+    {
+        yield 'a string' => ['text'];
+        yield 'an empty string' => [''];
+        yield 'a large string' => [str_repeat("\0\xff", 1_000_000)];
+        yield 'an integer' => [5];
+        yield 'a numeric string' => ['5'];
+        yield 'the largest integer' => [\PHP_INT_MAX];
+        yield 'the smallest integer' => [\PHP_INT_MIN];
+        yield 'a float' => [0.1];
+        yield 'a whole float' => [5.0];
+        yield 'minus zero' => [-0.0];
+        yield 'infinity' => [-\INF];
+        yield 'true' => [true];
+        yield 'false' => [false];
+        yield 'null' => [null];
+        yield 'a list' => [[1, '1', 1.0, [true, [null]]]];
+        yield 'a map' => [['a' => ['b' => ['c' => []]], 7 => 'seven', '' => 'empty']];
+        yield 'an object' => [new Product('shirt', new Product('tie'))];
+        yield 'a date' => [new \DateTimeImmutable('2024-02-29 12:00:00.123456', new \DateTimeZone('Europe/Rome'))];
+    }
+
+    /**
+     * "Implementing libraries MUST support all serializable PHP data types"
+     * "All data passed into the Implementing Library MUST be returned exactly as passed. That includes the variable type."
+     * "Cache\CacheItemInterface objects MUST be able to store and retrieve any type of PHP value defined in the Data section of this document."
+     * "The value returned must be identical to the value originally stored by set()."
+     */
+    #[DataProvider('values')]
+    public function testAValueComesBackExactlyAsPassed(mixed $value): void
+    {
+        $scratch = new Scratch();
+        foreach ([$this->store, new FileStore($scratch->path)] as $store) {
+            $pool = new CachePool(new Cache($store));
+            self::assertTrue($pool->save($pool->getItem('key')->set($value)));
+            $item = $pool->getItem('key');
+            self::assertTrue($item->isHit());
+            self::assertTrue($pool->hasItem('key'));
+            self::assertSame(serialize($value), serialize($item->get()));
+        }
+    }
+
+    /** "If it is not possible to return the exact saved value for any reason, implementing libraries MUST respond with a cache miss rather than corrupted data." */
+    public function testWhatIsDamagedIsAMiss(): void
+    {
+        $scratch = new Scratch();
+        $pool = new CachePool(new Cache(new FileStore($scratch->path)));
+        $pool->save($pool->getItem('key')->set(['value']));
+        foreach (glob("{$scratch->path}/[0-9a-f][0-9a-f]/*") ?: [] as $file) {
+            file_put_contents($file, substr((string) file_get_contents($file), 0, -3));
+        }
+        self::assertFalse($pool->getItem('key')->isHit());
+        self::assertFalse($pool->hasItem('key'));
+    }
+
+    /** "The key is the primary unique identifier for an Item and MUST be immutable." */
+    public function testTheKeyOfAnItemIsImmutable(): void
+    {
+        self::assertTrue((new \ReflectionProperty(CacheItem::class, 'key'))->isReadOnly());
+    }
+
+    /** "Implementing Libraries MUST NOT throw exceptions other than those defined by the interface, and SHOULD trap any errors or exceptions triggered by an underlying data store and not allow them to bubble." */
+    public function testAStoreThatIsDownIsAMissAndFalse(): void
+    {
+        $store = new ChaosStore();
+        $logger = new MemoryLogger();
+        $pool = new CachePool(new Cache($store, logger: $logger));
+        $store->isDown = true;
+        self::assertFalse($pool->getItem('key')->isHit());
+        self::assertFalse($pool->hasItem('key'));
+        foreach ($pool->getItems(['a', 'b']) as $item) {
+            self::assertFalse($item->isHit());
+        }
+        self::assertFalse($pool->save($pool->getItem('key')->set(1)));
+        self::assertTrue($pool->saveDeferred($pool->getItem('key')->set(1)));
+        self::assertFalse($pool->commit());
+        self::assertFalse($pool->deleteItem('key'));
+        self::assertFalse($pool->deleteItems(['key']));
+        self::assertFalse($pool->clear());
+        self::assertGreaterThan(0, \count($logger->lines));
+    }
+
+    /** "Implementing Libraries MUST NOT throw exceptions other than those defined by the interface" */
+    public function testAStrictCacheThrowsThePsrsException(): void
+    {
+        $store = new ChaosStore();
+        $store->isDown = true;
+        $pool = new CachePool(new Cache($store, strict: true));
+        foreach ([static fn(): mixed => $pool->getItem('key'), static fn(): mixed => $pool->clear()] as $call) {
+            try {
+                $call();
+                self::fail('A strict cache was silent.');
+            } catch (CacheException $failure) {
+                self::assertStringContainsString('is unavailable', $failure->getMessage());
+            }
+        }
+        $pool->saveDeferred((new CachePool(new Cache($this->store)))->getItem('key')->set(1));
+        unset($pool);
+    }
+
+    /** "Implementing Libraries MUST NOT throw exceptions other than those defined by the interface" */
+    public function testAValueThatCannotBeStoredIsFalseAndLoggedAndTheOthersAreStored(): void
+    {
+        $logger = new MemoryLogger();
+        $pool = $this->pool($logger);
+        self::assertFalse($pool->save($pool->getItem('closure')->set(static fn(): int => 1)));
+        self::assertCount(1, $logger->lines);
+        $pool->saveDeferred($pool->getItem('a')->set(1));
+        $pool->saveDeferred($pool->getItem('closure')->set(static fn(): int => 1));
+        $pool->saveDeferred($pool->getItem('b')->set(2));
+        self::assertFalse($pool->commit());
+        self::assertSame([1, null, 2], array_map(static fn(string $key): mixed => $pool->getItem($key)->get(), ['a', 'closure', 'b']));
+        self::assertCount(2, $logger->lines);
+    }
+
+    public function testAnItemOfAnotherLibraryIsNotSaved(): void
+    {
+        $item = self::createStub(CacheItemInterface::class);
+        $item->method('getKey')->willReturn('key');
+        self::assertFalse($this->pool()->save($item));
+        self::assertFalse($this->pool()->saveDeferred($item));
+        self::assertFalse($this->pool()->hasItem('key'));
+    }
+
+    /** "If a Calling Library requests that one or more Items be deleted, or that a pool be cleared, it MUST NOT be considered an error condition if the specified key does not exist." */
+    public function testDeletingWhatIsNotThereIsNoError(): void
+    {
+        $pool = $this->pool();
+        self::assertTrue($pool->deleteItem('absent'));
+        self::assertTrue($pool->deleteItems(['absent', 'too']));
+        self::assertTrue($pool->deleteItems([]));
+        self::assertTrue($pool->clear());
+        $pool->save($pool->getItem('key')->set(1));
+        self::assertTrue($pool->clear());
+        self::assertFalse($pool->hasItem('key'));
+    }
+
+    /** "If isHit() returns false, this method MUST return null." */
+    public function testAMissIsNullAndWhatIsSetIsGot(): void
+    {
+        $item = $this->pool()->getItem('absent');
+        self::assertFalse($item->isHit());
+        self::assertNull($item->get());
+        self::assertSame($item, $item->set('value'));
+        self::assertSame('value', $item->get());
+        self::assertTrue($item->isHit());
+        $pool = $this->pool();
+        $pool->save($pool->getItem('null')->set(null));
+        self::assertTrue($pool->getItem('null')->isHit());
+        self::assertNull($pool->getItem('null')->get());
+    }
+
+    /** "This method MUST NOT have a race condition between calling isHit() and calling get()." */
+    public function testWhatHappensAfterTheLookUpDoesNotChangeTheItem(): void
+    {
+        $pool = $this->pool();
+        $pool->save($pool->getItem('key')->set('value')->expiresAfter(10));
+        $hit = $pool->getItem('key');
+        $miss = $pool->getItem('other');
+        $pool->deleteItem('key');
+        $pool->save($pool->getItem('other')->set('value'));
+        $this->later = 11;
+        self::assertTrue($hit->isHit());
+        self::assertSame('value', $hit->get());
+        self::assertFalse($miss->isHit());
+        self::assertNull($miss->get());
+    }
+
+    /**
+     * "This method must always return a CacheItemInterface object, even in case of a cache miss. It MUST NOT return null."
+     * "A Cache item will be returned for each key, even if that key is not found. However, if no keys are specified then an empty traversable MUST be returned instead."
+     */
+    public function testThereIsAnItemForEveryKeyAndNoneForNoKey(): void
+    {
+        $pool = $this->pool();
+        $pool->save($pool->getItem('a')->set(1));
+        self::assertSame('absent', $pool->getItem('absent')->getKey());
+        $found = [];
+        foreach ($pool->getItems(['absent', 'a']) as $key => $item) {
+            $found[$key] = [$item->getKey(), $item->isHit()];
+        }
+        self::assertSame(['absent' => ['absent', false], 'a' => ['a', true]], $found);
+        self::assertSame([], [...$pool->getItems()]);
+        self::assertSame([], [...$pool->getItems([])]);
+    }
+
+    public function testATagThatIsNotLegalThrowsThePsrsException(): void
+    {
+        $pool = $this->pool();
+        foreach (['', str_repeat('t', 256)] as $tag) {
+            foreach ([static fn(): mixed => $pool->getItem('key')->tag('fine', $tag), static fn(): mixed => $pool->invalidateTags([$tag])] as $call) {
+                try {
+                    $call();
+                    self::fail('An illegal tag was taken.');
+                } catch (InvalidArgumentException $mistake) {
+                    self::assertMatchesRegularExpression('/^The tag .+; .+\.$/', $mistake->getMessage());
+                }
+            }
+        }
+        $this->expectException(InvalidArgumentException::class);
+        $pool->invalidateTags([7]);
+    }
+
+    public function testACloneDefersNothingOfItsModel(): void
+    {
+        $pool = $this->pool();
+        $pool->saveDeferred($pool->getItem('key')->set(1));
+        $clone = clone $pool;
+        self::assertFalse($clone->hasItem('key'));
+        self::assertTrue($pool->hasItem('key'));
+    }
+
+    private function pool(?MemoryLogger $logger = null): CachePool
+    {
+        return new CachePool(new Cache($this->store), $logger);
+    }
+}

@@ -1,0 +1,173 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Store;
+
+use Larder\Cache;
+use Larder\Capability;
+use Larder\Item;
+use Larder\Store\Sqlite\Database;
+use Larder\Store\Sqlite\Sweep;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+/** The size of a database, and what is removed from it. */
+#[CoversClass(SqliteStore::class)]
+#[CoversClass(Database::class)]
+#[CoversClass(Sweep::class)]
+final class SqliteStoreTest extends TestCase
+{
+    private const SIZE = 2 << 20;
+
+    private ?Scratch $scratch = null;
+
+    private int $now = 0;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+        $this->now = 1_000_000;
+    }
+
+    public function testADatabaseNeverOutgrowsItsSizeAndKeepsWhatIsNew(): void
+    {
+        $store = $this->store();
+        for ($i = 0; $i < 1_000; $i++) {
+            self::assertSame([], $store->save([new Item("key {$i}", random_bytes(10_000), 1_000, ["tag {$i}"])]));
+            self::assertCount(1, $store->fetch(["key {$i}"])->items);
+        }
+        self::assertLessThanOrEqual(self::SIZE, $store->statistics()->bytes);
+        $kept = array_keys($store->fetch(array_map(static fn(int $i): string => "key {$i}", range(0, 999)))->items);
+        self::assertGreaterThan(self::SIZE / 10_000 / 2, \count($kept), 'More was evicted than had to be.');
+        $old = array_filter($kept, static fn(string $key): bool => (int) substr($key, 4) < 500);
+        self::assertLessThan(\count($kept) / 4, \count($old), 'What was stored long ago goes first.');
+        self::assertSame(1, $store->increment('counter'));
+        self::assertSame([], $store->save([new Item('after', 'x')]));
+    }
+
+    public function testWhatIsDeadGoesBeforeWhatIsAlive(): void
+    {
+        $store = $this->store();
+        for ($i = 0; $i < 50; $i++) {
+            $store->save([new Item("alive {$i}", random_bytes(10_000)), new Item("dead {$i}", random_bytes(20_000), 10, ["tag {$i}"])]);
+        }
+        $this->now += 100;
+        for ($i = 0; $i < 40; $i++) {
+            $store->save([new Item("new {$i}", random_bytes(10_000))]);
+        }
+        self::assertGreaterThan(30, \count($store->fetch(array_map(static fn(int $i): string => "alive {$i}", range(0, 49)))->items));
+    }
+
+    public function testWhatIsLargerThanHalfTheDatabaseIsRefusedAndLeavesNothing(): void
+    {
+        $store = $this->store();
+        $store->save([new Item('key', 'old'), new Item('other', 'x')]);
+        $token = $store->token('key');
+        self::assertSame(['key'], $store->save([new Item('key', str_repeat('x', self::SIZE * 3 >> 2))]));
+        self::assertSame(['other'], array_keys($store->fetch(['key', 'other'])->items));
+        self::assertSame(['key'], $store->save([new Item('key', 'late', token: $token, fill: true)]), 'It was new truth all the same.');
+    }
+
+    public function testAFillIsRefusedAlsoWhenWhatRefusesItWasEvicted(): void
+    {
+        $store = $this->store();
+        $tokens = $store->fetch(['deleted', 'written', 'expired'])->tokens;
+        $store->save([new Item('written', random_bytes(1_000)), new Item('expired', 'x', 1)]);
+        $store->delete(['deleted']);
+        for ($i = 0; $i < 600; $i++) {
+            $store->save([new Item("key {$i}", random_bytes(10_000))]);
+        }
+        $this->now += 100;
+        while ($store->prune() > 0);
+        self::assertSame([], $store->fetch(['written', 'expired', 'deleted'])->items);
+        foreach ($tokens as $key => $token) {
+            self::assertSame([(string) $key], $store->save([new Item((string) $key, 'late', token: $token, fill: true)]));
+        }
+    }
+
+    public function testAfterAPruneOnlyWhatLivesTakesRoom(): void
+    {
+        $store = $this->store();
+        for ($i = 0; $i < 500; $i++) {
+            $store->save([new Item("key {$i}", 'x', $i % 2 === 0 ? 10 : null, ["tag {$i}", 'all'])]);
+            $store->delete(["absent {$i}"]);
+            $store->invalidateTags(["unknown {$i}"]);
+        }
+        $store->invalidateTags(array_map(static fn(int $i): string => "tag {$i}", range(1, 499)));
+        $store->save([new Item('alive', 'x', null, ['all', 'tag 1'])]);
+        $this->now += 100;
+        $rounds = 0;
+        while ($store->prune() > 0) {
+            $rounds++;
+        }
+        self::assertSame(['alive'], [...$store->keys()]);
+        self::assertSame([1, 0], [$store->statistics()->items, $store->statistics()->details['tags']]);
+        $database = new \SQLite3("{$this->scratch?->path}/cache.db");
+        self::assertSame(1, $database->querySingle('SELECT count(*) FROM "items:larder"'));
+        self::assertLessThanOrEqual(3, $rounds);
+        $store->invalidateTags(['all']);
+        self::assertSame([], [...$store->keys()]);
+    }
+
+    public function testWhatIsDeadGoesWhileOthersAreSaved(): void
+    {
+        $store = $this->store();
+        $store->save(array_map(static fn(int $i): Item => new Item("dead {$i}", 'x', 10), range(1, 1_000)));
+        $token = $store->fetch(['deleted'])->tokens['deleted'];
+        $store->delete(['deleted']);
+        $this->now += 20;
+        mt_srand(1);
+        for ($i = 0; $i < 4_000; $i++) {
+            $store->save([new Item('key ' . $i % 10, $i)]);
+        }
+        self::assertLessThan(500, $store->statistics()->items);
+        self::assertCount(10, [...$store->keys()]);
+        self::assertSame(['deleted'], $store->save([new Item('deleted', 'late', token: $token, fill: true)]));
+    }
+
+    public function testAFullDatabaseThatDoesNotEvictRefusesAndKeepsWhatItHas(): void
+    {
+        $store = new SqliteStore("{$this->scratch?->path}/cache.db", size: self::SIZE, evict: false);
+        $cache = new Cache($store);
+        for ($saved = 0; $cache->set("key {$saved}", random_bytes(10_000)); $saved++) {
+            self::assertLessThan(1_000, $saved, 'The database does not fill up.');
+        }
+        self::assertGreaterThan(100, $saved);
+        self::assertCount($saved, [...$store->keys()]);
+        $late = $store->token('key 1');
+        self::assertFalse($cache->set('key 1', random_bytes(100_000)));
+        self::assertFalse($cache->has('key 1'));
+        self::assertSame(['key 1'], $store->save([new Item('key 1', 'late', token: $late, fill: true)]));
+        self::assertTrue($cache->delete('key 0'));
+        self::assertSame(0, $cache->health()->failures);
+        self::assertContains(Capability::Retention, $store->capabilities());
+        self::assertNotContains(Capability::Retention, $this->store()->capabilities());
+    }
+
+    public function testTagsThatAreForgottenKillWhatIsOlder(): void
+    {
+        $store = $this->store();
+        $store->save([new Item('old', 'x', tags: ['t'])]);
+        $store->invalidateTags(['a']);
+        $store->save([new Item('new', 'x', tags: ['t'])]);
+        $store->invalidateTags(['b', 'c']);
+        $schema = new \Larder\Store\Sqlite\Schema('larder');
+        $sweep = new Sweep(new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements()), $schema);
+        $sweep->forgetTags(3);
+        self::assertSame(3, $store->statistics()->details['tags']);
+        $store->invalidateTags(['d']);
+        $sweep->forgetTags(3);
+        self::assertSame(1, $store->statistics()->details['tags']);
+        self::assertSame([], $store->fetch(['old', 'new'])->items);
+        $store->save([new Item('newest', 'x', tags: ['t', 'a', 'b'])]);
+        self::assertCount(1, $store->fetch(['newest'])->items);
+    }
+
+    private function store(): SqliteStore
+    {
+        return new SqliteStore("{$this->scratch?->path}/cache.db", size: self::SIZE, clock: fn(): int => $this->now);
+    }
+}

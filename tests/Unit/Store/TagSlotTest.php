@@ -1,0 +1,78 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Store;
+
+use Larder\Store\TagSlot;
+use Larder\Store\TagStamp;
+use Larder\Store\Verdict;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(TagSlot::class)]
+#[CoversClass(TagStamp::class)]
+#[CoversClass(Verdict::class)]
+final class TagSlotTest extends TestCase
+{
+    public function testASlotTellsTheStampOfEachTagAndItsFloorOfAllOthers(): void
+    {
+        $slot = TagSlot::made(7);
+        // Names that lie across the border between two others' numbers.
+        $names = ["\0\0\0\0\0\0\0\1", "\0\0\0\1\0\0\0\0", 'abcdefgh', "\0\0\0\0\0\0\0\0", "efgh\0\0\0\0"];
+        foreach ($names as $i => $name) {
+            $slot = TagSlot::with($slot, $name, new TagStamp(10 + $i, $i, 1_000));
+        }
+        foreach ($names as $i => $name) {
+            self::assertEquals(new TagStamp(10 + $i, $i, 1_000), TagSlot::stamp($slot, $name));
+        }
+        self::assertEquals(new TagStamp(7), TagSlot::stamp($slot, 'unknown!'));
+        self::assertTrue(TagSlot::isOne($slot));
+        self::assertFalse(TagSlot::isOne(substr($slot, 1)));
+        $slot = TagSlot::with($slot, 'abcdefgh', new TagStamp(99));
+        self::assertSame(8 + 32 * \count($names), \strlen($slot));
+        self::assertEquals(new TagStamp(99), TagSlot::stamp($slot, 'abcdefgh'));
+    }
+
+    public function testWhatAFullSlotForgetsIsTheOldestAndRaisesTheFloor(): void
+    {
+        $slot = TagSlot::made(0);
+        for ($i = 1; $i <= 500; $i++) {
+            $slot = TagSlot::with($slot, sprintf('tag %04d', $i), $i % 2 === 0 ? new TagStamp($i) : new TagStamp(0, $i, 1_000));
+            $slot = TagSlot::with($slot, 'kept    ', new TagStamp($i));
+            self::assertLessThan(5_000, \strlen($slot));
+        }
+        self::assertEquals(new TagStamp(500), TagSlot::stamp($slot, 'kept    '));
+        self::assertEquals(new TagStamp(500), TagSlot::stamp($slot, 'tag 0500'));
+        $floor = TagSlot::stamp($slot, 'tag 0001')->dead;
+        self::assertGreaterThan(300, $floor);
+        for ($i = 1; $i <= 500; $i++) {
+            self::assertNotSame(Verdict::Live, TagSlot::stamp($slot, sprintf('tag %04d', $i))->verdict($i - 1, 0), "tag {$i}");
+        }
+    }
+
+    public function testTagsAreSpreadOverAllSlots(): void
+    {
+        $slots = [];
+        for ($i = 0; $i < 5_000; $i++) {
+            [$slot, $name] = TagSlot::place("tag {$i}");
+            self::assertSame(8, \strlen($name));
+            $slots[$slot] = true;
+        }
+        self::assertCount(TagSlot::SLOTS, $slots);
+    }
+
+    public function testWhatLetsBeServedEndsWhenTheFirstOfThemSaidSo(): void
+    {
+        $stamp = (new TagStamp(3))->invalidated(10, 60, 1_000);
+        self::assertSame([Verdict::Live, Verdict::Stale, Verdict::Dead], [$stamp->verdict(10, 1_059), $stamp->verdict(9, 1_059), $stamp->verdict(2, 1_059)]);
+        self::assertSame(Verdict::Dead, $stamp->verdict(9, 1_060));
+        $overlapping = $stamp->invalidated(20, 60, 1_030);
+        self::assertSame([Verdict::Stale, Verdict::Stale], [$overlapping->verdict(15, 1_059), $overlapping->verdict(9, 1_059)]);
+        self::assertSame([Verdict::Dead, Verdict::Dead], [$overlapping->verdict(15, 1_061), $overlapping->verdict(9, 1_061)]);
+        $later = $stamp->invalidated(20, 60, 1_100);
+        self::assertSame([Verdict::Live, Verdict::Stale, Verdict::Dead], [$later->verdict(20, 1_101), $later->verdict(15, 1_101), $later->verdict(9, 1_101)]);
+        $hard = $stamp->invalidated(20, 0, 1_001);
+        self::assertSame([Verdict::Live, Verdict::Dead], [$hard->verdict(20, 1_001), $hard->verdict(19, 1_001)]);
+    }
+}
