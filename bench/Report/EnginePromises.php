@@ -20,12 +20,12 @@ final readonly class EnginePromises
 
     private function __construct(private Findings $findings) {}
 
-    /** @return list<Promise> */
+    /** @return array<string, list<Promise>> by the experiment that shows them */
     public static function of(Findings $findings): array
     {
         $promises = new self($findings);
 
-        return [...$promises->reads(), ...$promises->arrays(), ...$promises->writes(), ...$promises->pages(), $promises->harness()];
+        return ['gets' => [...$promises->reads(), ...$promises->arrays(), ...$promises->writes(), ...$promises->pages(), $promises->harness()]];
     }
 
     /** @return list<Promise> */

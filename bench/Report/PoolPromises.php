@@ -16,12 +16,12 @@ final readonly class PoolPromises
 
     private function __construct(private Findings $findings) {}
 
-    /** @return list<Promise> */
+    /** @return array<string, list<Promise>> by the experiment that shows them */
     public static function of(Findings $findings): array
     {
         $promises = new self($findings);
 
-        return [$promises->items(), ...$promises->traces(), ...$promises->scale(), ...$promises->full()];
+        return ['memory' => [$promises->items()], 'traces' => $promises->traces(), 'scale' => $promises->scale(), 'full' => $promises->full()];
     }
 
     private function items(): Promise

@@ -24,12 +24,12 @@ final readonly class SitePromises
 
     private function __construct(private Findings $findings) {}
 
-    /** @return list<Promise> */
+    /** @return array<string, list<Promise>> by the experiment that shows them */
     public static function of(Findings $findings): array
     {
         $promises = new self($findings);
 
-        return [...$promises->library(), ...$promises->web(), ...$promises->generator()];
+        return ['gets' => $promises->library(), 'web' => $promises->web(), 'clients' => $promises->generator()];
     }
 
     /** @return list<Promise> */

@@ -17,7 +17,7 @@ final readonly class TagPromises
 
     private function __construct(private Findings $findings) {}
 
-    /** @return list<Promise> */
+    /** @return array<string, list<Promise>> by the experiment that shows them */
     public static function of(Findings $findings): array
     {
         $promises = new self($findings);
@@ -25,13 +25,13 @@ final readonly class TagPromises
         $many = ['tagged items' => '1,000,000'];
         $time = $findings->measurement('tags', Tags::INVALIDATE, $many, self::OURS);
 
-        return [
+        return ['tags' => [
             Promise::atMost('invalidating a tag of 1,000,000 items', 'time, over that of a tag of one item', $findings->between('tags', Tags::INVALIDATE, $many, self::OURS, $one, self::OURS), self::SAME),
             Promise::atMost('invalidating a tag of 1,000,000 items, again and again', 'ns', $time === null ? null : $findings->median('tags', $time), 1_000),
             Promise::atLeast('cleaning 200,000 items by tag, against tag sets in Redis', 'cleans per second, ours over theirs', $promises->against('cleans by tag', 'tag-sets'), 100),
             Promise::atLeast('reading 200,000 tagged items, against tag files', 'reads per second, ours over theirs', $promises->against('reads', 'tag-files'), 1),
             Promise::atLeast('writing 200,000 tagged items, against tag sets in Redis', 'writes per second, ours over theirs', $promises->against('writes', 'tag-sets'), 1),
-        ];
+        ]];
     }
 
     private function against(string $metric, string $design): ?Interval

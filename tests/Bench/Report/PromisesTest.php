@@ -14,12 +14,16 @@ use PHPUnit\Framework\TestCase;
 
 final class PromisesTest extends TestCase
 {
-    public function testARunThatMeasuredNothingMeetsAndMissesNothing(): void
+    public function testARunHasThePromisesOfItsExperimentsOnly(): void
     {
-        foreach (self::promises(new RunFixture()) as $promise) {
-            self::assertSame(PromiseState::NotMeasured, $promise->state, $promise->title);
-            self::assertNull($promise->found);
-        }
+        self::assertSame([], self::promises(new RunFixture()));
+
+        $fixture = (new RunFixture())->add('memory', ['limit' => '64 MiB'], 'items', Direction::HigherIsBetter, 'apcu', 1000, 0.0);
+        $promises = self::promises($fixture);
+
+        self::assertSame(['values of 20 bytes under keys of 20 bytes in a pool of 64 MiB'], array_column($promises, 'title'));
+        self::assertSame(PromiseState::NotMeasured, $promises[0]->state, 'Only APCu was measured.');
+        self::assertNull($promises[0]->found);
     }
 
     public function testEveryPromiseIsMetWhereLarderWins(): void
