@@ -9,6 +9,7 @@ use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\FileStore;
 use Larder\Store\MemcachedStore;
+use Larder\Store\PhpFileStore;
 use Larder\Store\RedisStore;
 use Larder\Store\SharedMemoryStore;
 use Larder\Store\SqliteStore;
@@ -18,7 +19,7 @@ use Larder\Store\SqliteStore;
  *
  *     dsn     = scheme ":" [ place ] [ "?" options ]
  *     place   = name                                                shm, array, apcu
- *             | path                                                sqlite, file, redis+unix, memcached+unix
+ *             | path                                                sqlite, file, php, redis+unix, memcached+unix
  *             | "//" [ user [ ":" password ] "@" ] host [ ":" port ] [ "/" database ]
  *                                                                   redis, rediss, memcached
  *     options = name "=" value *( "&" name "=" value )
@@ -42,6 +43,7 @@ final class Dsn
         'apcu' => ApcuStore::class,
         'sqlite' => SqliteStore::class,
         'file' => FileStore::class,
+        'php' => PhpFileStore::class,
         'redis' => RedisStore::class,
         'rediss' => RedisStore::class,
         'redis+unix' => RedisStore::class,
@@ -116,6 +118,7 @@ final class Dsn
             ApcuStore::class => ApcuStore::fromDsn($this),
             SqliteStore::class => SqliteStore::fromDsn($this),
             FileStore::class => FileStore::fromDsn($this),
+            PhpFileStore::class => PhpFileStore::fromDsn($this),
             RedisStore::class => RedisStore::fromDsn($this),
             default => MemcachedStore::fromDsn($this),
         };

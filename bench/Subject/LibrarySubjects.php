@@ -45,6 +45,11 @@ final class LibrarySubjects
         return self::cache('file', 'files on disk', static fn(Place $place): string => "file:{$place->disk}/cache", null, self::removeDirectory(...));
     }
 
+    public static function phpFile(): Subject
+    {
+        return self::cache('php-file', 'PHP files in opcache', static fn(Place $place): string => "php:{$place->disk}/cache", ['Zend OPcache', 'php-opcache'], self::removeDirectory(...));
+    }
+
     public static function redis(): Subject
     {
         return self::cache(

@@ -44,6 +44,7 @@ final class Subjects
             LibrarySubjects::apcu(),
             LibrarySubjects::sqlite(),
             LibrarySubjects::file(),
+            LibrarySubjects::phpFile(),
             LibrarySubjects::redis(),
             LibrarySubjects::memcached(),
         );

@@ -4,30 +4,23 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
-use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception;
-use Larder\Fetched;
-use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
-use Larder\Store;
 use Larder\Store\File\BinaryFormat;
 use Larder\Store\File\Directory;
+use Larder\Store\File\DirectoryStore;
 use Larder\Store\File\Folder;
 use Larder\Store\File\Secret;
-use Larder\StoreStatistics;
-use Larder\Token;
 
 /**
  * Items in files (see BinaryFormat): page caches, and anything large. Directory says how they are kept and judged.
  *
  * The directory is made for its owner alone (0700). One that everyone may write to is refused.
  */
-final class FileStore implements Store
+final class FileStore extends DirectoryStore
 {
-    private readonly Directory $directory;
-
     /**
      * @param string           $directory used by this store alone; made if it is not there
      * @param float            $timeout   seconds to wait for another writer
@@ -48,7 +41,7 @@ final class FileStore implements Store
         ?\Closure $clock = null,
     ) {
         $folder = new Folder($directory, $timeout, 0o002);
-        $this->directory = new Directory($folder, new BinaryFormat($payload, new Secret($folder)), $size, $files, $evict, $clock ?? time(...));
+        parent::__construct(new Directory($folder, new BinaryFormat($payload, new Secret($folder)), $size, $files, $evict, $clock ?? time(...)));
     }
 
     /**
@@ -68,68 +61,5 @@ final class FileStore implements Store
             $files === 0 ? null : $files,
             $dsn->switch('evict', true),
         );
-    }
-
-    public function fetch(array $keys): Fetched
-    {
-        return $this->directory->fetch($keys);
-    }
-
-    public function token(string $key): Token
-    {
-        return $this->directory->token($key);
-    }
-
-    public function save(array $items, SaveMode $mode = SaveMode::Set): array
-    {
-        return $this->directory->save($items, $mode);
-    }
-
-    public function delete(array $keys, ?Token $token = null): array
-    {
-        return $this->directory->delete($keys, $token);
-    }
-
-    public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
-    {
-        return $this->directory->increment($key, $by, $initial, $ttl);
-    }
-
-    public function touch(array $keys, ?int $ttl): array
-    {
-        return $ttl !== null && $ttl <= 0 ? $this->delete($keys) : $this->directory->touch($keys, $ttl);
-    }
-
-    public function invalidateTags(array $tags, int $serveStale = 0): void
-    {
-        $this->directory->invalidateTags($tags, $serveStale);
-    }
-
-    public function clear(): void
-    {
-        $this->directory->clear();
-    }
-
-    public function prune(): int
-    {
-        return $this->directory->prune();
-    }
-
-    /** Looks at every file. */
-    public function keys(string $prefix = ''): iterable
-    {
-        return $this->directory->keys($prefix);
-    }
-
-    public function statistics(): StoreStatistics
-    {
-        return $this->directory->statistics();
-    }
-
-    public function capabilities(): array
-    {
-        $retention = $this->directory->retains() ? [Capability::Retention] : [];
-
-        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 }

@@ -10,6 +10,7 @@ use Larder\Item;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store\FileStore;
+use Larder\Store\PhpFileStore;
 use Larder\Store\SqliteStore;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
@@ -21,6 +22,7 @@ use Psr\Log\LogLevel;
 /** What becomes of a cache whose file is damaged, locked, forged, or in a place where nobody may write. */
 #[CoversClass(SqliteStore::class)]
 #[CoversClass(FileStore::class)]
+#[CoversClass(PhpFileStore::class)]
 final class LocalFailureTest extends TestCase
 {
     /** @return iterable<string, array{string}> */
@@ -28,6 +30,7 @@ final class LocalFailureTest extends TestCase
     {
         yield 'SQLite' => ['sqlite:DIRECTORY/cache.db'];
         yield 'files' => ['file:DIRECTORY/cache'];
+        yield 'PHP files' => ['php:DIRECTORY/cache'];
     }
 
     #[DataProvider('stores')]

@@ -16,6 +16,7 @@ final class Place
         'APCu' => 'apcu:?prefix=NAME',
         'SQLite' => 'sqlite:DIRECTORY/cache.db',
         'files' => 'file:DIRECTORY/cache',
+        'PHP files' => 'php:DIRECTORY/cache',
         'phpredis' => 'redis+unix:SOCKET?client=phpredis&read_timeout=10&timeout=10',
         'Predis' => 'redis+unix:SOCKET?client=predis&read_timeout=10&timeout=10',
         'Memcached' => 'memcached+unix:SOCKET?timeout=10',

@@ -13,6 +13,7 @@ use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\FileStore;
 use Larder\Store\MemcachedStore;
+use Larder\Store\PhpFileStore;
 use Larder\Store\RedisStore;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
@@ -77,6 +78,7 @@ final class DsnTest extends TestCase
         yield 'array, in capitals' => [' ARRAY:?items=10 ', ArrayStore::class];
         yield 'apcu' => ['apcu:?prefix=x', ApcuStore::class];
         yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made.db?prefix=x&serializer=php&timeout=2&size=64M&evict=no', SqliteStore::class];
+        yield 'php' => ['php:' . sys_get_temp_dir() . '/never-made?serializer=php&size=64M&files=1000&evict=no&classes=none&timeout=2', PhpFileStore::class];
         yield 'file' => ['file:' . sys_get_temp_dir() . '/never-made?serializer=igbinary', FileStore::class];
         yield 'redis' => ['redis://127.0.0.1:1/5?client=phpredis&retry_after=0&read_timeout=1&timeout=1&persistent=off', RedisStore::class];
         yield 'redis by Predis' => ['redis://127.0.0.1?client=predis', RedisStore::class];

@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\File;
+
+use Larder\Capability;
+use Larder\Fetched;
+use Larder\SaveMode;
+use Larder\Store;
+use Larder\StoreStatistics;
+use Larder\Token;
+
+/** A store that is a directory, whatever its files look like. */
+abstract class DirectoryStore implements Store
+{
+    protected function __construct(
+        private readonly Directory $directory,
+    ) {}
+
+    final public function fetch(array $keys): Fetched
+    {
+        return $this->directory->fetch($keys);
+    }
+
+    final public function token(string $key): Token
+    {
+        return $this->directory->token($key);
+    }
+
+    final public function save(array $items, SaveMode $mode = SaveMode::Set): array
+    {
+        return $this->directory->save($items, $mode);
+    }
+
+    final public function delete(array $keys, ?Token $token = null): array
+    {
+        return $this->directory->delete($keys, $token);
+    }
+
+    final public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
+    {
+        return $this->directory->increment($key, $by, $initial, $ttl);
+    }
+
+    final public function touch(array $keys, ?int $ttl): array
+    {
+        return $ttl !== null && $ttl <= 0 ? $this->delete($keys) : $this->directory->touch($keys, $ttl);
+    }
+
+    final public function invalidateTags(array $tags, int $serveStale = 0): void
+    {
+        $this->directory->invalidateTags($tags, $serveStale);
+    }
+
+    final public function clear(): void
+    {
+        $this->directory->clear();
+    }
+
+    final public function prune(): int
+    {
+        return $this->directory->prune();
+    }
+
+    /** Looks at every file. */
+    final public function keys(string $prefix = ''): iterable
+    {
+        return $this->directory->keys($prefix);
+    }
+
+    final public function statistics(): StoreStatistics
+    {
+        return $this->directory->statistics();
+    }
+
+    final public function capabilities(): array
+    {
+        $retention = $this->directory->retains() ? [Capability::Retention] : [];
+
+        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+    }
+}

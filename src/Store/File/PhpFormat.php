@@ -1,0 +1,251 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\File;
+
+use Larder\Serializer\Contents;
+use Larder\Serializer\Payload;
+
+/**
+ * Two files for each item: PHP code that returns it, under a name that is never used again, and a link to that under the
+ * item's own name, which is replaced at once:
+ *
+ *     ab/cdef…                 -> cdef….0123456789abcdef.php
+ *     ab/cdef….0123….php       <?php //head
+ *                              return [head, kind, value];
+ *
+ * opcache may take a file for unchanged for seconds, or for good (opcache.validate_timestamps=0), and the command line
+ * cannot tell the opcache of a web server about a change. A name that was never used is in no opcache, so none of this
+ * matters. Symfony's PhpFilesAdapter, from which the form of the code comes, keeps the name and invalidates it.
+ *
+ * Scalars and arrays of them are literals, which opcache hands out without copying. The rest is a serialised literal. The
+ * head is there once more as a comment, so that whoever looks for what is dead does not make opcache keep it.
+ */
+final class PhpFormat implements Format
+{
+    /** Deeper arrays are serialised, as the compiler's stack has an end. */
+    private const DEEPEST = 64;
+
+    private const LITERAL = '0,';
+
+    private const SERIALIZED = '1,';
+
+    private const BEGIN = '<?php //';
+
+    /** What one read brings of an item's head, which mostly is all of it. */
+    private const GLANCE = 1_024;
+
+    /** Younger files are not kept by opcache (opcache.file_update_protection), which fears that they are not complete. */
+    private const SECONDS_OLD = 10;
+
+    /** Between the look at the link and that at the file somebody may replace both. */
+    private const TRIES = 8;
+
+    public function __construct(
+        private readonly Payload $payload,
+    ) {}
+
+    public function encode(string $key, mixed $value): string
+    {
+        $literal = Contents::isPlain($value) ? self::literal($value, self::DEEPEST) : null;
+
+        return $literal === null
+            ? self::SERIALIZED . self::quoted($this->payload->encode($key, $value))
+            : self::LITERAL . $literal;
+    }
+
+    public function write(string $path, Head $head, string $body): ?int
+    {
+        $name = basename($path) . '.' . bin2hex(random_bytes(8)) . '.php';
+        $code = self::code($head) . $body . '];';
+        $old = self::target($path);
+        $file = \dirname($path) . "/{$name}";
+        if (!Folder::replace($file, $code)) {
+            return null;
+        }
+        @touch($file, time() - self::SECONDS_OLD);
+        $link = \dirname($path) . '/.' . bin2hex(random_bytes(12)) . '.tmp';
+        if (!@symlink($name, $link) || !@rename($link, $path)) {
+            @unlink($link);
+            @unlink($file);
+
+            return null;
+        }
+        if ($old !== null) {
+            self::forget($old);
+        }
+
+        return \strlen($code);
+    }
+
+    public function head(string $path): ?Head
+    {
+        $target = self::target($path);
+        $bytes = $target === null ? false : @file_get_contents($target, false, null, 0, self::GLANCE);
+        if ($target === null || $bytes === false) {
+            return null;
+        }
+
+        return self::headIn(str_contains($bytes, "\n") ? $bytes : (string) @file_get_contents($target));
+    }
+
+    public function read(string $path, object $foreign): ?array
+    {
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $target = self::target($path);
+            try {
+                $found = $target === null ? null : self::run($target);
+            } catch (\Throwable) {
+                // Not what was written there.
+                $found = null;
+            }
+            if ($found !== false) {
+                return \is_array($found) && \count($found) === 7 ? $this->found($found, $foreign) : null;
+            }
+        }
+
+        return null;
+    }
+
+    public function body(string $path): ?array
+    {
+        $target = self::target($path);
+        $code = $target === null ? false : @file_get_contents($target);
+        $head = $code === false ? null : self::headIn($code);
+        if ($code === false || $head === null) {
+            return null;
+        }
+        $begin = self::code($head);
+
+        return str_starts_with($code, $begin) && str_ends_with($code, '];') ? [$head, substr($code, \strlen($begin), -2)] : null;
+    }
+
+    public function remove(string $path): ?int
+    {
+        $size = $this->size($path);
+        $target = self::target($path);
+        if (!Folder::unlink($path)) {
+            return null;
+        }
+        if ($target !== null) {
+            self::forget($target);
+        }
+
+        return $size;
+    }
+
+    public function size(string $path): int
+    {
+        clearstatcache(true, $path);
+
+        return (int) @filesize($path);
+    }
+
+    /**
+     * @return ?string the path of the code; null: there is none of ours
+     *
+     * @phpstan-impure others change it
+     */
+    private static function target(string $path): ?string
+    {
+        $name = @readlink($path);
+
+        return $name !== false && str_ends_with($name, '.php') && str_starts_with($name, basename($path) . '.') && !str_contains($name, '/')
+            ? \dirname($path) . "/{$name}"
+            : null;
+    }
+
+    /** Without a variable that the code could see. */
+    private static function run(string $file): mixed
+    {
+        return @include $file;
+    }
+
+    /**
+     * @param array<mixed> $found
+     *
+     * @return ?array{Head, mixed}
+     */
+    private function found(array $found, object $foreign): ?array
+    {
+        [$key, $expiry, $tags, $epoch, $stamp, $kind, $value] = array_values($found);
+        if (!\is_string($key) || !(\is_int($expiry) || $expiry === null) || !\is_array($tags) || !\is_string($epoch) || !\is_int($stamp)) {
+            return null;
+        }
+        if ($kind !== 0) {
+            $value = \is_string($value) ? $this->payload->decode($value, $foreign, $key) : $foreign;
+        }
+
+        return $value === $foreign ? null : [new Head($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp), $value];
+    }
+
+    /** The file is gone, and what this process's opcache keeps of it is of no use. */
+    private static function forget(string $file): void
+    {
+        @unlink($file);
+        if (\function_exists('opcache_invalidate')) {
+            @opcache_invalidate($file, true);
+        }
+    }
+
+    /** What comes before the body. */
+    private static function code(Head $head): string
+    {
+        $tags = implode(',', array_map(self::quoted(...), $head->tags));
+        $expiry = $head->expiry ?? 'null';
+
+        return self::BEGIN . base64_encode(serialize([$head->key, $head->expiry, $head->tags, $head->epoch, $head->stamp])) . "\n"
+            . 'return [' . self::quoted($head->key) . ",{$expiry},[{$tags}]," . self::quoted($head->epoch) . ",{$head->stamp},";
+    }
+
+    private static function headIn(string $code): ?Head
+    {
+        $end = strpos($code, "\n");
+        if ($end === false || !str_starts_with($code, self::BEGIN)) {
+            return null;
+        }
+        $begin = \strlen(self::BEGIN);
+        $found = @unserialize((string) base64_decode(substr($code, $begin, $end - $begin), true), ['allowed_classes' => false]);
+        if (!\is_array($found) || \count($found) !== 5) {
+            return null;
+        }
+        [$key, $expiry, $tags, $epoch, $stamp] = array_values($found);
+
+        return \is_string($key) && (\is_int($expiry) || $expiry === null) && \is_array($tags) && \is_string($epoch) && \is_int($stamp)
+            ? new Head($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp)
+            : null;
+    }
+
+    /** @return ?string null: it is too deep */
+    private static function literal(mixed $value, int $deepest): ?string
+    {
+        if (!\is_array($value)) {
+            return match (true) {
+                \is_string($value) => self::quoted($value),
+                // There is no such literal: it would be the negative of something that is a float.
+                $value === \PHP_INT_MIN => '-9223372036854775807-1',
+                default => var_export($value, true),
+            };
+        }
+        if ($deepest === 0) {
+            return null;
+        }
+        $parts = [];
+        $isList = array_is_list($value);
+        foreach ($value as $key => $part) {
+            $literal = self::literal($part, $deepest - 1);
+            if ($literal === null) {
+                return null;
+            }
+            $parts[] = $isList ? $literal : self::literal($key, 0) . "=>{$literal}";
+        }
+
+        return '[' . implode(',', $parts) . ']';
+    }
+
+    private static function quoted(string $text): string
+    {
+        return "'" . addcslashes($text, "'\\") . "'";
+    }
+}

@@ -1,0 +1,75 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store;
+
+use Larder\Dsn;
+use Larder\Exception;
+use Larder\Exception\InvalidOption;
+use Larder\Serializer\Payload;
+use Larder\Serializer\PhpSerializer;
+use Larder\Store\File\Directory;
+use Larder\Store\File\DirectoryStore;
+use Larder\Store\File\Folder;
+use Larder\Store\File\PhpFormat;
+
+/**
+ * Items in files of PHP code (see PhpFormat), which opcache keeps in its shared memory: for values that rarely change, as
+ * opcache does not reuse the memory of what was replaced before it restarts. Without opcache it works, but each read
+ * compiles.
+ *
+ * What is in these files is run. So the directory is made for its owner alone (0700), belongs outside of what the web
+ * server serves, and is refused if somebody else owns it or may write to it; so nothing is signed.
+ */
+final class PhpFileStore extends DirectoryStore
+{
+    /**
+     * @param string           $directory used by this store alone; made if it is not there
+     * @param float            $timeout   seconds to wait for another writer
+     * @param ?int             $size      bytes at most; null: as many as there is room for
+     * @param ?int             $files     items at most, each of which is two files
+     * @param bool             $evict     whether a full directory makes room by dropping items, or refuses
+     * @param ?\Closure(): int $clock     the time in Unix seconds; for tests that cannot wait
+     *
+     * @throws Exception
+     */
+    public function __construct(
+        string $directory,
+        Payload $payload = new Payload(new PhpSerializer()),
+        float $timeout = 1.0,
+        ?int $size = null,
+        ?int $files = null,
+        bool $evict = true,
+        ?\Closure $clock = null,
+    ) {
+        $folder = new Folder($directory, $timeout, 0o022);
+        if (\function_exists('posix_geteuid') && is_dir($folder->path) && fileowner($folder->path) !== posix_geteuid()) {
+            throw InvalidOption::directory($directory, 'belongs to another user, whose code would be run', 'run this as its owner, or name another');
+        }
+        if (\ini_get('zend.multibyte') === '1') {
+            throw InvalidOption::iniSetting('PhpFileStore', 'PHP converts the encoding of its files', 'set zend.multibyte=0');
+        }
+        parent::__construct(new Directory($folder, new PhpFormat($payload), $size, $files, $evict, $clock ?? time(...)));
+    }
+
+    /**
+     * Options: timeout (seconds to wait for another writer); size (bytes at most); files (items at most); evict (switch:
+     * whether a full directory drops items or refuses); serializer and classes, as Payload::fromDsn() has them, for values
+     * with objects in them.
+     */
+    public static function fromDsn(Dsn $dsn): self
+    {
+        $dsn->allow('timeout', 'size', 'files', 'evict', 'serializer', 'classes');
+        $files = $dsn->integer('files', 0);
+
+        return new self(
+            $dsn->absolutePath(),
+            Payload::fromDsn($dsn, ''),
+            $dsn->seconds('timeout', 1.0),
+            $dsn->bytes('size'),
+            $files === 0 ? null : $files,
+            $dsn->switch('evict', true),
+        );
+    }
+}
