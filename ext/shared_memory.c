@@ -325,6 +325,12 @@ static void set_token(zend_object *token, zval *epoch, zend_long clock)
     ZVAL_COPY_VALUE(OBJ_PROP_NUM(token, 1), &tick);
 }
 
+ZEND_METHOD(Larder_SharedMemory, beginRequest)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    larder_pool_begin_another(THIS_POOL());
+}
+
 ZEND_METHOD(Larder_SharedMemory, token)
 {
     zend_string *name;

@@ -234,6 +234,12 @@ namespace Larder {
          */
         public function keys(string $prefix = ''): iterable {}
 
+        /**
+         * For processes that serve many requests (queue workers, application servers): another request begins. What the last
+         * one missed and its leases end; values that were read stay as they are. Where a request ends with its script, PHP does it.
+         */
+        public function beginRequest(): void {}
+
         /** The logical time now, by which a later store of the key can be judged. */
         public function token(string $key): Token {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2f52a0bfb8de02943c307242ee17ebda0d431a9c */
+ * Stub hash: fbfefc2c1f6cce7295ca2725d4edcbdeecd82cfa */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -111,6 +111,8 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_TYPE_MASK_EX(arginfo_class_Larder_SharedMemory_ke
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, prefix, IS_STRING, 0, "\'\'")
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Larder_SharedMemory_beginRequest arginfo_class_Larder_SharedMemory_clear
+
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Larder_SharedMemory_token, 0, 1, Larder\\Token, 0)
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -142,6 +144,7 @@ ZEND_METHOD(Larder_SharedMemory, touch);
 ZEND_METHOD(Larder_SharedMemory, invalidateTags);
 ZEND_METHOD(Larder_SharedMemory, clear);
 ZEND_METHOD(Larder_SharedMemory, keys);
+ZEND_METHOD(Larder_SharedMemory, beginRequest);
 ZEND_METHOD(Larder_SharedMemory, token);
 ZEND_METHOD(Larder_SharedMemory, statistics);
 
@@ -187,10 +190,14 @@ static const zend_function_entry class_Larder_SharedMemory_methods[] = {
                                                             arginfo_class_Larder_SharedMemory_clear, ZEND_ACC_PUBLIC)
                                                         ZEND_ME(Larder_SharedMemory, keys,
                                                                 arginfo_class_Larder_SharedMemory_keys, ZEND_ACC_PUBLIC)
-                                                            ZEND_ME(Larder_SharedMemory, token,
-                                                                    arginfo_class_Larder_SharedMemory_token,
+                                                            ZEND_ME(Larder_SharedMemory, beginRequest,
+                                                                    arginfo_class_Larder_SharedMemory_beginRequest,
                                                                     ZEND_ACC_PUBLIC)
-                                                                ZEND_ME(Larder_SharedMemory, statistics,
+                                                                ZEND_ME(Larder_SharedMemory, token,
+                                                                        arginfo_class_Larder_SharedMemory_token,
+                                                                        ZEND_ACC_PUBLIC)
+                                                                    ZEND_ME(
+                                                                        Larder_SharedMemory, statistics,
                                                                         arginfo_class_Larder_SharedMemory_statistics,
                                                                         ZEND_ACC_PUBLIC) ZEND_FE_END};
 

@@ -571,12 +571,20 @@ final class Cache
     }
 
     /**
-     * In a process that serves many requests: a new one begins.
+     * In a process that serves many requests: a new one begins. What the last one missed judges nothing any more.
      */
     public function refresh(): void
     {
         $this->misses?->clear();
         $this->delivery->readJournal();
+        $store = $this->store;
+        if ($store instanceof PerRequest) {
+            $this->attempt(static function () use ($store): bool {
+                $store->beginRequest();
+
+                return true;
+            });
+        }
         $this->chooseTheWay();
     }
 

@@ -95,6 +95,17 @@ TEST(another_request, "a miss is forgotten when its request ends")
     close_two();
 }
 
+TEST(another_begins, "a miss is forgotten when its process begins another request")
+{
+    open_two(4 * MIB);
+    CHECK(miss(here, "k"));
+    put_text(there, "k", "newer");
+    larder_pool_begin_another(here);
+    EQUAL(put_under(here, "k", "true", &as_missed), LARDER_OK);
+    CHECK(holds_text(there, "k", "true"));
+    close_two();
+}
+
 TEST(fills_overlap, "fills that overlap each other do not refuse each other, and do not move the clock")
 {
     open_two(4 * MIB);

@@ -166,6 +166,10 @@ static inline void larder_pool_doubt(larder_pool *pool)
 /* The end of a request: nobody in this process uses values any more. Drops the pins. */
 void larder_pool_leave(larder_pool *pool);
 
+/* A process that serves many requests begins another. What the last one missed and its leases end; the pins stay, as
+ * nobody knows which values live on. */
+void larder_pool_begin_another(larder_pool *pool);
+
 /* Does this address lie where PHP sees the pool's values, those of a replaced one included? */
 bool larder_pool_contains(const larder_pool *pool, const void *address);
 

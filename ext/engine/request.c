@@ -131,11 +131,25 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     return true;
 }
 
-void larder_pool_leave(larder_pool *pool)
+/* What a request did and must not do to the next. */
+static void end_what_it_began(larder_pool *pool)
 {
     larder_memory_forget(pool->memory);
     if (pool->slot != NULL) {
         larder_leases_end(pool);
+    }
+}
+
+void larder_pool_begin_another(larder_pool *pool)
+{
+    end_what_it_began(pool);
+    larder_pool_doubt(pool);
+}
+
+void larder_pool_leave(larder_pool *pool)
+{
+    end_what_it_began(pool);
+    if (pool->slot != NULL) {
         if (pool->pins_shared) {
             /* A child still relies on them: the slot is left to it, and buried when it ends. */
             larder_pins_forget(pool);

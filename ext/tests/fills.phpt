@@ -51,6 +51,16 @@ foreach ([
 }
 check($pool->statistics()['conflicts'] > 20, 'conflicts are counted');
 
+same($pool->get('k'), null, 'a miss');
+elsewhere('$pool->set("k", "newer");');
+$pool->beginRequest();
+same($pool->set('k', 'a write', null, ['t']), true, 'in another request of the same process it judges nothing');
+same($pool->lease('k'), true, 'a lease');
+$pool->beginRequest();
+same($pool->lease('k'), true, 'ends with its request');
+$pool->release('k');
+$pool->delete('k');
+
 echo "-- one's own doings\n";
 same($pool->get('k'), null, 'a miss');
 $pool->clear();

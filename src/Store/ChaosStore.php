@@ -8,6 +8,7 @@ use Larder\DirectReads;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
+use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -22,7 +23,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, DirectReads
+final class ChaosStore implements Store, DirectReads, PerRequest
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -50,6 +51,14 @@ final class ChaosStore implements Store, DirectReads
         int $seed = 1,
     ) {
         $this->randomizer = new Randomizer(new Mt19937($seed));
+    }
+
+    public function beginRequest(): void
+    {
+        $store = $this->up('beginRequest');
+        if ($store instanceof PerRequest) {
+            $store->beginRequest();
+        }
     }
 
     public function read(string $key, mixed $default = null): mixed

@@ -14,6 +14,7 @@ use Larder\Item;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -24,7 +25,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag first, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, DirectReads, Leases
+final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
 {
     private readonly string $prefix;
 
@@ -49,6 +50,13 @@ final class NamespacedStore implements Store, DirectReads, Leases
         $this->prefix = Key::internal('in', "{$name}:");
         $this->tag = Key::internal('in', $name);
         $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
+    }
+
+    public function beginRequest(): void
+    {
+        if ($this->store instanceof PerRequest) {
+            $this->store->beginRequest();
+        }
     }
 
     public function read(string $key, mixed $default = null): mixed

@@ -14,6 +14,7 @@ use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\SharedMemory;
@@ -27,7 +28,7 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, DirectReads
+final class SharedMemoryStore implements Store, DirectReads, PerRequest
 {
     private const TRIES = 16;
 
@@ -65,6 +66,11 @@ final class SharedMemoryStore implements Store, DirectReads
         } catch (\ValueError $error) {
             throw InvalidDsn::part("shm:{$name}", 'asks for a pool that cannot be made', lcfirst($error->getMessage()));
         }
+    }
+
+    public function beginRequest(): void
+    {
+        $this->pool->beginRequest();
     }
 
     public function read(string $key, mixed $default = null): mixed

@@ -9,6 +9,7 @@ use Larder\Exception\InvalidTrace;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
+use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -23,7 +24,7 @@ use Larder\Token;
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
  * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store
+final class RecordingStore implements Store, PerRequest
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -62,6 +63,13 @@ final class RecordingStore implements Store
     public function __destruct()
     {
         $this->flush();
+    }
+
+    public function beginRequest(): void
+    {
+        if ($this->store instanceof PerRequest) {
+            $this->store->beginRequest();
+        }
     }
 
     public function fetch(array $keys): Fetched

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
+use Larder\Cache;
 use Larder\Capability;
 use Larder\Item;
 use Larder\SaveMode;
@@ -38,6 +39,18 @@ abstract class TokenContract extends TagContract
         self::assertSame('replaced', $this->value('key 0'));
         self::assertSame(['key 2'], $this->store()->delete(['key 2']));
         self::assertFalse($this->has('key 2'));
+    }
+
+    public function testInAnotherRequestOfAProcessAMissJudgesNothing(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        self::assertNull($cache->get('key'));
+        $this->elsewhere(static function (Store $store): void {
+            $store->save([new Item('key', 'written')]);
+        });
+        $cache->refresh();
+        self::assertTrue($cache->set('key', 'written later'));
+        self::assertSame('written later', $cache->get('key'));
     }
 
     public function testATokenTakenOfALivingKeyJudgesAFillOfIt(): void

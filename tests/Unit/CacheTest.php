@@ -21,9 +21,11 @@ use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\FileStore;
+use Larder\Store\NamespacedStore;
 use Larder\Tests\EventList;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
+use Larder\Trace\RecordingStore;
 use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -370,6 +372,16 @@ final class CacheTest extends TestCase
         (new Cache($store))->set('key', 'theirs');
         $cache->refresh();
         self::assertTrue($cache->set('key', 'mine'));
+    }
+
+    public function testAStoreLearnsOfAnotherRequestThroughOthersInFrontOfIt(): void
+    {
+        $chaos = new ChaosStore(new ArrayStore(), 1);
+        $inner = new ChaosStore($chaos);
+        $scratch = new Scratch();
+        $cache = new Cache(new NamespacedStore(new RecordingStore($inner, "{$scratch->path}/trace"), 'site'));
+        $cache->refresh();
+        self::assertSame(['beginRequest'], array_values(array_intersect($chaos->calls, ['beginRequest'])));
     }
 
     public function testOfMoreMissesThanAreRememberedTheOldestJudges(): void
