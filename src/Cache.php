@@ -644,7 +644,7 @@ final class Cache
         }
         foreach (\count($items) > 1 ? $items : [] as $item) {
             // Before anything is stored.
-            Contents::refuse($item->key, $item->value);
+            Contents::check($item->key, $item->value);
         }
         $unsaved = [];
         foreach ($items as $item) {

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Larder;
 
-/** Turns the values that are neither int nor string into bytes, for stores that keep bytes, and back. */
+/**
+ * Turns the values that are neither int nor string into bytes, for stores that keep bytes, and back; all but those in
+ * which objects of a user's class say themselves what they are made of, which are written in PHP's own form.
+ */
 interface Serializer
 {
     /**
-     * One capital letter, none of G, H, L, M, S and Z, that begins every payload this serializer wrote. What begins with
+     * One capital letter, none of G, H, L, M, S, T and Z, that begins every payload this serializer wrote. What begins with
      * another is a miss.
      */
     public function mark(): string;

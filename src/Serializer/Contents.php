@@ -6,44 +6,55 @@ namespace Larder\Serializer;
 
 use Larder\Exception\Unstorable;
 
-/** Looks through values for what cannot be stored. */
+/** Looks through values for what cannot be stored, and for objects that have to be asked. Runs no code of a user's. */
 final class Contents
 {
-    private function __construct() {}
+    /** @var array<array-key, true> objects and references, by their ids */
+    private array $seen = [];
+
+    private bool $tells = false;
+
+    /** @param \Closure(mixed): bool $match */
+    private function __construct(
+        private readonly \Closure $match,
+    ) {}
 
     /**
-     * Closures and resources cannot be stored. A serializer would turn a resource silently into a number.
+     * Refuses what can be seen to be unstorable without asking anybody: closures and resources. A serializer would turn a
+     * resource silently into a number.
+     *
+     * @return bool whether objects in it are of classes of a user's that say themselves what they are made of
      *
      * @throws Unstorable naming the path inside the value
      */
-    public static function refuse(string $key, mixed $value): void
+    public static function check(string $key, mixed $value): bool
     {
         if (\is_scalar($value) || $value === null) {
-            return;
+            return false;
         }
-        $seen = [];
-        $found = self::find($value, $seen, static fn(mixed $part): bool => $part instanceof \Closure
-            || \is_resource($part)
-            || \gettype($part) === 'resource (closed)');
+        $contents = new self(Refusal::isDue(...));
+        $found = $contents->find($value);
         if ($found !== null) {
-            throw self::cannotBeStored($key, ...$found);
+            throw Refusal::ofPart($key, array_reverse($found[0]), $found[1]);
         }
+
+        return $contents->tells;
     }
 
     /** What to throw after a serializer has refused the value. */
     public static function unstorable(string $key, mixed $value, \Throwable $failure): Unstorable
     {
         if (preg_match("/^Serialization of '(.+)' is not allowed/", $failure->getMessage(), $match) === 1) {
-            $seen = [];
-            $found = self::find($value, $seen, static fn(mixed $part): bool => \is_object($part)
+            $contents = new self(static fn(mixed $part): bool => \is_object($part)
                 // The message ends where an anonymous class's name goes on with its file.
                 && explode("\0", $part::class)[0] === $match[1]);
+            $found = $contents->find($value);
             if ($found !== null) {
-                return self::cannotBeStored($key, $found[0], $found[1], $failure);
+                return Refusal::ofPart($key, array_reverse($found[0]), $found[1], $failure);
             }
         }
 
-        return self::because($key, '$value could not be serialised: ' . $failure->getMessage(), $failure);
+        return Refusal::ofAnswer($key, [], $failure);
     }
 
     /**
@@ -64,111 +75,62 @@ final class Contents
         return true;
     }
 
-    /**
-     * @param array<array-key, true> $seen  objects and references, by their ids
-     * @param \Closure(mixed): bool  $match
-     *
-     * @return ?array{list<string>, mixed} the steps to the first match, the last one first, and the match
-     */
-    private static function find(mixed $value, array &$seen, \Closure $match): ?array
+    /** @return ?array{list<Step>, mixed} the steps to the first match, the last one first, and the match */
+    private function find(mixed $value): ?array
     {
-        if ($match($value)) {
+        if (($this->match)($value)) {
             return [[], $value];
         }
         if (\is_array($value)) {
-            return self::findInArray($value, $seen, $match);
+            return $this->findAmong($value, null, false);
         }
-        if (!\is_object($value) || $value instanceof \UnitEnum || isset($seen[spl_object_id($value)])) {
+        if (!\is_object($value) || isset($this->seen[spl_object_id($value)])) {
             return null;
         }
-        $seen[spl_object_id($value)] = true;
-        foreach (self::parts($value) as $step => $part) {
-            if (!\is_scalar($part) && $part !== null) {
-                $found = self::find($part, $seen, $match);
-                if ($found !== null) {
-                    $found[0][] = $step;
-
-                    return $found;
-                }
-            }
+        $this->seen[spl_object_id($value)] = true;
+        $form = Form::of($value);
+        if ($form === Form::Enumeration) {
+            return null;
         }
+        if ($form->asksUser($value)) {
+            $this->tells = true;
 
-        return null;
+            return null;
+        }
+        // A class of PHP's own only reads when it is asked, and answers the same to the serializer.
+        $parts = $form === Form::Properties || $form === Form::State ? $form->ask($value) : [];
+
+        return $this->findAmong((array) $parts, $value, $form === Form::State);
     }
 
     /**
-     * @param array<mixed>           $array
-     * @param array<array-key, true> $seen
-     * @param \Closure(mixed): bool  $match
+     * @param array<mixed> $parts
      *
-     * @return ?array{list<string>, mixed}
+     * @return ?array{list<Step>, mixed}
      */
-    private static function findInArray(array $array, array &$seen, \Closure $match): ?array
+    private function findAmong(array $parts, ?object $object, bool $isTold): ?array
     {
-        foreach ($array as $key => $part) {
+        foreach ($parts as $key => $part) {
             if (\is_scalar($part) || $part === null) {
                 continue;
             }
             if (\is_array($part)) {
-                $reference = \ReflectionReference::fromArrayElement($array, $key)?->getId();
+                $reference = \ReflectionReference::fromArrayElement($parts, $key)?->getId();
                 if ($reference !== null) {
-                    if (isset($seen[$reference])) {
+                    if (isset($this->seen[$reference])) {
                         continue;
                     }
-                    $seen[$reference] = true;
+                    $this->seen[$reference] = true;
                 }
             }
-            $found = self::find($part, $seen, $match);
+            $found = $this->find($part);
             if ($found !== null) {
-                $found[0][] = Path::element($key);
+                $found[0][] = new Step($key, $object, $isTold);
 
                 return $found;
             }
         }
 
         return null;
-    }
-
-    /**
-     * What of an object is serialised, by the step that leads there. A class of PHP's own only reads when it is
-     * asked for its state; what a user's class puts there only the serializer will see.
-     *
-     * @return iterable<string, mixed>
-     */
-    private static function parts(object $value): iterable
-    {
-        if ($value instanceof \Serializable && !method_exists($value, '__serialize')) {
-            return [];
-        }
-        if (!method_exists($value, '__serialize')) {
-            return method_exists($value, '__sleep') ? [] : Path::ofProperties((array) $value);
-        }
-        if (!(new \ReflectionMethod($value, '__serialize'))->isInternal()) {
-            return [];
-        }
-
-        return Path::ofState($value, (array) $value->__serialize());
-    }
-
-    /** @param list<string> $steps the last one first */
-    private static function cannotBeStored(string $key, array $steps, mixed $what, ?\Throwable $previous = null): Unstorable
-    {
-        [$name, $advice] = match (true) {
-            !\is_object($what) => ['a resource', 'store what was read from it'],
-            $what instanceof \Closure => ['a Closure', 'store what it returns, or the name of a function'],
-            (new \ReflectionClass($what))->isAnonymous() => ['an object of an anonymous class', 'store plain data taken from it'],
-            default => ['a ' . $what::class, 'store plain data taken from it'],
-        };
-
-        return self::because($key, \sprintf('$value%s is %s, which cannot be stored; %s.', Path::of($steps), $name, $advice), $previous);
-    }
-
-    private static function because(string $key, string $why, ?\Throwable $previous): Unstorable
-    {
-        return new Unstorable(\sprintf(
-            'The value of the key "%s" was not stored: %s',
-            addcslashes(substr($key, 0, 64), "\0..\37\"\\\177..\377"),
-            $why,
-        ), 0, $previous);
     }
 }

@@ -13,78 +13,85 @@ final class Path
 
     private function __construct() {}
 
-    public static function element(int|string $key): string
-    {
-        return \is_int($key) ? "[{$key}]" : "['" . self::visible($key, "'") . "']";
-    }
-
-    /** @param list<string> $steps the last one first */
+    /** @param list<Step> $steps the first one first */
     public static function of(array $steps): string
     {
         $path = '';
-        while ($steps !== []) {
+        foreach ($steps as $i => $step) {
             if (\strlen($path) > self::LONGEST) {
                 return $path . '…';
             }
-            $path .= array_pop($steps);
+            $path .= match (true) {
+                $step->isTold => self::told($step),
+                $step->object !== null => self::property($step->key),
+                default => self::intoContainer($steps[$i - 1] ?? null, $step->key) ?? self::element($step->key),
+            };
         }
 
         return $path;
     }
 
-    /**
-     * @param array<array-key, mixed> $properties as an array that an object was cast to
-     *
-     * @return iterable<string, mixed> by the steps to them
-     */
-    public static function ofProperties(array $properties): iterable
+    private static function element(int|string $key): string
     {
-        foreach ($properties as $name => $value) {
-            // PHP writes the names of protected and private properties as "\0class\0name".
-            yield '->' . self::visible((string) preg_replace('/^\0.*?\0/s', '', (string) $name), '') => $value;
-        }
+        return \is_int($key) ? "[{$key}]" : "['" . self::visible($key, "'") . "']";
     }
 
-    /**
-     * What an object says of itself, PHP's containers by the names that var_dump() has for what they hold.
-     *
-     * @param array<array-key, mixed> $state what its __serialize() returned
-     *
-     * @return iterable<string, mixed> by the steps to them
-     */
-    public static function ofState(object $object, array $state): iterable
+    private static function property(int|string $name): string
     {
-        [$contents, $name, $members] = match (true) {
+        // PHP writes the names of protected and private properties as "\0class\0name".
+        return '->' . self::visible((string) preg_replace('/^\0.*?\0/s', '', (string) $name), '');
+    }
+
+    /** Into what an object said of itself; into PHP's containers by the names that var_dump() has for what they hold. */
+    private static function told(Step $step): string
+    {
+        $container = self::container($step->object);
+        if ($container !== null) {
+            return $step->key === $container[0] ? "->{$container[1]}" : '';
+        }
+        if ($step->object instanceof \SplFixedArray && self::isPhps($step->object)) {
+            return \is_int($step->key) ? self::element($step->key) : self::property($step->key);
+        }
+
+        return '->__serialize()' . self::element($step->key);
+    }
+
+    /** A step into an array; null if it is not one in which a container told what it holds. */
+    private static function intoContainer(?Step $before, int|string $key): ?string
+    {
+        if ($before === null || !$before->isTold) {
+            return null;
+        }
+        $container = self::container($before->object);
+        if ($container === null) {
+            return null;
+        }
+        if ($before->key === $container[2]) {
+            return self::property($key);
+        }
+
+        return $before->key === $container[0] && $before->object instanceof \SplObjectStorage
+            // An object and what goes with it in turn.
+            ? \sprintf("[%d]['%s']", intdiv((int) $key, 2), (int) $key % 2 === 0 ? 'obj' : 'inf')
+            : null;
+    }
+
+    /** @return ?array{int, string, int} where in its state are its contents, their name, and where the properties that a subclass adds */
+    private static function container(?object $object): ?array
+    {
+        return match (true) {
+            $object === null, !self::isPhps($object) => null,
             $object instanceof \ArrayObject, $object instanceof \ArrayIterator => [1, 'storage', 2],
             $object instanceof \SplDoublyLinkedList => [1, 'dllist', 2],
             $object instanceof \SplObjectStorage => [0, 'storage', 1],
-            default => [null, '', null],
+            default => null,
         };
-        foreach ($state as $key => $part) {
-            if ($key === $members && \is_array($part)) {
-                yield from self::ofProperties($part);
-            } elseif ($key === $contents && \is_array($part) && $object instanceof \SplObjectStorage) {
-                yield from self::ofPairs($part);
-            } elseif ($key === $contents) {
-                yield "->{$name}" => $part;
-            } elseif ($object instanceof \SplFixedArray) {
-                yield from \is_int($key) ? [self::element($key) => $part] : self::ofProperties([$key => $part]);
-            } else {
-                yield '->__serialize()' . self::element($key) => $part;
-            }
-        }
     }
 
-    /**
-     * @param array<array-key, mixed> $storage an object and what goes with it in turn
-     *
-     * @return iterable<string, mixed> by the steps to them
-     */
-    private static function ofPairs(array $storage): iterable
+    /** A class of the user's may tell something else instead. */
+    private static function isPhps(object $object): bool
     {
-        foreach (array_values($storage) as $i => $part) {
-            yield \sprintf("->storage[%d]['%s']", intdiv($i, 2), $i % 2 === 0 ? 'obj' : 'inf') => $part;
-        }
+        return !Form::of($object)->asksUser($object);
     }
 
     private static function visible(string $text, string $special): string

@@ -14,9 +14,11 @@ use Larder\Serializer;
  *
  *     int       its decimal digits, so that a server can count with it; never unserialised, nor signed
  *     string    "S" and the string
+ *     a value in which objects of a user's class say themselves what they are made of
+ *               "T" and what a Writer wrote, whatever the serializer
  *     the rest  the serializer's mark and what it wrote
  *
- * The latter two may be compressed, with the mark of how, and then signed: "H", the signature, and the rest.
+ * The latter three may be compressed, with the mark of how, and then signed: "H", the signature, and the rest.
  * Anything else was written by somebody else, or with another setting, and is a miss.
  */
 final class Payload
@@ -26,7 +28,12 @@ final class Payload
 
     private const STRING = 'S';
 
+    private const TOLD = 'T';
+
     private readonly string $mark;
+
+    /** Reads what a Writer wrote, and knows which classes may be made. */
+    private readonly PhpSerializer $php;
 
     public function __construct(
         private readonly Serializer $serializer,
@@ -34,6 +41,7 @@ final class Payload
         private readonly ?Signature $signature = null,
     ) {
         $this->mark = $serializer->mark();
+        $this->php = $serializer instanceof PhpSerializer ? $serializer : new PhpSerializer();
     }
 
     /**
@@ -101,11 +109,16 @@ final class Payload
             $payload = $this->compression->uncompress($payload);
         }
         $mark = $payload[0] ?? '';
-        if ($payload === null || ($mark !== self::STRING && $mark !== $this->mark)) {
+        if ($payload === null) {
             return $foreign;
         }
 
-        return $mark === self::STRING ? substr($payload, 1) : $this->unserialized(substr($payload, 1), $foreign);
+        return match ($mark) {
+            self::STRING => substr($payload, 1),
+            self::TOLD => self::unserialized($this->php, substr($payload, 1), $foreign),
+            $this->mark => self::unserialized($this->serializer, substr($payload, 1), $foreign),
+            default => $foreign,
+        };
     }
 
     /**
@@ -132,19 +145,23 @@ final class Payload
     /** @throws Unstorable */
     private function serialized(string $key, mixed $value): string
     {
-        Contents::refuse($key, $value);
+        $tells = Contents::check($key, $value);
         try {
-            return $this->mark . $this->serializer->serialize($value);
+            return $tells
+                ? self::TOLD . $this->php->allowed(Writer::write($key, $value))
+                : $this->mark . $this->serializer->serialize($value);
+        } catch (Unstorable $refusal) {
+            throw $refusal;
         } catch (\Throwable $failure) {
             throw Contents::unstorable($key, $value, $failure);
         }
     }
 
-    private function unserialized(string $bytes, mixed $foreign): mixed
+    private static function unserialized(Serializer $serializer, string $bytes, mixed $foreign): mixed
     {
         $callback = ini_set('unserialize_callback_func', self::class . '::refuseClass');
         try {
-            return $this->serializer->unserialize($bytes);
+            return $serializer->unserialize($bytes);
         } catch (\Throwable) {
             // A class that changed or is gone, or damage: computing the value again repairs it.
             return $foreign;

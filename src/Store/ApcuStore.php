@@ -15,6 +15,8 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
+use Larder\Serializer\Payload;
+use Larder\Serializer\PhpSerializer;
 use Larder\Store;
 use Larder\StoreStatistics;
 use Larder\Token;
@@ -72,6 +74,9 @@ final class ApcuStore implements Store, DirectReads
 
     private int $sections = 0;
 
+    /** Of what APCu's own serializer is not given: see Writer. */
+    private readonly Payload $payload;
+
     /** @throws Exception */
     public function __construct(string $prefix = Prefix::DEFAULT)
     {
@@ -91,6 +96,7 @@ final class ApcuStore implements Store, DirectReads
         }
         $this->pattern = '/^' . preg_quote($this->prefix, '/') . '/';
         $this->internal = substr($this->prefix, 0, -1) . '!';
+        $this->payload = new Payload(new PhpSerializer());
     }
 
     /** Options: prefix. */
@@ -118,7 +124,7 @@ final class ApcuStore implements Store, DirectReads
             return $value;
         }
 
-        return $this->verdict($key, $value) === Verdict::Live ? $value[2] ?? null : $default;
+        return $this->verdict($key, $value) === Verdict::Live ? $this->unwrapped($value, $default) : $default;
     }
 
     public function fetch(array $keys): Fetched
@@ -152,19 +158,21 @@ final class ApcuStore implements Store, DirectReads
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
-        foreach ($items as $item) {
-            Contents::refuse($item->key, $item->value);
-            if (\count($items) > 1) {
+        $told = [];
+        foreach ($items as $i => $item) {
+            if (Contents::check($item->key, $item->value)) {
+                $told[$i] = $this->payload->encode($item->key, $item->value);
+            } elseif (\count($items) > 1) {
                 self::trySerializing($item);
             }
         }
         $unsaved = [];
-        foreach ($items as $item) {
+        foreach ($items as $i => $item) {
             try {
                 // New truth that was made from something else is judged and stored in one moment, which is rare enough.
                 $saved = $item->token !== null && !$item->fill
-                    ? $this->atomically(fn(): bool => $this->saveOne($item, $mode))
-                    : $this->saveOne($item, $mode);
+                    ? $this->atomically(fn(): bool => $this->saveOne($item, $mode, $told[$i] ?? null))
+                    : $this->saveOne($item, $mode, $told[$i] ?? null);
             } catch (Exception $failure) {
                 throw $failure;
             } catch (\Throwable $failure) {
@@ -370,7 +378,8 @@ final class ApcuStore implements Store, DirectReads
             && $add());
     }
 
-    private function saveOne(Item $item, SaveMode $mode): bool
+    /** @param ?string $told the payload of a value whose objects were asked what they are made of */
+    private function saveOne(Item $item, SaveMode $mode, ?string $told): bool
     {
         $may = $mode === SaveMode::Set || $this->isLive($item->key) === ($mode === SaveMode::Replace);
         if (!$may) {
@@ -404,7 +413,7 @@ final class ApcuStore implements Store, DirectReads
         if ($item->tags !== []) {
             $this->beginTags();
         }
-        $value = self::wrapped($item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->now()), $item->tags, $mark);
+        $value = self::wrapped($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->now()), $item->tags, $mark, $told !== null);
 
         return match ($mode) {
             SaveMode::Set => $this->store($item->key, $value, $item->ttl),
@@ -440,7 +449,20 @@ final class ApcuStore implements Store, DirectReads
         [$stamp, $tags, $mark] = [$value[3] ?? 0, $value[4] ?? [], $value[5] ?? null];
         $tags = \is_array($tags) ? array_values(array_filter($tags, is_string(...))) : [];
 
-        return [$value[2] ?? null, $this->verdict($key, $value), [\is_int($stamp) ? $stamp : 0, $tags, \is_int($mark) ? $mark : null]];
+        $content = $this->unwrapped($value, $this);
+
+        return [$content, $content === $this ? Verdict::Dead : $this->verdict($key, $value), [\is_int($stamp) ? $stamp : 0, $tags, \is_int($mark) ? $mark : null]];
+    }
+
+    /**
+     * @param array<mixed> $wrapped
+     * @param mixed        $foreign for what can no longer be made
+     */
+    private function unwrapped(array $wrapped, mixed $foreign): mixed
+    {
+        $value = $wrapped[2] ?? null;
+
+        return ($wrapped[6] ?? false) === true && \is_string($value) ? $this->payload->decode($value, $foreign) : $value;
     }
 
     /** @param array<mixed> $wrapped */
@@ -658,14 +680,14 @@ final class ApcuStore implements Store, DirectReads
     }
 
     /**
-     * Wraps what has tags or a mark, what lives for one second, and what would be taken for a wrapping.
+     * Wraps what has tags or a mark, what lives for one second, payloads, and what would be taken for a wrapping.
      *
      * @param list<string> $tags
      */
-    private static function wrapped(mixed $value, ?int $ttl, int $stamp = 0, array $tags = [], ?int $mark = null): mixed
+    private static function wrapped(mixed $value, ?int $ttl, int $stamp = 0, array $tags = [], ?int $mark = null, bool $isPayload = false): mixed
     {
-        return $mark !== null || $tags !== [] || $ttl === 1 || (\is_array($value) && ($value[0] ?? null) === self::WRAPPED)
-            ? [self::WRAPPED, Ttl::expiry($ttl === 1 ? 1 : null, time()), $value, $stamp, $tags, $mark]
+        return $isPayload || $mark !== null || $tags !== [] || $ttl === 1 || (\is_array($value) && ($value[0] ?? null) === self::WRAPPED)
+            ? [self::WRAPPED, Ttl::expiry($ttl === 1 ? 1 : null, time()), $value, $stamp, $tags, $mark, $isPayload]
             : $value;
     }
 

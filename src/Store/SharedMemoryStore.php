@@ -105,7 +105,7 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
     {
         if (\count($items) > 1) {
             foreach ($items as $item) {
-                Contents::refuse($item->key, $item->value);
+                Contents::check($item->key, $item->value);
             }
         }
         $unsaved = [];

@@ -20,10 +20,10 @@ use PHPUnit\Framework\Attributes\DataProvider;
 
 /**
  * What every store promises. Extend it for a store of your own; one that several processes share extends
- * SharedStoreContract instead, which holds the races as well. What is promised of tags and tokens is in the two
- * classes above it.
+ * SharedStoreContract instead, which holds the races as well. What is promised of tags, of tokens, and of objects that
+ * say themselves what they are made of is in the classes above it.
  */
-abstract class StoreContract extends TokenContract
+abstract class StoreContract extends ToldContract
 {
     /** @return iterable<string, array{\Closure(): mixed}> */
     public static function values(): iterable

@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Serializer;
+
+use Larder\Exception\Unstorable;
+
+/** Says of a value why it is not stored, in the words that the extension has for it. */
+final class Refusal
+{
+    private function __construct() {}
+
+    /** Whether the value itself, whatever is in it, can be told to be none that can be stored. */
+    public static function isDue(mixed $value): bool
+    {
+        return $value instanceof \Closure
+            || $value instanceof \__PHP_Incomplete_Class
+            || \is_resource($value)
+            || \gettype($value) === 'resource (closed)';
+    }
+
+    /**
+     * @param list<Step> $steps to the part, the first one first
+     * @param mixed      $part  that cannot be stored
+     */
+    public static function ofPart(string $key, array $steps, mixed $part, ?\Throwable $previous = null): Unstorable
+    {
+        [$name, $advice] = match (true) {
+            !\is_object($part) => ['a resource', 'store what was read from it'],
+            $part instanceof \Closure => ['a Closure', 'store what it returns, or the name of a function'],
+            $part instanceof \__PHP_Incomplete_Class => [self::incomplete($part), 'load the class before the object is unserialised'],
+            (new \ReflectionClass($part))->isAnonymous() => ['an object of an anonymous class', 'store plain data taken from it'],
+            default => ['a ' . $part::class, 'store plain data taken from it'],
+        };
+
+        return self::because($key, \sprintf('$value%s is %s, which cannot be stored; %s.', Path::of($steps), $name, $advice), $previous);
+    }
+
+    /** @param list<Step> $steps to the object that could not say what it is made of, the first one first */
+    public static function ofAnswer(string $key, array $steps, \Throwable $failure): Unstorable
+    {
+        return self::because($key, \sprintf('$value%s could not be serialised: %s', Path::of($steps), $failure->getMessage()), $failure);
+    }
+
+    private static function incomplete(\__PHP_Incomplete_Class $object): string
+    {
+        $name = ((array) $object)['__PHP_Incomplete_Class_Name'] ?? null;
+
+        return 'a ' . (\is_string($name) ? $name : 'something') . ' without its class';
+    }
+
+    private static function because(string $key, string $why, ?\Throwable $previous): Unstorable
+    {
+        return new Unstorable(\sprintf(
+            'The value of the key "%s" was not stored: %s',
+            addcslashes(substr($key, 0, 64), "\0..\37\"\\\177..\377"),
+            $why,
+        ), 0, $previous);
+    }
+}
