@@ -34,7 +34,7 @@ final class Gets implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(1100, 2_048, $profile === Profile::Quick ? 130 : 1_300);
+        return new Needs($profile === Profile::Quick ? 400 : 1_100, 2_048, $profile === Profile::Quick ? 130 : 1_300);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -45,7 +45,7 @@ final class Gets implements Experiment
             'blocks in each process' => $laboratory->profile->blocks(),
             'milliseconds a block' => intdiv($laboratory->profile->blockNanoseconds(), 1_000_000),
             'keys where they are many' => sprintf('%s, or as many as %d MiB hold', number_format($laboratory->profile->keys()), $laboratory->profile->bytesOfMany() >> 20),
-            'memory limit of each subject that has one' => Laboratory::MEGABYTES . ' MiB',
+            'memory limit of each subject that has one' => "{$laboratory->profile->megabytes()} MiB, servers " . Laboratory::MEGABYTES . ' MiB',
         ];
         $steps = [];
         foreach (Values::all() as $value) {

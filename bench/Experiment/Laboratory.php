@@ -17,7 +17,7 @@ use Larder\Bench\Subject\WorkerProcess;
 /** What experiments share: the subjects, their servers, the processors, and whether somebody wants to stop. */
 final class Laboratory
 {
-    /** How much each subject that has a limit may hold, servers included. */
+    /** How many MiB a server may hold, and a subject that several processes use. */
     public const MEGABYTES = 256;
 
     /** @var array<string, Server|ServerFailed> by the kind's value */
@@ -113,7 +113,7 @@ final class Laboratory
             $this->placement->client,
             $subject->server === null ? null : $this->server($subject->server),
             $this->subjectFile,
-            self::MEGABYTES << 20,
+            $this->profile->megabytes() << 20,
             $isTwin,
             $wrapper,
         );

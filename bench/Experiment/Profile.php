@@ -37,6 +37,15 @@ enum Profile: string
         };
     }
 
+    /** MiB that each subject of one process may hold, if it has a limit. */
+    public function megabytes(): int
+    {
+        return match ($this) {
+            self::Quick => 64,
+            self::Thorough => 256,
+        };
+    }
+
     /** Bytes that all items under many keys may take together: more than processors cache, less than any limit. */
     public function bytesOfMany(): int
     {

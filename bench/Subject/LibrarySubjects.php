@@ -19,6 +19,7 @@ final class LibrarySubjects
             static function (Place $place): void {
                 \Larder\SharedMemory::remove($place->name);
             },
+            warm: MemorySubjects::touchPool(...),
         );
     }
 
@@ -26,7 +27,7 @@ final class LibrarySubjects
     {
         return self::cache('apcu', 'APCu', static fn(): string => 'apcu:', ['apcu', 'php-apcu'], static function (): void {
             apcu_clear_cache();
-        });
+        }, warm: MemorySubjects::touchApcu(...));
     }
 
     public static function sqlite(): Subject
@@ -78,8 +79,9 @@ final class LibrarySubjects
      * @param \Closure(Place): string $dsn
      * @param array{string, string}|null $extension the extension it needs, and what to install for it
      * @param (\Closure(Place): void)|null $clean removes what a clear leaves
+     * @param (\Closure(mixed, Place): void)|null $warm
      */
-    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null): Subject
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null): Subject
     {
         return new Subject(
             name: "cache-{$name}",
@@ -104,6 +106,7 @@ final class LibrarySubjects
             missing: static fn(): ?string => $extension === null ? null : Extension::missing(...$extension),
             settings: ['apc.serializer' => Extension::hasIgbinary() ? 'igbinary' : 'php'],
             server: $server,
+            warm: $warm,
         );
     }
 

@@ -10,6 +10,9 @@ use Larder\SharedMemory;
 /** What keeps its items in the memory of the process or of the machine, without a server. */
 final class MemorySubjects
 {
+    /** Bytes that are stored at once where memory is touched: less than a segment has. */
+    private const TOUCHED = 60_000;
+
     public static function none(): Subject
     {
         return new Subject(
@@ -71,6 +74,7 @@ final class MemorySubjects
                 . ' $value = $fresh->get($key); unset($fresh);',
             missing: static fn(): ?string => Extension::missing('larder', 'it with `make ext`'),
             settings: ['larder.zero_copy' => $zeroCopy ? 'on' : 'off'],
+            warm: self::touchPool(...),
         );
     }
 
@@ -93,6 +97,7 @@ final class MemorySubjects
                 default => 'it is there for its reads',
             },
             settings: ['larder.zero_copy' => 'on'],
+            warm: self::touchPool(...),
         );
     }
 
@@ -122,7 +127,29 @@ final class MemorySubjects
             missing: static fn(): ?string => Extension::missing('apcu', 'php-apcu')
                 ?? ($serializer === 'igbinary' ? Extension::missing('igbinary', 'php-igbinary') : null),
             settings: ['apc.serializer' => $serializer],
+            warm: self::touchApcu(...),
         );
+    }
+
+    /** Goes once through all segments of the place's pool, and leaves it empty. */
+    public static function touchPool(mixed $client, Place $place): void
+    {
+        $pool = SharedMemory::open($place->name, $place->bytes);
+        $block = str_repeat('x', self::TOUCHED);
+        for ($i = 0; $i * self::TOUCHED < 1.25 * $place->bytes; $i++) {
+            $pool->set("touched {$i}", $block);
+        }
+        $pool->clear();
+    }
+
+    /** Goes once through APCu's memory, as far as it can without filling it, and leaves it empty. */
+    public static function touchApcu(mixed $client, Place $place): void
+    {
+        $block = str_repeat('x', self::TOUCHED);
+        for ($i = 0; $i * self::TOUCHED < 0.9 * $place->bytes; $i++) {
+            apcu_store("touched {$i}", $block);
+        }
+        apcu_clear_cache();
     }
 
     /** A pool in the mode that the subject's name promises. */

@@ -36,6 +36,8 @@ final readonly class Subject
      * @param array<string, string> $settings settings of php.ini that its worker starts with
      * @param ServerKind|null $server the server it talks to; the benchmark starts it and reads its processor time
      * @param int $batch how many keys a read takes at once
+     * @param (\Closure(mixed, Place): void)|null $warm called after `open`: writes to all memory that the subject may use,
+     *                                                 so that no block pays for a page that its process meets for the first time
      */
     public function __construct(
         public string $name,
@@ -51,6 +53,7 @@ final readonly class Subject
         public array $settings = [],
         public ?ServerKind $server = null,
         public int $batch = 1,
+        private ?\Closure $warm = null,
     ) {}
 
     public function missing(): ?string
@@ -61,6 +64,13 @@ final readonly class Subject
     public function open(Place $place, Value $value): mixed
     {
         return ($this->open)($place, $value);
+    }
+
+    public function warm(mixed $client, Place $place): void
+    {
+        if ($this->warm !== null) {
+            ($this->warm)($client, $place);
+        }
     }
 
     public function close(mixed $client, Place $place): void

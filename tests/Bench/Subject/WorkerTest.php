@@ -117,6 +117,29 @@ final class WorkerTest extends TestCase
         self::assertSame(10, $worker->calibrate(Operation::Get, 1) % 10 + 10);
     }
 
+    public function testAMemoryIsTouchedBeforeItIsMeasured(): void
+    {
+        /** @var ArrayObject<string, mixed> $cache */
+        $cache = new ArrayObject();
+        $subject = new Subject(
+            name: 'warmed',
+            title: 'a subject with memory to touch',
+            family: Family::Memory,
+            open: static fn(): ArrayObject => $cache,
+            read: static fn(): string => '$client[$key]',
+            write: static fn(): string => '$client["touched at"] ??= count($client); $client[$key] = $value;',
+            close: static function (): void {},
+            warm: static function (mixed $client, Place $place): void {
+                $client instanceof ArrayObject && $client->exchangeArray([$place->name => $place->bytes]);
+            },
+        );
+        $worker = $this->worker($subject);
+        foreach (['string-20', 'hello'] as $value) {
+            $worker->prepare($value, 1);
+            self::assertSame(1, $cache['touched at']);
+        }
+    }
+
     public function testValuesHaveTheSizesTheirNamesSay(): void
     {
         foreach (['hello' => 11, 'string-20' => 20, 'string-32' => 32, 'string-1k' => 1024, 'string-32k' => 32_768, 'string-1m' => 1_048_576] as $name => $bytes) {
