@@ -19,9 +19,12 @@ use Larder\Store\SqliteStore;
  *
  *     dsn     = scheme ":" [ place ] [ "?" options ]
  *     place   = name                                                shm, array, apcu
- *             | path                                                sqlite, file, php, redis+unix, memcached+unix
- *             | "//" [ user [ ":" password ] "@" ] host [ ":" port ] [ "/" database ]
- *                                                                   redis, rediss, memcached
+ *             | path                                                sqlite, file, php, redis+unix
+ *             | path *( "," path )                                   memcached+unix
+ *             | "//" [ user [ ":" password ] "@" ] server [ "/" database ]
+ *                                                                   redis, rediss
+ *             | "//" server *( "," server )                          memcached
+ *     server  = host [ ":" port ]
  *     options = name "=" value *( "&" name "=" value )
  *
  * What has a special meaning is percent-encoded in user, password, name, path and option values. Durations
@@ -30,7 +33,7 @@ use Larder\Store\SqliteStore;
  *     shm:                     the pool "default"          shm:shop?size=256M&evict=no
  *     array:?size=16M          apcu:?prefix=shop           sqlite:/var/cache/site.db
  *     file:/var/cache/site     redis://127.0.0.1:6379/0    redis+unix:/run/redis.sock?database=2
- *     rediss://user:pass@cache.internal                    memcached://127.0.0.1
+ *     rediss://user:pass@cache.internal                    memcached://cache1,cache2:11212
  *
  * The options of a scheme are those of its store's fromDsn().
  */
@@ -51,9 +54,14 @@ final class Dsn
         'memcached+unix' => MemcachedStore::class,
     ];
 
+    /** Schemes whose DSN may name several servers. */
+    private const SEVERAL = ['memcached'];
+
     /**
-     * @param string                $path    decoded: a pool's name, a path, or what follows the host
-     * @param array<string, string> $options decoded, by name
+     * @param string                                     $path    decoded: a pool's name, a path, or what follows the host
+     * @param non-empty-list<array{string, ?int}>        $hosts   each with its port; where there are none, one that is empty
+     * @param non-empty-list<string>                     $paths   decoded: what $path is when commas divide it
+     * @param array<string, string>                      $options decoded, by name
      */
     private function __construct(
         public readonly string $scheme,
@@ -63,6 +71,8 @@ final class Dsn
         #[\SensitiveParameter]
         public readonly ?string $password,
         public readonly string $path,
+        public readonly array $hosts,
+        private readonly array $paths,
         private readonly array $options,
     ) {}
 
@@ -83,24 +93,26 @@ final class Dsn
         [$place, $query] = explode('?', $match[2], 2) + [1 => ''];
         $options = self::options($query);
         if (!\in_array($scheme, ['redis', 'rediss', 'memcached'], true)) {
-            return new self($scheme, null, null, null, null, rawurldecode($place), $options);
+            return new self($scheme, null, null, null, null, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
         }
-        $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<host>\[[0-9a-f:.]+\]|[^:@/\[\]]+)(?::(?<port>\d{1,5}))?(?:/(?<path>.*))?$~is';
+        $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>.*))?$~is';
         if (preg_match($pattern, $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
-            throw InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf('write it as "%s://host:port"', $scheme));
+            throw self::withoutServer($dsn, $scheme);
         }
-        $port = $match['port'] === null ? null : (int) $match['port'];
-        if ($port === 0 || $port > 65_535) {
-            throw InvalidDsn::part(self::masked($dsn), 'has a port that does not exist', 'give one from 1 to 65535');
+        $hosts = array_map(static fn(string $place): array => self::host($place, $scheme, $dsn), explode(',', (string) $match['hosts']));
+        if (\count($hosts) > 1 && !\in_array($scheme, self::SEVERAL, true)) {
+            throw InvalidDsn::part(self::masked($dsn), 'names several servers', 'name one');
         }
 
         return new self(
             $scheme,
-            trim((string) $match['host'], '[]'),
-            $port,
+            $hosts[0][0],
+            $hosts[0][1],
             self::decoded($match['user']),
             self::decoded($match['password']),
             rawurldecode((string) $match['path']),
+            $hosts,
+            [''],
             $options,
         );
     }
@@ -149,7 +161,25 @@ final class Dsn
     /** @throws InvalidDsn */
     public function absolutePath(): string
     {
-        $path = preg_replace('~^//(?=/)~', '', $this->path) ?? '';
+        return $this->absolute($this->path);
+    }
+
+    /**
+     * Several of them, with commas in between.
+     *
+     * @return non-empty-list<string>
+     *
+     * @throws InvalidDsn
+     */
+    public function absolutePaths(): array
+    {
+        return array_map($this->absolute(...), $this->paths);
+    }
+
+    /** @throws InvalidDsn */
+    private function absolute(string $path): string
+    {
+        $path = preg_replace('~^//(?=/)~', '', $path) ?? '';
         if (!str_starts_with($path, '/') || str_contains($path, "\0") || str_starts_with($path, '//')) {
             throw InvalidDsn::part($this->scheme . ':' . $this->path, 'has no absolute path', \sprintf('write it as "%s:/path"', $this->scheme));
         }
@@ -236,6 +266,29 @@ final class Dsn
         }
 
         return $options;
+    }
+
+    /**
+     * @return array{string, ?int} host and port
+     *
+     * @throws InvalidDsn
+     */
+    private static function host(string $place, string $scheme, #[\SensitiveParameter] string $dsn): array
+    {
+        if (preg_match('~^(?<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(?::(?<port>\d{1,5}))?$~iD', $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
+            throw self::withoutServer($dsn, $scheme);
+        }
+        $port = $match['port'] === null ? null : (int) $match['port'];
+        if ($port === 0 || $port > 65_535) {
+            throw InvalidDsn::part(self::masked($dsn), 'has a port that does not exist', 'give one from 1 to 65535');
+        }
+
+        return [trim((string) $match['host'], '[]'), $port];
+    }
+
+    private static function withoutServer(#[\SensitiveParameter] string $dsn, string $scheme): InvalidDsn
+    {
+        return InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf('write it as "%s://host:port"', $scheme));
     }
 
     private static function decoded(?string $part): ?string

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder;
 
+use Larder\Exception\StoreUnavailable;
+
 /**
  * What Store::fetch() brought: an item for each key that lives, a token for each that is missing.
  *
@@ -17,10 +19,13 @@ final class Fetched
      * @param array<array-key, Token> $tokens
      * @param array<array-key, Item>  $stale  of the missing ones those that are dead, but may be served while they
      *                                        are computed anew; only stores that know how have any
+     * @param ?StoreUnavailable       $failure of a store that is several servers: why some of them could not be asked. Their keys
+     *                                        are missing
      */
     public function __construct(
         public readonly array $items,
         public readonly array $tokens,
         public readonly array $stale = [],
+        public readonly ?StoreUnavailable $failure = null,
     ) {}
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Fetched;
 use Larder\Health;
 use Larder\Store;
 use Psr\Log\LoggerInterface;
@@ -20,6 +21,9 @@ final class Delivery
     private const MOST_UNDELIVERED = 10_000;
 
     private bool $available = true;
+
+    /** Why some of the store's servers could not be asked when it was last read; null: all could. */
+    private ?StoreUnavailable $partly = null;
 
     private int $failures = 0;
 
@@ -88,6 +92,9 @@ final class Delivery
             $this->available = true;
             $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
         }
+        if ($answer instanceof Fetched) {
+            $this->note($answer->failure);
+        }
 
         return $answer;
     }
@@ -108,9 +115,30 @@ final class Delivery
         }
     }
 
+    /** @throws StoreUnavailable if the cache is strict */
+    private function note(?StoreUnavailable $failure): void
+    {
+        $was = $this->partly;
+        $this->partly = $failure;
+        if ($failure !== null) {
+            $this->failures++;
+            if ($was === null) {
+                $this->logger?->error('Some of the servers of the cache\'s store are unavailable: what they have is missing.', [
+                    'store' => $this->store::class,
+                    'exception' => $failure,
+                ]);
+            }
+            if ($this->strict) {
+                throw $failure;
+            }
+        } elseif ($was !== null) {
+            $this->logger?->notice('All servers of the cache\'s store are available again.', ['store' => $this->store::class]);
+        }
+    }
+
     public function health(): Health
     {
-        return new Health($this->available, $this->failures, \count($this->keys), \count($this->tags), $this->clearPending, $this->isJournaled);
+        return new Health($this->available && $this->partly === null, $this->failures, \count($this->keys), \count($this->tags), $this->clearPending, $this->isJournaled);
     }
 
     /** @throws StoreUnavailable */

@@ -87,7 +87,7 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
             }
         }
 
-        return new Fetched($items, $tokens, $stale);
+        return new Fetched($items, $tokens, $stale, $fetched->failure);
     }
 
     public function token(string $key): Token

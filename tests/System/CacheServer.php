@@ -17,6 +17,9 @@ final class CacheServer
 
     private ?ServerProcess $process = null;
 
+    /** @var list<ServerProcess> killed ones, whose watchdogs wait for forks of this process to end */
+    private array $killed = [];
+
     /**
      * @param non-empty-list<string> $command with "SOCKET" where the path of the socket goes
      */
@@ -68,7 +71,12 @@ final class CacheServer
     public function kill(): void
     {
         $this->signal(\SIGKILL);
-        $this->process?->stop();
+        if ($this->process !== null) {
+            while (preg_match('/\) [^ZX] /', (string) @file_get_contents("/proc/{$this->process->processId}/stat")) === 1) {
+                usleep(1_000);
+            }
+            $this->killed[] = $this->process;
+        }
         $this->process = null;
     }
 
@@ -95,7 +103,10 @@ final class CacheServer
 
     public function stop(): void
     {
-        $this->process?->stop();
+        foreach ([...$this->killed, ...array_filter([$this->process])] as $process) {
+            $process->stop();
+        }
+        $this->killed = [];
         $this->process = null;
     }
 }

@@ -1,0 +1,366 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Memcached;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\TagSlot;
+use Larder\Store\Verdict;
+
+/**
+ * The logical time of the items on one server, and when their tags were last invalidated:
+ *
+ *     prefix!clock                   generation 16 | tick 8 | one bit for each slot that there is 32
+ *     prefix!<generation>:t<n>       a slot of tags (see TagSlot)
+ *
+ * Only invalidations move the tick. One that reads the tick c kills what has a stamp of at most c: it writes c + 1 into
+ * the slots, and then into the clock, with the slots' bits. Whoever reads that clock sees the slots or that they are lost;
+ * whoever reads an older one has begun before the invalidation has ended.
+ *
+ * Slots are made and lost without a lock. The one who makes one first puts an empty one there that stands for everything
+ * being dead, then reads the clock, and then swaps the empty one for a real one. If by that clock there was a slot before,
+ * the tick after it is the new one's floor: what the lost one may have known is not younger. If there was none, the floor is
+ * 0; should another invalidation have written into a slot that was lost before its bit was in the clock, then it finds that
+ * out, as it looks at its slots once more when the bits are there, and begins again.
+ *
+ * A clock that is lost takes its generation along, and with it all items and slots, whose names have the generation in them.
+ */
+final class Clock
+{
+    private const BYTES = 56;
+
+    private string $generation = '';
+
+    private int $tick = 0;
+
+    private string $bits = '';
+
+    /** @var array<int, ?string> the slots that this operation has read; null: lost */
+    private array $slots = [];
+
+    public function __construct(
+        private readonly Server $server,
+        private readonly string $internal,
+    ) {}
+
+    public function name(): string
+    {
+        return "{$this->internal}clock";
+    }
+
+    public function tick(): int
+    {
+        return $this->tick;
+    }
+
+    /**
+     * The generation as far as it is known, for names that are read together with the clock.
+     *
+     * @throws StoreUnavailable
+     */
+    public function generation(): string
+    {
+        if ($this->generation === '') {
+            $this->refresh();
+        }
+
+        return $this->generation;
+    }
+
+    /** The generation as far as it is known; '': it is not. */
+    public function knownGeneration(): string
+    {
+        return $this->generation;
+    }
+
+    /**
+     * Takes over what was read just now.
+     *
+     * @param ?string $bytes what lies under name()
+     */
+    public function take(?string $bytes): void
+    {
+        $this->slots = [];
+        $tick = $bytes !== null && \strlen($bytes) === self::BYTES ? unpack('J', $bytes, 16) : false;
+        [$this->generation, $this->tick, $this->bits] = $bytes !== null && $tick !== false && \is_int($tick[1])
+            ? [substr($bytes, 0, 16), $tick[1], substr($bytes, 24)]
+            : ['', 0, ''];
+    }
+
+    /**
+     * Reads the clock, and makes one if there is none.
+     *
+     * @throws StoreUnavailable
+     */
+    public function refresh(): void
+    {
+        $this->take($this->server->read([$this->name()])[$this->name()] ?? null);
+        while ($this->generation === '') {
+            [$bytes, $cas] = $this->server->swappable([$this->name()])[$this->name()] ?? [null, 0];
+            $this->take($bytes);
+            if ($this->generation === '') {
+                $outcome = $bytes === null
+                    ? $this->server->add($this->name(), self::anew(), null)
+                    : $this->server->swap($cas, $this->name(), self::anew(), null);
+                $this->insist($outcome);
+            }
+        }
+    }
+
+    /**
+     * What an item is that carries these tags.
+     *
+     * @param list<string> $tags
+     *
+     * @throws StoreUnavailable
+     */
+    public function verdict(array $tags, int $stamp, int $now): Verdict
+    {
+        if ($tags === [] || $stamp >= $this->tick) {
+            return Verdict::Live;
+        }
+        $this->load($this->needed($tags, $stamp));
+        $verdict = Verdict::Live;
+        foreach ($tags as $tag) {
+            [$slot, $name] = TagSlot::place($tag);
+            if ($this->has($slot)) {
+                $bytes = $this->slots[$slot] ?? null;
+                $verdict = $verdict->and($bytes === null ? Verdict::Dead : TagSlot::stamp($bytes, $name)->verdict($stamp, $now));
+            }
+        }
+
+        return $verdict;
+    }
+
+    /**
+     * The slots that verdict() looks at.
+     *
+     * @param list<string> $tags
+     *
+     * @return list<int>
+     */
+    public function needed(array $tags, int $stamp): array
+    {
+        $needed = [];
+        foreach ($stamp >= $this->tick ? [] : $tags as $tag) {
+            [$slot] = TagSlot::place($tag);
+            if ($this->has($slot)) {
+                $needed[$slot] = true;
+            }
+        }
+
+        return array_keys($needed);
+    }
+
+    public function slotName(string $generation, int $slot): string
+    {
+        return "{$this->internal}{$generation}:t{$slot}";
+    }
+
+    /**
+     * Has these slots at hand; one that is lost is made anew for those who come later.
+     *
+     * @param list<int>                $numbers
+     * @param array<array-key, string> $found   what was read together with the clock, by name
+     *
+     * @throws StoreUnavailable
+     */
+    public function load(array $numbers, array $found = []): void
+    {
+        $names = [];
+        foreach ($numbers as $slot) {
+            if (!\array_key_exists($slot, $this->slots)) {
+                $names[$slot] = $this->slotName($this->generation, $slot);
+            }
+        }
+        $missing = array_values(array_filter($names, static fn(string $name): bool => !isset($found[$name])));
+        $found += $missing === [] ? [] : $this->server->read($missing);
+        foreach ($names as $slot => $name) {
+            $bytes = $found[$name] ?? null;
+            $this->slots[$slot] = $bytes !== null && TagSlot::isOne($bytes) ? $bytes : null;
+        }
+        $lost = array_keys(array_filter($names, fn(int $slot): bool => $this->has($slot) && $this->isLost($this->slots[$slot] ?? null), \ARRAY_FILTER_USE_KEY));
+        if ($lost !== []) {
+            $known = [$this->generation, $this->tick, $this->bits, $this->slots];
+            $this->change(array_fill_keys($lost, []), 0, 0);
+            // This operation goes on with what it has read in one go.
+            [$this->generation, $this->tick, $this->bits, $this->slots] = $known;
+        }
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @throws StoreUnavailable
+     */
+    public function invalidate(array $tags, int $serveStale): void
+    {
+        $this->refresh();
+        $slots = [];
+        foreach ($tags as $tag) {
+            [$slot, $name] = TagSlot::place($tag);
+            $slots[$slot][] = $name;
+        }
+        $this->change($slots, $this->tick + 1, $serveStale);
+    }
+
+    /** @throws StoreUnavailable */
+    public function clear(): void
+    {
+        // On a connection that still works, if it can be had.
+        $this->server->read([$this->name()]);
+        $bytes = self::anew();
+        $this->insist($this->server->set($this->name(), $bytes, null));
+        $this->take($bytes);
+    }
+
+    /**
+     * Writes a tick into slots, and makes those that are lost.
+     *
+     * @param array<int, list<string>> $slots the names of tags in each slot
+     * @param int                      $tick  0: none of them is invalidated
+     */
+    private function change(array $slots, int $tick, int $serveStale): void
+    {
+        $generation = $this->generation;
+        $now = time();
+        do {
+            $reached = $tick;
+            foreach ($slots as $slot => $names) {
+                $reached = max($reached, $this->changeSlot($slot, function (string $bytes) use ($names, $tick, $serveStale, $now): string {
+                    foreach ($names as $name) {
+                        $bytes = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick, $serveStale, $now));
+                    }
+
+                    return $bytes;
+                }));
+                if ($this->generation !== $generation) {
+                    return;
+                }
+            }
+            if (!$this->advance($generation, $reached, array_keys($slots))) {
+                return;
+            }
+        } while (!$this->hasReached($slots, $tick, $now));
+    }
+
+    /**
+     * @param \Closure(string): string $change
+     *
+     * @return int the floor of the slot, if it had to be made; 0: it was there
+     */
+    private function changeSlot(int $slot, \Closure $change): int
+    {
+        $generation = $this->generation;
+        $name = $this->slotName($generation, $slot);
+        while (true) {
+            [$bytes, $cas] = $this->server->swappable([$name])[$name] ?? [null, 0];
+            if ($bytes === null) {
+                if ($this->server->add($name, TagSlot::made(\PHP_INT_MAX), null) === Outcome::NoRoom) {
+                    $this->insist(Outcome::NoRoom);
+                }
+                continue;
+            }
+            $floor = 0;
+            if ($this->isLost($bytes)) {
+                $this->refresh();
+                if ($this->generation !== $generation) {
+                    return 0;
+                }
+                $floor = $this->has($slot) || !TagSlot::isOne($bytes) ? $this->tick + 1 : 0;
+                $bytes = TagSlot::made($floor);
+            }
+            $outcome = $this->server->swap($cas, $name, $change($bytes), null);
+            if ($outcome === Outcome::Stored) {
+                return $floor;
+            }
+            if ($outcome === Outcome::NoRoom) {
+                // What cannot be told is lost: that kills more, but nothing less.
+                $this->server->delete($name);
+                $this->insist($outcome);
+            }
+        }
+    }
+
+    /**
+     * @param list<int> $slots
+     *
+     * @return bool false: another generation has begun, and everything is dead
+     */
+    private function advance(string $generation, int $reached, array $slots): bool
+    {
+        while (true) {
+            [$bytes, $cas] = $this->server->swappable([$this->name()])[$this->name()] ?? [null, 0];
+            $this->take($bytes);
+            if ($this->generation !== $generation) {
+                return false;
+            }
+            $bits = $this->bits;
+            foreach ($slots as $slot) {
+                $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
+            }
+            $next = $generation . pack('J', max($this->tick, $reached)) . $bits;
+            if ($next === $bytes) {
+                return true;
+            }
+            $outcome = $this->server->swap($cas, $this->name(), $next, null);
+            if ($outcome === Outcome::Stored) {
+                return true;
+            }
+            if ($outcome === Outcome::NoRoom) {
+                $this->insist($outcome);
+            }
+        }
+    }
+
+    /**
+     * Whether no slot is there that does not know of the tick, now that the clock tells of all of them.
+     *
+     * @param array<int, list<string>> $slots
+     */
+    private function hasReached(array $slots, int $tick, int $now): bool
+    {
+        $names = array_map(fn(int $slot): string => $this->slotName($this->generation, $slot), array_keys($slots));
+        $found = $names === [] ? [] : $this->server->read($names);
+        foreach ($slots as $slot => $tags) {
+            $bytes = $found[$this->slotName($this->generation, $slot)] ?? null;
+            if ($bytes === null) {
+                continue;
+            }
+            if ($this->isLost($bytes)) {
+                return false;
+            }
+            foreach ($tags as $tag) {
+                if (TagSlot::stamp($bytes, $tag)->verdict($tick - 1, $now) === Verdict::Live) {
+                    return false;
+                }
+            }
+        }
+
+        return true;
+    }
+
+    private function isLost(?string $bytes): bool
+    {
+        return $bytes === null || !TagSlot::isOne($bytes) || str_starts_with($bytes, TagSlot::made(\PHP_INT_MAX));
+    }
+
+    private function has(int $slot): bool
+    {
+        return $this->bits !== '' && (\ord($this->bits[$slot >> 3]) & 1 << ($slot & 7)) !== 0;
+    }
+
+    private static function anew(): string
+    {
+        return bin2hex(random_bytes(8)) . pack('J', 1) . str_repeat("\0", TagSlot::SLOTS >> 3);
+    }
+
+    /** @throws StoreUnavailable */
+    private function insist(Outcome $outcome): void
+    {
+        if ($outcome === Outcome::NoRoom) {
+            throw StoreUnavailable::because("The Memcached server {$this->server->name()}", 'it has no memory left', 'give it more (-m)');
+        }
+    }
+}

@@ -1,0 +1,351 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Memcached;
+
+use Larder\Exception\StoreUnavailable;
+
+/** A line to one server, over the extension memcached. It connects when first used. */
+final class Server
+{
+    /** Beyond, the server takes seconds for a point in time. */
+    private const LONGEST_RELATIVE = 2_592_000;
+
+    /** The server's times have 31 bits; what dies later is only dead by what the item itself says. */
+    private const LATEST = 2_147_483_647;
+
+    private ?\Memcached $client = null;
+
+    private int $process = 0;
+
+    /** Whether this connection has ever worked. */
+    private bool $hasAnswered = false;
+
+    /** Whether a failure now may only mean that an established connection has been closed. */
+    private bool $mayBeClosed = false;
+
+    /** When to try to connect again; hrtime in ns. */
+    private int $notBefore = 0;
+
+    /** @var list<\Memcached> clients that a fork took along: letting go of one would say good-bye in the parent's name */
+    private array $inherited = [];
+
+    /** @var ?non-empty-list<string> the names that were asked for and not yet read */
+    private ?array $announced = null;
+
+    /** What was wrong when the server was last asked; null: nothing. */
+    private ?StoreUnavailable $failure = null;
+
+    /**
+     * @param ?string $socket     the path of a unix socket; null: host and port count
+     * @param float   $timeout    seconds to wait for a connection, and for each reply
+     * @param float   $retryAfter seconds in which no other attempt is made after one has failed
+     * @param bool    $persistent keep the connection for later requests of this process
+     */
+    public function __construct(
+        private readonly string $host = '127.0.0.1',
+        private readonly int $port = 11_211,
+        private readonly ?string $socket = null,
+        private readonly float $timeout = 1.0,
+        private readonly float $retryAfter = 1.0,
+        private readonly bool $persistent = false,
+    ) {}
+
+    public function name(): string
+    {
+        return $this->socket ?? "{$this->host}:{$this->port}";
+    }
+
+    public function failure(): ?StoreUnavailable
+    {
+        return $this->failure;
+    }
+
+    /**
+     * Asks for what read() is going to ask for, so that several servers work at the same time. What fails now fails there.
+     *
+     * @param non-empty-list<string> $names
+     */
+    public function announce(array $names): void
+    {
+        try {
+            $this->client()->getDelayed($names);
+            $this->announced = $names;
+        } catch (StoreUnavailable) {
+            // Told by whoever reads.
+        }
+    }
+
+    /**
+     * @param non-empty-list<string> $names
+     *
+     * @return array<array-key, string> what is there, by name
+     *
+     * @throws StoreUnavailable
+     */
+    public function read(array $names): array
+    {
+        $announced = $this->announced;
+        $this->announced = null;
+        if ($announced !== null) {
+            $found = $this->reconnecting(fn(): ?array => $this->client === null ? null : $this->announcement());
+            if ($found !== null && $announced === $names) {
+                return $found;
+            }
+        }
+
+        return $this->reconnecting(function () use ($names): array {
+            $found = $this->client()->getMulti($names);
+
+            return array_filter($this->complete($found), is_string(...));
+        });
+    }
+
+    /**
+     * @param non-empty-list<string> $names
+     *
+     * @return array<array-key, array{string, int|float}> what is there, and what a swap has to name, by name
+     *
+     * @throws StoreUnavailable
+     */
+    public function swappable(array $names): array
+    {
+        if ($this->announced !== null) {
+            $this->read($this->announced);
+        }
+
+        return $this->reconnecting(function () use ($names): array {
+            $swappable = [];
+            foreach ($this->complete($this->client()->getMulti($names, \Memcached::GET_EXTENDED)) as $name => $about) {
+                if (\is_array($about) && \is_string($about['value'] ?? null)) {
+                    $cas = $about['cas'] ?? 0;
+                    $swappable[$name] = [$about['value'], \is_int($cas) || \is_float($cas) ? $cas : 0];
+                }
+            }
+
+            return $swappable;
+        });
+    }
+
+    /** @throws StoreUnavailable */
+    public function set(string $name, string $bytes, ?int $expiry): Outcome
+    {
+        return $this->outcome($this->client()->set($name, $bytes, self::ttl($expiry)));
+    }
+
+    /** @throws StoreUnavailable */
+    public function add(string $name, string $bytes, ?int $expiry): Outcome
+    {
+        return $this->outcome($this->client()->add($name, $bytes, self::ttl($expiry)));
+    }
+
+    /**
+     * Stores only if nothing has changed there.
+     *
+     * @throws StoreUnavailable
+     */
+    public function swap(int|float $cas, string $name, string $bytes, ?int $expiry): Outcome
+    {
+        return $this->outcome($this->client()->cas($cas, $name, $bytes, self::ttl($expiry)));
+    }
+
+    /** @throws StoreUnavailable */
+    public function delete(string $name): bool
+    {
+        if ($this->client()->delete($name)) {
+            return true;
+        }
+        $this->expect(\Memcached::RES_NOTFOUND);
+
+        return false;
+    }
+
+    /** @throws StoreUnavailable */
+    public function touch(string $name, ?int $expiry): bool
+    {
+        if ($this->client()->touch($name, self::ttl($expiry))) {
+            return true;
+        }
+        $this->expect(\Memcached::RES_NOTFOUND);
+
+        return false;
+    }
+
+    /**
+     * @return array<string, mixed>
+     *
+     * @throws StoreUnavailable
+     */
+    public function statistics(): array
+    {
+        $servers = $this->client()->getStats() ?: [];
+        $about = reset($servers);
+        if (!\is_array($about) || $about === []) {
+            $this->expect();
+
+            throw $this->unavailable('it tells nothing about itself');
+        }
+        $statistics = [];
+        foreach ($about as $name => $value) {
+            $statistics[(string) $name] = $value;
+        }
+
+        return $statistics;
+    }
+
+    /**
+     * Every operation begins with such a read. If the connection has been closed since the last one (by the
+     * server, or by a process that was forked from this one and has ended), it is made on a new one.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $read
+     *
+     * @return T
+     */
+    private function reconnecting(\Closure $read): mixed
+    {
+        $this->mayBeClosed = $this->hasAnswered;
+        try {
+            $answer = $read();
+        } catch (StoreUnavailable $failure) {
+            $answer = $this->wasClosed() ? $read() : throw $failure;
+        } finally {
+            $this->mayBeClosed = false;
+        }
+        $this->hasAnswered = true;
+        $this->failure = null;
+
+        return $answer;
+    }
+
+    private function wasClosed(): bool
+    {
+        return $this->client === null && $this->mayBeClosed;
+    }
+
+    /** @return array<array-key, string> */
+    private function announcement(): array
+    {
+        $found = [];
+        foreach ($this->complete($this->client()->fetchAll()) as $each) {
+            if (\is_array($each) && \is_string($each['key'] ?? null) && \is_string($each['value'] ?? null)) {
+                $found[$each['key']] = $each['value'];
+            }
+        }
+
+        return $found;
+    }
+
+    /**
+     * @param array<array-key, mixed>|false $found
+     *
+     * @return array<array-key, mixed>
+     */
+    private function complete(array|false $found): array
+    {
+        if ($found === false || $this->client()->getResultCode() !== \Memcached::RES_SUCCESS) {
+            // Some of the answer may be missing: that is no miss, it is a failure.
+            $this->expect(\Memcached::RES_NOTFOUND, \Memcached::RES_END);
+        }
+
+        return $found === false ? [] : $found;
+    }
+
+    private function outcome(bool $stored): Outcome
+    {
+        if ($stored) {
+            return Outcome::Stored;
+        }
+        $code = $this->client()->getResultCode();
+        if ($code === \Memcached::RES_E2BIG || $code === \Memcached::RES_SERVER_MEMORY_ALLOCATION_FAILURE) {
+            return Outcome::NoRoom;
+        }
+        $this->expect(\Memcached::RES_NOTSTORED, \Memcached::RES_DATA_EXISTS, \Memcached::RES_NOTFOUND);
+
+        return Outcome::Overtaken;
+    }
+
+    private static function ttl(?int $expiry): int
+    {
+        if ($expiry === null || $expiry > self::LATEST) {
+            return 0;
+        }
+        $left = $expiry - time();
+
+        return $left > self::LONGEST_RELATIVE ? $expiry : max(1, $left);
+    }
+
+    private function client(): \Memcached
+    {
+        if ($this->client !== null && $this->process === getmypid()) {
+            return $this->client;
+        }
+        if ($this->client !== null) {
+            array_push($this->inherited, $this->client);
+            $this->client = null;
+            $this->announced = null;
+        }
+        if (hrtime(true) < $this->notBefore) {
+            throw $this->unavailable('it could not be reached a moment ago');
+        }
+        $client = $this->persistent
+            ? new \Memcached("larder:{$this->socket}:{$this->host}:{$this->port}:" . getmypid())
+            : new \Memcached();
+        if ($client->getServerList() === []) {
+            $client->setOptions([
+                \Memcached::OPT_COMPRESSION => false,
+                \Memcached::OPT_TCP_NODELAY => true,
+                \Memcached::OPT_CONNECT_TIMEOUT => (int) ($this->timeout * 1e3),
+                \Memcached::OPT_POLL_TIMEOUT => (int) ($this->timeout * 1e3),
+                \Memcached::OPT_SEND_TIMEOUT => (int) ($this->timeout * 1e6),
+                \Memcached::OPT_RECV_TIMEOUT => (int) ($this->timeout * 1e6),
+            ]);
+            $client->addServer($this->socket ?? $this->host, $this->socket === null ? $this->port : 0);
+        }
+        $this->process = (int) getmypid();
+        $this->hasAnswered = false;
+
+        return $this->client = $client;
+    }
+
+    /**
+     * The last answer was one of these; anything else is a failure.
+     *
+     * @throws StoreUnavailable
+     */
+    private function expect(int ...$codes): void
+    {
+        $client = $this->client();
+        if (\in_array($client->getResultCode(), $codes, true)) {
+            $this->hasAnswered = true;
+
+            return;
+        }
+        $why = $client->getResultMessage();
+        if ($client->getResultCode() === \Memcached::RES_TIMEOUT) {
+            $this->mayBeClosed = false;
+        }
+        // What was an established connection may only have been closed; what never was one is given time.
+        if (!$this->hasAnswered) {
+            $this->notBefore = (int) hrtime(true) + (int) ($this->retryAfter * 1e9);
+        }
+        if ($this->persistent) {
+            $client->resetServerList();
+        }
+        $this->client = null;
+        $this->announced = null;
+
+        throw $this->unavailable($why);
+    }
+
+    private function unavailable(string $why): StoreUnavailable
+    {
+        return $this->failure = StoreUnavailable::because(
+            "The Memcached server {$this->name()}",
+            $why,
+            'see that it runs and that the DSN\'s address is right',
+        );
+    }
+}

@@ -1,0 +1,524 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Memcached;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Serializer\Payload;
+use Larder\Store\Counter;
+use Larder\Store\Verdict;
+use Larder\Token;
+use Larder\Ttl;
+
+/** The items on one server, with a clock of their own. What the names and tokens mean is told by MemcachedStore. */
+final class Shard
+{
+    private const LONGEST_NAME = 250;
+
+    /** A hole lasts as long as a computation may take; in seconds. */
+    private const HOLE_LASTS = 86_400;
+
+    /** For how long the server keeps an item that has expired, so that a fill finds its lineage; in seconds. */
+    private const LINGERS = 60;
+
+    /** What is dead and will be there for so many seconds can be found by a fill; what will not is replaced by a hole. */
+    private const LASTS = 30;
+
+    /** How often a hole is tried to be made in the midst of others' writes; then the fill will be refused. */
+    private const TRIES = 8;
+
+    /** Of so many keys is remembered which slots of tags they needed. */
+    private const MOST_KNOWN = 4_096;
+
+    private readonly Clock $clock;
+
+    private readonly Values $values;
+
+    /** @var array<array-key, list<int>> the slots of tags that a key's item needed when it was last read */
+    private array $known = [];
+
+    public function __construct(
+        public readonly Server $server,
+        private readonly string $prefix,
+        Payload $payload,
+    ) {
+        $this->clock = new Clock($server, substr($prefix, 0, -1) . '!');
+        $this->values = new Values($server, $payload, $prefix);
+    }
+
+    /**
+     * Sends what fetch() asks for first.
+     *
+     * @param non-empty-list<string> $keys
+     */
+    public function announce(array $keys): void
+    {
+        if ($this->clock->knownGeneration() !== '') {
+            $this->server->announce($this->names($keys));
+        }
+    }
+
+    /**
+     * @param non-empty-list<string> $keys
+     *
+     * @return array<array-key, array{?Item, ?Token, bool}> by key: the item, the token if it is missing, whether it is stale
+     *
+     * @throws StoreUnavailable
+     */
+    public function fetch(array $keys): array
+    {
+        [$generation, $found] = $this->look($keys, $this->server->read(...), static fn(string $bytes): string => $bytes);
+        $now = time();
+        $entries = $needed = [];
+        foreach ($keys as $key) {
+            $bytes = $found[$this->item($key, $generation)] ?? null;
+            $entry = $bytes === null ? null : Entry::parse($bytes, $this->keptKey($key));
+            $entries[$key] = $entry;
+            if ($entry !== null && $entry->tags !== []) {
+                $slots = $this->clock->needed($entry->tags, $entry->stamp);
+                $this->remember($key, $slots);
+                $needed += array_flip($slots);
+            }
+        }
+        $this->clock->load(array_keys($needed), $found);
+        $fetched = [];
+        foreach ($keys as $key) {
+            $entry = $entries[$key];
+            $verdict = $this->verdict($entry, $now);
+            $value = $verdict === Verdict::Dead || $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
+            $item = $value === $this->values->nothing || $entry === null ? null : Item::found($key, $value, $entry->expiry, $entry->stamp, $entry->tags);
+            $isStale = $item !== null && $verdict === Verdict::Stale;
+            $fetched[$key] = [$item, $item !== null && !$isStale ? null : $this->tokenOf($key, $generation, $entry, $isStale), $isStale];
+        }
+
+        return $fetched;
+    }
+
+    /** @throws StoreUnavailable */
+    public function token(string $key): Token
+    {
+        [$generation, $found] = $this->swappable([$key]);
+        $bytes = $found[$key][0] ?? null;
+
+        return $this->tokenOf($key, $generation, $bytes === null ? null : Entry::parse($bytes, $this->keptKey($key)), true);
+    }
+
+    /**
+     * @param non-empty-array<int, Item> $items
+     * @param array<int, string>         $payloads by the items' numbers
+     *
+     * @return list<int> the numbers of those that were not saved
+     *
+     * @throws StoreUnavailable
+     */
+    public function save(array $items, array $payloads, SaveMode $mode): array
+    {
+        $judged = $keys = [];
+        foreach ($items as $i => $item) {
+            if ($mode !== SaveMode::Set || $item->token !== null || $item->fill) {
+                $judged[$i] = true;
+                $keys[] = $item->key;
+            }
+        }
+        [$generation, $found] = $this->swappable($keys);
+        $unsaved = $seen = [];
+        foreach ($items as $i => $item) {
+            $isSaved = isset($judged[$i])
+                ? $this->saveJudged($item, $payloads[$i], $mode, $generation, isset($seen[$item->key]) ? $this->again($item->key, $generation) : $found[$item->key] ?? null)
+                : $this->saveUnjudged($item, $payloads[$i], $generation);
+            $seen[$item->key] = true;
+            if (!$isSaved) {
+                $unsaved[] = $i;
+            }
+        }
+
+        return $unsaved;
+    }
+
+    /**
+     * @param non-empty-list<string> $keys
+     *
+     * @return list<string> those that held something live
+     *
+     * @throws StoreUnavailable
+     */
+    public function delete(array $keys, ?Token $token): array
+    {
+        [$generation, $found] = $this->swappable($keys);
+        $existed = [];
+        foreach ($keys as $key) {
+            $there = $found[$key] ?? null;
+            $name = $this->item($key, $generation);
+            if ($token === null) {
+                $lives = $this->lives($key, $generation, $there);
+                if ($this->server->delete($name) && $lives) {
+                    $existed[] = $key;
+                }
+                continue;
+            }
+            while ($there !== null && $this->descends($key, $generation, $there, $token)) {
+                $lives = $this->lives($key, $generation, $there);
+                if ($this->swap($there[1], $name, Entry::hole(), $key) === Outcome::Stored) {
+                    if ($lives) {
+                        $existed[] = $key;
+                    }
+                    break;
+                }
+                $there = $this->again($key, $generation);
+            }
+        }
+
+        return $existed;
+    }
+
+    /** @throws StoreUnavailable */
+    public function increment(string $key, int $by, int $initial, ?int $ttl): int
+    {
+        [$generation, $found] = $this->swappable([$key]);
+        for ($there = $found[$key] ?? null; ; $there = $this->again($key, $generation)) {
+            $entry = $there === null ? null : $this->living($key, $there[0]);
+            $value = $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
+            if ($value === $this->values->nothing) {
+                $entry = null;
+            }
+            $sum = Counter::sum($key, $entry === null ? $initial : $value, $by);
+            $name = $this->item($key, $generation);
+            if ($entry === null && $ttl !== null && $ttl <= 0) {
+                // A write all the same.
+                $this->server->delete($name);
+
+                return $sum;
+            }
+            $next = $entry === null
+                ? new Entry(Entry::VALUE, random_bytes(8), $this->clock->tick(), Ttl::expiry($ttl, time()), [], (string) $sum)
+                : $entry->with($entry->expiry, (string) $sum, random_bytes(8));
+            $outcome = $this->put($there, $name, $next, $key);
+            if ($outcome === Outcome::Stored) {
+                return $sum;
+            }
+            if ($outcome === Outcome::NoRoom) {
+                throw StoreUnavailable::because("The Memcached server {$this->server->name()}", 'it has no memory left', 'give it more (-m)');
+            }
+        }
+    }
+
+    /**
+     * @param non-empty-list<string> $keys
+     *
+     * @return list<string> those that held something live
+     *
+     * @throws StoreUnavailable
+     */
+    public function touch(array $keys, ?int $ttl): array
+    {
+        [$generation, $found] = $this->swappable($keys);
+        $expiry = Ttl::expiry($ttl, time());
+        $touched = [];
+        foreach ($keys as $key) {
+            for ($there = $found[$key] ?? null; $there !== null; $there = $this->again($key, $generation)) {
+                $entry = $this->living($key, $there[0]);
+                if ($entry === null) {
+                    break;
+                }
+                foreach ($this->values->pieces($entry, $generation) as $piece) {
+                    if (!$this->server->touch($piece, $expiry)) {
+                        continue 3;
+                    }
+                }
+                $touchedEntry = $entry->with($expiry, $entry->payload, $entry->lineage);
+                if ($this->swap($there[1], $this->item($key, $generation), $touchedEntry, $key) === Outcome::Stored) {
+                    $touched[] = $key;
+                    break;
+                }
+            }
+        }
+
+        return $touched;
+    }
+
+    /**
+     * @param non-empty-list<string> $tags
+     *
+     * @throws StoreUnavailable
+     */
+    public function invalidateTags(array $tags, int $serveStale): void
+    {
+        $this->clock->invalidate($tags, $serveStale);
+    }
+
+    /** @throws StoreUnavailable */
+    public function clear(): void
+    {
+        $this->clock->clear();
+        $this->known = [];
+    }
+
+    private function saveUnjudged(Item $item, string $payload, string $generation): bool
+    {
+        $name = $this->item($item->key, $generation);
+        if ($item->ttl !== null && $item->ttl <= 0) {
+            $this->server->delete($name);
+
+            return true;
+        }
+        $entry = $this->values->fitting($this->entry($item, $payload, null), $generation);
+        if ($entry !== null && $this->server->set($name, $entry->bytes($this->keptKey($item->key)), $this->serverExpiry($entry)) === Outcome::Stored) {
+            return true;
+        }
+        $this->server->delete($name);
+
+        return false;
+    }
+
+    /** @param ?array{string, int|float} $there what lies there, and what a swap has to name */
+    private function saveJudged(Item $item, string $payload, SaveMode $mode, string $generation, ?array $there): bool
+    {
+        $name = $this->item($item->key, $generation);
+        $entry = null;
+        $isDead = $item->ttl !== null && $item->ttl <= 0;
+        for (; ; $there = $this->again($item->key, $generation)) {
+            if ($mode !== SaveMode::Set && $this->lives($item->key, $generation, $there) !== ($mode === SaveMode::Replace)) {
+                return false;
+            }
+            if ($item->token !== null && !($there !== null && $this->descends($item->key, $generation, $there, $item->token)
+                && $this->clock->verdict($item->tags, $item->token->clock, time()) === Verdict::Live)) {
+                // What has refused a fill is newer than the fill; a write that was refused would leave what it was to replace.
+                if ($mode === SaveMode::Set && !$item->fill) {
+                    $this->server->delete($name);
+                }
+
+                return false;
+            }
+            if ($isDead && ($mode === SaveMode::Add || $there === null)) {
+                return true;
+            }
+            $lineage = $item->fill && $there !== null ? Entry::parse($there[0], $this->keptKey($item->key))?->lineage : null;
+            if ($isDead) {
+                $outcome = $this->put($there, $name, Entry::hole($lineage), $item->key);
+            } else {
+                $entry ??= $this->values->fitting($this->entry($item, $payload, null), $generation);
+                $outcome = $entry === null
+                    ? Outcome::NoRoom
+                    : $this->put($there, $name, $entry->with($entry->expiry, $entry->payload, $lineage ?? $entry->lineage), $item->key);
+            }
+            if ($outcome === Outcome::Stored) {
+                return true;
+            }
+            if ($outcome === Outcome::NoRoom) {
+                $this->server->delete($name);
+
+                return false;
+            }
+        }
+    }
+
+    private function entry(Item $item, string $payload, ?string $lineage): Entry
+    {
+        return new Entry(
+            Entry::VALUE,
+            $lineage ?? random_bytes(8),
+            $item->token->clock ?? $this->clock->tick(),
+            Ttl::expiry($item->ttl, time()),
+            $item->tags,
+            $payload,
+        );
+    }
+
+    /** @param ?array{string, int|float} $there */
+    private function put(?array $there, string $name, Entry $entry, string $key): Outcome
+    {
+        return $there === null
+            ? $this->server->add($name, $entry->bytes($this->keptKey($key)), $this->serverExpiry($entry))
+            : $this->swap($there[1], $name, $entry, $key);
+    }
+
+    private function swap(int|float $cas, string $name, Entry $entry, string $key): Outcome
+    {
+        return $this->server->swap($cas, $name, $entry->bytes($this->keptKey($key)), $this->serverExpiry($entry));
+    }
+
+    private function serverExpiry(Entry $entry): ?int
+    {
+        return match (true) {
+            $entry->kind === Entry::HOLE => time() + self::HOLE_LASTS,
+            $entry->expiry === null => null,
+            default => $entry->expiry + self::LINGERS,
+        };
+    }
+
+    /**
+     * What a fill of this key is to be judged by: the lineage of what is there, or of a hole that is put there.
+     *
+     * @param bool $mayStay whether what is there must not be replaced, as somebody may still be served with it
+     */
+    private function tokenOf(string $key, string $generation, ?Entry $entry, bool $mayStay): Token
+    {
+        $name = $this->item($key, $generation);
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $lasts = $entry !== null && ($entry->kind === Entry::HOLE || $mayStay || $entry->expiry === null || $entry->expiry + self::LINGERS > time() + self::LASTS);
+            if ($lasts) {
+                return new Token($generation . $entry->lineage, $this->clock->tick());
+            }
+            $there = $entry === null ? null : $this->again($key, $generation);
+            $before = $there === null ? null : Entry::parse($there[0], $this->keptKey($key));
+            if ($entry !== null && $before?->lineage !== $entry->lineage) {
+                [$entry, $mayStay] = [$before, $before !== null];
+                continue;
+            }
+            $hole = Entry::hole($before?->lineage);
+            $outcome = $this->put($there, $name, $hole, $key);
+            if ($outcome === Outcome::Stored) {
+                return new Token($generation . $hole->lineage, $this->clock->tick());
+            }
+            if ($outcome === Outcome::NoRoom) {
+                break;
+            }
+            // Somebody has been here meanwhile. Whatever it is now, a fill may descend from it.
+            $there = $this->again($key, $generation);
+            $entry = $there === null ? null : Entry::parse($there[0], $this->keptKey($key));
+            $mayStay = $entry !== null;
+            if ($there !== null && $entry === null) {
+                // Another program's, or another key's by the same hash.
+                $this->server->delete($name);
+            }
+        }
+
+        return new Token('', 0);
+    }
+
+    /**
+     * @param array{string, int|float} $there
+     */
+    private function descends(string $key, string $generation, array $there, Token $token): bool
+    {
+        return $token->epoch === $generation . (Entry::parse($there[0], $this->keptKey($key))->lineage ?? '');
+    }
+
+    private function verdict(?Entry $entry, int $now): Verdict
+    {
+        return $entry === null || $entry->kind === Entry::HOLE || $entry->hasExpired($now)
+            ? Verdict::Dead
+            : $this->clock->verdict($entry->tags, $entry->stamp, $now);
+    }
+
+    private function living(string $key, string $bytes): ?Entry
+    {
+        $entry = Entry::parse($bytes, $this->keptKey($key));
+
+        return $this->verdict($entry, time()) === Verdict::Live ? $entry : null;
+    }
+
+    /** @param ?array{string, int|float} $there */
+    private function lives(string $key, string $generation, ?array $there): bool
+    {
+        $entry = $there === null ? null : $this->living($key, $there[0]);
+
+        return $entry !== null && $this->values->of($key, $entry, $generation) !== $this->values->nothing;
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return array{string, array<array-key, array{string, int|float}>} the generation; and by key what is there
+     */
+    private function swappable(array $keys): array
+    {
+        if ($keys === []) {
+            $this->clock->refresh();
+
+            return [$this->clock->generation(), []];
+        }
+        [$generation, $found] = $this->look($keys, $this->server->swappable(...), static fn(array $there): string => $there[0]);
+        $there = [];
+        foreach ($keys as $key) {
+            $name = $this->item($key, $generation);
+            if (isset($found[$name])) {
+                $there[$key] = $found[$name];
+            }
+        }
+
+        return [$generation, $there];
+    }
+
+    /** @return ?array{string, int|float} what lies there now */
+    private function again(string $key, string $generation): ?array
+    {
+        $name = $this->item($key, $generation);
+
+        return $this->server->swappable([$name])[$name] ?? null;
+    }
+
+    /**
+     * Reads the clock, the items and the slots of tags that these needed last time: one round trip, unless somebody has cleared.
+     *
+     * @template T
+     *
+     * @param non-empty-list<string>                               $keys
+     * @param \Closure(non-empty-list<string>): array<array-key, T> $read
+     * @param \Closure(T): string                                   $bytes
+     *
+     * @return array{string, array<array-key, T>} the generation, and what was found by name
+     */
+    private function look(array $keys, \Closure $read, \Closure $bytes): array
+    {
+        do {
+            $generation = $this->clock->generation();
+            $found = $read($this->names($keys));
+            $clock = $found[$this->clock->name()] ?? null;
+            $this->clock->take($clock === null ? null : $bytes($clock));
+        } while ($generation !== $this->clock->knownGeneration());
+
+        return [$generation, $found];
+    }
+
+    /**
+     * @param non-empty-list<string> $keys
+     *
+     * @return non-empty-list<string>
+     */
+    private function names(array $keys): array
+    {
+        $generation = $this->clock->generation();
+        $names = [$this->clock->name() => true];
+        foreach ($keys as $key) {
+            $names[$this->item($key, $generation)] = true;
+            foreach ($this->known[$key] ?? [] as $slot) {
+                $names[$this->clock->slotName($generation, $slot)] = true;
+            }
+        }
+
+        return array_map(strval(...), array_keys($names));
+    }
+
+    /** @param list<int> $slots */
+    private function remember(string $key, array $slots): void
+    {
+        unset($this->known[$key]);
+        if ($slots !== []) {
+            $this->known[$key] = $slots;
+            if (\count($this->known) > self::MOST_KNOWN) {
+                unset($this->known[array_key_first($this->known)]);
+            }
+        }
+    }
+
+    private function item(string $key, string $generation): string
+    {
+        return $this->isHashed($key)
+            ? "{$this->prefix}{$generation}:h:" . hash('sha256', $key)
+            : "{$this->prefix}{$generation}:k:{$key}";
+    }
+
+    private function keptKey(string $key): string
+    {
+        return $this->isHashed($key) ? $key : '';
+    }
+
+    private function isHashed(string $key): bool
+    {
+        return \strlen($this->prefix) + 20 + \strlen($key) > self::LONGEST_NAME || preg_match('/[^\x21-\x7e]/', $key) === 1;
+    }
+}

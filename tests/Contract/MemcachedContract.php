@@ -1,0 +1,100 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Dsn;
+use Larder\Store;
+use Larder\Store\TagSlot;
+use Larder\Tests\System\CacheServer;
+
+/** MemcachedStore over one server or several. */
+abstract class MemcachedContract extends SharedStoreContract
+{
+    /** @var list<CacheServer> */
+    private static array $servers = [];
+
+    private ?Store $store = null;
+
+    /** @return non-empty-list<CacheServer> that run */
+    abstract protected static function servers(): array;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$servers = static::servers();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        foreach (self::$servers as $server) {
+            $server->stop();
+        }
+        self::$servers = [];
+    }
+
+    protected function setUp(): void
+    {
+        $this->store()->clear();
+    }
+
+    protected function store(): Store
+    {
+        return $this->store ??= self::named('test');
+    }
+
+    protected function reopened(): Store
+    {
+        return self::named('test');
+    }
+
+    protected function neighbour(): Store
+    {
+        return self::named('tes');
+    }
+
+    /** A fill is refused by what has been stored since. */
+    protected function refusedFillsLeaveNothing(): bool
+    {
+        return false;
+    }
+
+    protected function losses(): iterable
+    {
+        $all = [];
+        foreach (self::$servers as $number => $server) {
+            $client = new \Memcached();
+            $client->addServer($server->socket, 0);
+            $generation = $client->get('test!clock');
+            $generation = \is_string($generation) ? substr($generation, 0, 16) : '';
+            yield "the clock of server {$number}" => static function () use ($client): void {
+                $client->delete('test!clock');
+            };
+            yield "the slots of server {$number}" => static function () use ($client, $generation): void {
+                for ($slot = 0; $slot < TagSlot::SLOTS; $slot++) {
+                    $client->delete("test!{$generation}:t{$slot}");
+                }
+            };
+            yield "all of server {$number}" => static function () use ($client): void {
+                $client->flush();
+            };
+            $all[] = static function () use ($client, $generation): void {
+                foreach (['deleted', 'overwritten', 'h:' . hash('sha256', 'tag late')] as $key) {
+                    $client->delete("test:{$generation}:" . (str_contains($key, ':') ? $key : "k:{$key}"));
+                }
+            };
+        }
+        yield 'the holes' => static function () use ($all): void {
+            foreach ($all as $lose) {
+                $lose();
+            }
+        };
+    }
+
+    private static function named(string $prefix): Store
+    {
+        $paths = implode(',', array_map(static fn(CacheServer $server): string => $server->socket, self::$servers));
+
+        return Dsn::parse("memcached+unix:{$paths}?prefix={$prefix}&timeout=10")->open();
+    }
+}

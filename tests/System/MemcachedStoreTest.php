@@ -1,0 +1,156 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Dsn;
+use Larder\Item;
+use Larder\Store\Memcached\Clock;
+use Larder\Store\Memcached\MemcachedLeases;
+use Larder\Store\Memcached\Ring;
+use Larder\Store\Memcached\Shard;
+use Larder\Store\MemcachedStore;
+use Larder\Tests\Contract\Crowd;
+use Larder\Tests\Contract\History;
+use Larder\Tests\Contract\Value\Ledger;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+/** What a MemcachedStore costs in round trips, and what becomes of it when one of several servers is gone. */
+#[CoversClass(MemcachedStore::class)]
+#[CoversClass(Shard::class)]
+#[CoversClass(Clock::class)]
+#[CoversClass(Ring::class)]
+#[CoversClass(MemcachedLeases::class)]
+final class MemcachedStoreTest extends TestCase
+{
+    /** @var list<CacheServer> */
+    private array $servers = [];
+
+    protected function tearDown(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->stop();
+        }
+        $this->servers = [];
+    }
+
+    public function testAReadIsOneRoundTripAlsoWithTagsThatWereInvalidated(): void
+    {
+        $proxy = new Proxy($this->started(1)[0]->socket);
+        $store = Dsn::parse("memcached+unix:{$proxy->socket}?timeout=10")->open();
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
+        $store->save(array_map(static fn(string $key): Item => new Item($key, 'x', 100, ['a', $key]), $keys));
+        $trips = static function (\Closure $do) use ($proxy): int {
+            $before = $proxy->roundTrips();
+            $do();
+
+            return $proxy->roundTrips() - $before;
+        };
+        self::assertSame(1, $trips(static fn() => $store->fetch($keys)));
+        $store->invalidateTags(['key 7', 'unknown']);
+        self::assertLessThanOrEqual(4, $trips(static fn() => self::assertCount(99, $store->fetch($keys)->items)));
+        self::assertSame(1, $trips(static fn() => self::assertCount(99, $store->fetch($keys)->items)));
+        self::assertSame(1, $trips(static fn() => $store->fetch(['key 1', 'key 2'])));
+        self::assertSame(2, $trips(static fn() => $store->save([new Item('key 1', 'y', 100, ['a'])])));
+        self::assertSame(2, $trips(static fn() => $store->fetch(['absent'])), 'A miss leaves a hole.');
+        self::assertSame(1, $trips(static fn() => $store->fetch(['absent'])));
+        $token = $store->fetch(['absent'])->tokens['absent'];
+        self::assertSame(2, $trips(static fn() => self::assertSame([], $store->save([new Item('absent', 'z', 100, ['a'], $token, true)]))));
+        self::assertSame(2, $trips(static fn() => $store->increment('n')));
+    }
+
+    public function testAServerThatIsKilledTakesItsShareOfTheKeysAndNothingElse(): void
+    {
+        $servers = $this->started(3);
+        $logger = new MemoryLogger();
+        $dsn = $this->dsn('&retry_after=0');
+        $cache = Cache::open($dsn, logger: $logger);
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 299));
+        self::assertTrue($cache->setMany(array_fill_keys($keys, 'value'), tags: ['tag']));
+        self::assertCount(300, $cache->getMany($keys));
+        $servers[1]->kill();
+        $left = $cache->getMany($keys);
+        self::assertGreaterThan(120, \count($left));
+        self::assertLessThan(280, \count($left));
+        self::assertFalse($cache->health()->available);
+        self::assertCount(1, $logger->lines, 'A server that is gone is logged once.');
+        self::assertCount(\count($left), $cache->getMany($keys));
+        self::assertCount(1, $logger->lines);
+        $alive = (string) array_key_first($left);
+        self::assertSame('value', $cache->get($alive));
+        self::assertTrue($cache->set($alive, 'new'));
+        self::assertTrue($cache->delete($alive));
+        self::assertFalse($cache->health()->isFlagged());
+        $gone = array_values(array_diff($keys, array_map(strval(...), array_keys($left))))[0];
+        self::assertFalse($cache->set($gone, 'lost'));
+        self::assertFalse($cache->invalidateTags(['tag']));
+        self::assertTrue($cache->health()->isFlagged());
+        $servers[1]->start();
+        self::assertSame([], $cache->getMany($keys), 'What the killed one had is gone, and the others have learnt of the tag.');
+        self::assertTrue($cache->health()->available);
+        self::assertFalse($cache->health()->isFlagged());
+        self::assertTrue($cache->setMany(array_fill_keys($keys, 'again')));
+        self::assertCount(300, Cache::open($dsn)->getMany($keys));
+    }
+
+    public function testNothingStaleIsReadWhileAServerIsKilledAndStartedAgain(): void
+    {
+        $servers = $this->started(3);
+        $scratch = new Scratch();
+        file_put_contents("{$scratch->path}/ledger", '');
+        $dsn = $this->dsn('&timeout=2&retry_after=0');
+        $seed = random_int(0, 1 << 30);
+        $reports = Crowd::of(4, static function (int $number) use ($dsn, $scratch, $seed, $servers): array {
+            if ($number === 0) {
+                for ($round = 0; $round < 5; $round++) {
+                    usleep(30_000);
+                    $servers[$round % 3]->kill();
+                    usleep(10_000);
+                    $servers[$round % 3]->start();
+                }
+                file_put_contents("{$scratch->path}/done", '');
+
+                return ['stale' => [], 'hits' => 0, 'stored' => 0, 'refused' => 0];
+            }
+            mt_srand($seed + $number);
+            $total = ['stale' => [], 'hits' => 0, 'stored' => 0, 'refused' => 0];
+            // Each round on a store of its own, as it were another request.
+            do {
+                $report = (new History(Dsn::parse($dsn)->open(), new Ledger("{$scratch->path}/ledger"), true))->run(100);
+                $total = [
+                    'stale' => [...$total['stale'], ...$report['stale']],
+                    'hits' => $total['hits'] + $report['hits'],
+                    'stored' => $total['stored'] + $report['stored'],
+                    'refused' => $total['refused'] + $report['refused'],
+                ];
+                clearstatcache();
+            } while (!file_exists("{$scratch->path}/done"));
+
+            return $total;
+        });
+        self::assertSame([], array_merge(...array_column($reports, 'stale')), "seed {$seed}");
+        foreach (['hits', 'stored', 'refused'] as $outcome) {
+            self::assertGreaterThan(0, array_sum(array_column($reports, $outcome)), "There were no {$outcome}: the history tells nothing.");
+        }
+    }
+
+    /** @return list<CacheServer> */
+    private function started(int $count): array
+    {
+        for ($this->servers = []; \count($this->servers) < $count;) {
+            $this->servers[] = CacheServer::memcached()->start();
+        }
+
+        return $this->servers;
+    }
+
+    private function dsn(string $options): string
+    {
+        return 'memcached+unix:' . implode(',', array_map(static fn(CacheServer $server): string => $server->socket, $this->servers)) . "?prefix=test{$options}";
+    }
+}
