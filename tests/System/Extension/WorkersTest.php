@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Extension;
 
+use Larder\Bench\Server\MariaDbServer;
+use Larder\Bench\Server\MemcachedServer;
+use Larder\Bench\Server\RedisServer;
 use Larder\SharedMemory;
+use Larder\Tests\Bench\RealServers;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
 /**
  * The extension in real PHP-FPM workers, which serve thousands of requests each.
@@ -16,7 +19,7 @@ use PHPUnit\Framework\TestCase;
  * LARDER_TEST_REQUESTS makes the long runs longer.
  */
 #[CoversNothing]
-final class WorkersTest extends TestCase
+final class WorkersTest extends RealServers
 {
     private const SIZE = 16 << 20;
 
@@ -27,6 +30,30 @@ final class WorkersTest extends TestCase
     private ?Workers $workers = null;
 
     private string $sum = '';
+
+    private static ?RedisServer $redis = null;
+
+    private static ?MemcachedServer $memcached = null;
+
+    private static ?MariaDbServer $database = null;
+
+    /** Servers that workers have persistent connections to. */
+    public static function setUpBeforeClass(): void
+    {
+        self::need('memcached');
+        self::need('mariadbd');
+        self::$redis = self::redis();
+        self::$memcached = MemcachedServer::onSocket();
+        self::$database = MariaDbServer::start();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$redis?->stop();
+        self::$memcached?->stop();
+        self::$database?->stop();
+        self::$redis = self::$memcached = self::$database = null;
+    }
 
     protected function setUp(): void
     {
@@ -60,7 +87,7 @@ final class WorkersTest extends TestCase
     public function testThousandsOfRequestsThatUseValuesEverywhereCrashNoWorker(array $ini, string $mode): void
     {
         $this->start($ini, 3);
-        $scripts = ['strings', 'session', 'documents', 'streams', 'objects', 'check'];
+        $scripts = ['strings', 'session', 'documents', 'streams', 'objects', 'connections', 'check'];
         $requests = (int) (getenv('LARDER_TEST_REQUESTS') ?: 1500);
         $pending = [];
         for ($i = 0; $i < $requests; $i++) {
@@ -80,6 +107,7 @@ final class WorkersTest extends TestCase
         $statistics = $this->values()->statistics();
         self::assertGreaterThan(0, $statistics['evictions'], 'The pool was full.');
         self::assertSame(0, array_sum($statistics['refused']));
+        self::assertLessThan(20, self::connections(), 'The connections were persistent.');
     }
 
     public function testTheCommandLineAndWorkersShareAPoolThatOutlivesThem(): void
@@ -219,7 +247,11 @@ final class WorkersTest extends TestCase
                 'constant' => 'LARDER_CONSTANT', 'class' => 'LarderAlias', 'function' => 'strlen', 'code' => 'return 42;',
                 'format' => '%d %s', 'json' => '{"a":[1]}', 'hash' => 'md5', 'operator' => '>', 'date' => 'Y-m-d',
                 'dsn' => 'sqlite::memory:', 'file' => $this->scratch->path . '/included.php', 'wrapper' => 'larderwrapper',
-                'filter' => 'larder.filter', 'filterclass' => 'Filter',
+                'filter' => 'larder.filter', 'filterclass' => 'Filter', 'directory' => $this->scratch->path, 'extension' => '.php',
+                'autoloaded' => 'LarderAutoloaded', 'included' => 'included.php',
+                'redis' => self::$redis?->socket, 'unix' => 'unix://' . self::$redis?->socket, 'memcached' => self::$memcached?->socket,
+                'mysql' => 'mysql:unix_socket=' . self::$database?->socket, 'mysqlsocket' => self::$database?->socket, 'host' => 'p:localhost',
+                'user' => 'root', 'charset' => 'latin1', 'sql' => 'SET @larder = 14',
             ],
             'deep' => [[[['deeper' => ['deepest' => str_repeat('text in the depth ', 100)]]]]],
         ];
@@ -249,6 +281,17 @@ final class WorkersTest extends TestCase
         $command = [PHP_BINARY, '-d', 'extension=' . Workers::extension(), '-r', $code, $this->pool];
         exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $output, $status);
         self::assertSame(0, $status, implode("\n", $output));
+    }
+
+    /** How many connections Redis has taken since the last time that it was asked. */
+    private static function connections(): int
+    {
+        $redis = new \Redis();
+        $redis->connect(self::$redis->socket ?? '');
+        $stats = $redis->info('stats');
+        $redis->rawCommand('CONFIG', 'RESETSTAT');
+
+        return \is_array($stats) && is_numeric($stats['total_connections_received'] ?? null) ? (int) $stats['total_connections_received'] : 0;
     }
 
     /**
