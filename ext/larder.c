@@ -15,6 +15,8 @@ ZEND_DECLARE_MODULE_GLOBALS(larder)
 
 PHP_INI_BEGIN()
 STD_PHP_INI_ENTRY("larder.size", "0", PHP_INI_SYSTEM, OnUpdateString, size, zend_larder_globals, larder_globals)
+STD_PHP_INI_ENTRY("larder.snapshot", "/var/tmp", PHP_INI_SYSTEM, OnUpdateString, snapshot, zend_larder_globals,
+                  larder_globals)
 STD_PHP_INI_ENTRY("larder.zero_copy", "auto", PHP_INI_SYSTEM, OnUpdateString, zero_copy, zend_larder_globals,
                   larder_globals)
 STD_PHP_INI_BOOLEAN("larder.protect_unpinned", "0", PHP_INI_SYSTEM, OnUpdateBool, protect_unpinned, zend_larder_globals,

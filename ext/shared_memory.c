@@ -1,5 +1,5 @@
-/* Larder\SharedMemory: opening pools, and looking around in them. reading.c, storing.c and remember.c have its other
- * methods. */
+/* Larder\SharedMemory: looking around in a pool. opening.c, reading.c, storing.c and remember.c have its other methods.
+ */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -22,11 +22,10 @@
 /* The generated table has the classes' methods as an interface and static functions. */
 #include "shared_memory_arginfo.h"
 
-zend_class_entry *larder_token_class, *larder_pool_unusable_class, *larder_unstorable_class,
-    *larder_not_a_counter_class;
+zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_pool_unusable_class,
+    *larder_unstorable_class, *larder_not_a_counter_class;
 bool larder_php_hashes_as_we_do;
 
-static zend_class_entry *shared_memory_class;
 static zend_object_handlers shared_memory_handlers;
 
 static zend_object *create_object(zend_class_entry *class)
@@ -100,197 +99,6 @@ zend_string *larder_pool_id(const larder_pool *pool)
     ZSTR_VAL(id)[ZSTR_LEN(id)] = '\0';
     return id;
 }
-/* ---- opening ------------------------------------------------------------------------------------------- */
-
-static bool read_settings(larder_pool_config *config)
-{
-    const char *mode = LARDER_G(zero_copy) == NULL ? "auto" : LARDER_G(zero_copy);
-    if (strcmp(mode, "auto") == 0) {
-        config->zero_copy = LARDER_ZERO_COPY_AUTO;
-    } else if (strcmp(mode, "on") == 0 || strcmp(mode, "1") == 0) {
-        config->zero_copy = LARDER_ZERO_COPY_ON;
-    } else if (strcmp(mode, "off") == 0 || strcmp(mode, "0") == 0 || strcmp(mode, "") == 0) {
-        config->zero_copy = LARDER_ZERO_COPY_OFF;
-    } else {
-        zend_throw_exception_ex(larder_pool_unusable_class, 0,
-                                "The ini setting larder.zero_copy is \"%s\"; set it to auto, on or off.", mode);
-        return false;
-    }
-    config->protect_unpinned = LARDER_G(protect_unpinned);
-    return true;
-}
-
-static bool configured_size(uint64_t *size)
-{
-    const char *text = LARDER_G(size) == NULL ? "0" : LARDER_G(size);
-    zend_string *value = zend_string_init(text, strlen(text), 0), *error = NULL;
-    zend_long bytes = zend_ini_parse_quantity(value, &error);
-    zend_string_release(value);
-    if (error != NULL || bytes < 0) {
-        zend_throw_exception_ex(
-            larder_pool_unusable_class, 0,
-            "The ini setting larder.size is \"%s\"; set it to a number of bytes such as 256M, or 0.", text);
-        if (error != NULL) {
-            zend_string_release(error);
-        }
-        return false;
-    }
-    *size = (uint64_t)bytes;
-    return true;
-}
-
-/* A pool that this process has open already, if it is what is asked for now. */
-static bool suits(const larder_pool *pool, uint64_t size, bool evict)
-{
-    if (size != 0 && larder_round_size(size) != pool->geometry.size) {
-        zend_throw_exception_ex(larder_pool_unusable_class, 0,
-                                "The pool \"%s\" exists with " ZEND_ULONG_FMT " bytes, not the " ZEND_ULONG_FMT
-                                " asked for; ask for that size, or remove the pool first "
-                                "(Larder\\SharedMemory::remove('%s')).",
-                                pool->name, (zend_ulong)pool->geometry.size, (zend_ulong)size, pool->name);
-        return false;
-    }
-    if (evict != (pool->geometry.evict != 0)) {
-        zend_throw_exception_ex(larder_pool_unusable_class, 0,
-                                "The pool \"%s\" was made %s eviction; use another name, or remove the pool first "
-                                "(Larder\\SharedMemory::remove('%s')).",
-                                pool->name, pool->geometry.evict != 0 ? "with" : "without", pool->name);
-        return false;
-    }
-    return true;
-}
-
-static bool names_a_pool(const zend_string *name)
-{
-    /* The engine checks the rest; a NUL it would not see. */
-    return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
-}
-
-/* It may have been removed since; then it is made as it is asked for now. */
-static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
-{
-    larder_pool_config before = pool->config;
-    pool->config.evict = evict;
-    if (size != 0) {
-        pool->config.size = larder_round_size(size);
-    }
-    larder_pool_doubt(pool);
-    if (!larder_pool_enter(pool)) {
-        larder_throw_unreachable(pool);
-    } else if (suits(pool, size, evict)) {
-        return pool;
-    }
-    pool->config = before;
-    return NULL;
-}
-
-static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
-{
-    larder_pool *pool = zend_hash_find_ptr(&LARDER_G(pools), name);
-    larder_error error;
-    larder_pool_config config = {.name = ZSTR_VAL(name),
-                                 .size = size,
-                                 .evict = evict,
-                                 .layout = larder_image_layout(),
-                                 .ops = {.moved = larder_image_moved}};
-    if (pool != NULL) {
-        return open_again(pool, size, evict);
-    }
-    if (!read_settings(&config)) {
-        return NULL;
-    }
-    pool = larder_pool_open(&config, &error);
-    if (pool == NULL) {
-        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
-        return NULL;
-    }
-    zend_string *persistent = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), 1);
-    zend_hash_add_ptr(&LARDER_G(pools), persistent, pool);
-    zend_string_release(persistent);
-    return pool;
-}
-
-ZEND_METHOD(Larder_SharedMemory, open)
-{
-    zend_string *name = NULL;
-    zend_long bytes = 0;
-    bool automatic = true, evict = true;
-    ZEND_PARSE_PARAMETERS_START(0, 3)
-    Z_PARAM_OPTIONAL
-    Z_PARAM_STR(name)
-    Z_PARAM_LONG_OR_NULL(bytes, automatic)
-    Z_PARAM_BOOL(evict)
-    ZEND_PARSE_PARAMETERS_END();
-    uint64_t size = (uint64_t)bytes;
-    if (ZEND_NUM_ARGS() < 2) {
-        automatic = true;
-    }
-    if (CG(compiler_options) & ZEND_COMPILE_PRELOAD) {
-        zend_throw_exception(
-            larder_pool_unusable_class,
-            "A pool cannot be opened while opcache preloads, in a process that others are forked from; "
-            "open it in the request.",
-            0);
-        RETURN_THROWS();
-    }
-    if (automatic && !configured_size(&size)) {
-        RETURN_THROWS();
-    }
-    if ((!automatic || size != 0) && (size < LARDER_SIZE_MIN || size > LARDER_SIZE_MAX)) {
-        if (automatic) {
-            zend_throw_exception(
-                larder_pool_unusable_class,
-                "The ini setting larder.size must be between 4M (4194304) and 1024G; set it to 0 for an "
-                "automatic choice.",
-                0);
-        } else {
-            zend_argument_value_error(
-                2, "must be between 4194304 (4 MiB) and 1099511627776 (1 TiB) bytes, or null, " ZEND_LONG_FMT " given",
-                bytes);
-        }
-        RETURN_THROWS();
-    }
-    zend_string *wanted = name == NULL ? zend_string_init("default", sizeof "default" - 1, 0) : zend_string_copy(name);
-    larder_pool *pool = NULL;
-    if (names_a_pool(wanted)) {
-        pool = find_or_open(wanted, size, evict);
-    } else {
-        zend_argument_value_error(1, "must not contain a NUL byte");
-    }
-    zend_string_release(wanted);
-    if (pool == NULL) {
-        RETURN_THROWS();
-    }
-    object_init_ex(return_value, shared_memory_class);
-    larder_shared_memory_of(Z_OBJ_P(return_value))->pool = pool;
-}
-
-ZEND_METHOD(Larder_SharedMemory, remove)
-{
-    zend_string *name = NULL;
-    larder_error error;
-    ZEND_PARSE_PARAMETERS_START(0, 1)
-    Z_PARAM_OPTIONAL
-    Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
-    if (name != NULL && !names_a_pool(name)) {
-        zend_argument_value_error(1, "must not contain a NUL byte");
-        RETURN_THROWS();
-    }
-    int removed = larder_pool_remove(NULL, name == NULL ? "default" : ZSTR_VAL(name), &error);
-    if (removed < 0) {
-        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
-        RETURN_THROWS();
-    }
-    /* This process need not wait until it happens to look. */
-    larder_pool *pool = name == NULL ? zend_hash_str_find_ptr(&LARDER_G(pools), ZEND_STRL("default"))
-                                     : zend_hash_find_ptr(&LARDER_G(pools), name);
-    if (pool != NULL) {
-        larder_pool_doubt(pool);
-    }
-    RETURN_BOOL(removed == 1);
-}
-
 /* Private; only there so that `new` is an error. */
 ZEND_METHOD(Larder_SharedMemory, __construct)
 {
@@ -404,6 +212,25 @@ static void add_segments(zval *result, const larder_stats *stats)
     add_assoc_zval(result, "segments", &segments);
 }
 
+/* What the pool began with. */
+static void add_snapshot(zval *result, const larder_pool *pool)
+{
+    const larder_header *header = pool->header;
+    zval snapshot;
+    array_init(&snapshot);
+    /* acquire: what is told was complete. */
+    uint32_t began = atomic_load_explicit(&header->began, memory_order_acquire);
+    bool loaded = began == LARDER_LOADED;
+    add_assoc_long(&snapshot, "loaded", loaded ? (zend_long)header->snapshot_items : 0);
+    add_assoc_long(&snapshot, "dropped", loaded ? (zend_long)header->snapshot_dropped : 0);
+    if (loaded) {
+        add_assoc_null(&snapshot, "reason");
+    } else {
+        add_assoc_stringl(&snapshot, "reason", header->reason, strnlen(header->reason, sizeof header->reason));
+    }
+    add_assoc_zval(result, "snapshot", &snapshot);
+}
+
 ZEND_METHOD(Larder_SharedMemory, statistics)
 {
     larder_stats stats;
@@ -427,6 +254,7 @@ ZEND_METHOD(Larder_SharedMemory, statistics)
     add_assoc_long(return_value, "processes", stats.processes);
     add_assoc_double(return_value, "oldest_pin_seconds", (double)stats.oldest_pin_ms / 1000);
     add_assoc_long(return_value, "limbo_bytes", (zend_long)stats.limbo_bytes);
+    add_snapshot(return_value, pool);
 }
 
 /* ---- classes ------------------------------------------------------------------------------------------- */
@@ -438,8 +266,8 @@ void larder_register_classes(void)
     larder_pool_unusable_class = register_class_Larder_Exception_PoolUnusable(spl_ce_RuntimeException, exception);
     larder_unstorable_class = register_class_Larder_Exception_Unstorable(spl_ce_RuntimeException, exception);
     larder_not_a_counter_class = register_class_Larder_Exception_NotACounter(spl_ce_RuntimeException, exception);
-    shared_memory_class = register_class_Larder_SharedMemory();
-    shared_memory_class->create_object = create_object;
+    larder_shared_memory_class = register_class_Larder_SharedMemory();
+    larder_shared_memory_class->create_object = create_object;
     memcpy(&shared_memory_handlers, zend_get_std_object_handlers(), sizeof shared_memory_handlers);
     shared_memory_handlers.offset = XtOffsetOf(shared_memory, object);
     shared_memory_handlers.clone_obj = NULL;

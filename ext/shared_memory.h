@@ -7,8 +7,8 @@
 #include "engine/get.h"
 #include "engine/item.h"
 
-extern zend_class_entry *larder_token_class, *larder_pool_unusable_class, *larder_unstorable_class,
-    *larder_not_a_counter_class;
+extern zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_pool_unusable_class,
+    *larder_unstorable_class, *larder_not_a_counter_class;
 extern bool larder_php_hashes_as_we_do;
 
 typedef struct shared_memory {
@@ -54,6 +54,14 @@ zend_array *larder_keys_argument(zend_execute_data *execute_data);
 /* Can the pool be reached? If not, an exception is pending: for what must not be lost silently. */
 bool larder_reach(larder_pool *pool);
 ZEND_COLD void larder_throw_unreachable(const larder_pool *pool);
+
+/* Throws if the operation that was just asked for may not have been done. */
+static zend_always_inline void larder_see_through(const larder_pool *pool)
+{
+    if (UNEXPECTED(pool->undone)) {
+        larder_throw_unreachable(pool);
+    }
+}
 
 /* The pool's name for one life of itself, 32 hexadecimal digits. */
 zend_string *larder_pool_id(const larder_pool *pool);

@@ -40,8 +40,8 @@ namespace Larder {
      * A full pool evicts what is worth least (S3-FIFO, SOSP 2023). Whatever goes wrong while the pool is in use (it is
      * full of pinned values, another process is stopped) is a miss or a store that returns false, and is counted in
      * statistics(); deletes and clears are never refused. What must not be lost silently throws
-     * Larder\Exception\PoolUnusable if the pool cannot be reached: delete, deleteMany, invalidateTags, clear, increment,
-     * token, statistics.
+     * Larder\Exception\PoolUnusable if the pool cannot be reached: set, setMany, replace, delete, deleteMany, invalidateTags,
+     * clear, increment, token, statistics.
      *
      * A value is as old as the moment its computation began; whatever was invalidated since then is dead. A *write* brings
      * new truth: increment, replace, and a set of a key that this request has not missed. A *fill* only keeps what was
@@ -76,12 +76,34 @@ namespace Larder {
         public static function open(string $name = 'default', ?int $size = null, bool $evict = true): SharedMemory {}
 
         /**
-         * Removes a pool for good. Processes that have it open go on with a new, empty one.
+         * Removes a pool for good, and what was saved of it. Processes that have it open go on with a new, empty one.
          *
          * @return bool was there one
          * @throws \Larder\Exception\PoolUnusable it is there but cannot be removed
          */
         public static function remove(string $name = 'default'): bool {}
+
+        /**
+         * The pools of this user.
+         *
+         * @phpstan-return list<string>
+         * @throws \Larder\Exception\PoolUnusable their directory cannot be read
+         */
+        public static function names(): array {}
+
+        /**
+         * Writes what lives in a pool to a file that outlives the machine's memory, and ends the pool. The next one of its name
+         * begins with what was saved, tags, expiries and counters included, and the file is gone: it is used once at most.
+         *
+         * Until it is done the pool is closed to everybody: reads miss, fills are refused, and whatever must not be lost throws
+         * PoolUnusable. The file lies in the directory larder-<uid> within larder.snapshot. What a new pool began with, or why
+         * with nothing, is in statistics()['snapshot'].
+         *
+         * @phpstan-return array{path: string, items: int, bytes: int}|null null: there is no such pool
+         * @throws \ValueError the name is none
+         * @throws \Larder\Exception\PoolUnusable it cannot be saved, and is as it was; the message says what to do
+         */
+        public static function save(string $name = 'default'): ?array {}
 
         /** The value, or the default if there is none. */
         public function get(string $key, mixed $default = null): mixed {}
@@ -250,7 +272,8 @@ namespace Larder {
          *     bytes: int, hits: int, misses: int, sets: int, deletes: int, evictions: int, expired: int, moves: int,
          *     copies: int, conflicts: int, refused: array{full: int, pinned: int, large: int, busy: int},
          *     segments: array{free: int, open: int, sealed: int, limbo: int, tail: int, small: int, main: int, bytes: int},
-         *     processes: int, oldest_pin_seconds: float, limbo_bytes: int}
+         *     processes: int, oldest_pin_seconds: float, limbo_bytes: int,
+         *     snapshot: array{loaded: int, dropped: int, reason: string|null}}
          */
         public function statistics(): array {}
     }

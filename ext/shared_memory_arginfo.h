@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fbfefc2c1f6cce7295ca2725d4edcbdeecd82cfa */
+ * Stub hash: d74b2cedc471685b1a4fb745e46c120118e437d2 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -16,6 +16,13 @@ ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, evict, _IS_BOOL, 0, "true")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_remove, 0, 0, _IS_BOOL, 0)
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, name, IS_STRING, 0, "\'default\'")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_names, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_save, 0, 0, IS_ARRAY, 1)
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, name, IS_STRING, 0, "\'default\'")
 ZEND_END_ARG_INFO()
 
@@ -117,13 +124,14 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Larder_SharedMemory_token, 
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_statistics, 0, 0, IS_ARRAY, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Larder_SharedMemory_statistics arginfo_class_Larder_SharedMemory_names
 
 ZEND_METHOD(Larder_Token, __construct);
 ZEND_METHOD(Larder_SharedMemory, __construct);
 ZEND_METHOD(Larder_SharedMemory, open);
 ZEND_METHOD(Larder_SharedMemory, remove);
+ZEND_METHOD(Larder_SharedMemory, names);
+ZEND_METHOD(Larder_SharedMemory, save);
 ZEND_METHOD(Larder_SharedMemory, get);
 ZEND_METHOD(Larder_SharedMemory, getMany);
 ZEND_METHOD(Larder_SharedMemory, fetch);
@@ -155,14 +163,19 @@ static const zend_function_entry class_Larder_Token_methods[] = {
 
 static const zend_function_entry class_Larder_SharedMemory_methods[] = {
     ZEND_ME(Larder_SharedMemory, __construct, arginfo_class_Larder_SharedMemory___construct, ZEND_ACC_PRIVATE) ZEND_ME(
-        Larder_SharedMemory, open, arginfo_class_Larder_SharedMemory_open, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
-        ZEND_ME(Larder_SharedMemory, remove, arginfo_class_Larder_SharedMemory_remove,
-                ZEND_ACC_PUBLIC | ZEND_ACC_STATIC) ZEND_ME(Larder_SharedMemory, get,
-                                                           arginfo_class_Larder_SharedMemory_get, ZEND_ACC_PUBLIC)
-            ZEND_ME(Larder_SharedMemory, getMany, arginfo_class_Larder_SharedMemory_getMany, ZEND_ACC_PUBLIC) ZEND_ME(
-                Larder_SharedMemory, fetch, arginfo_class_Larder_SharedMemory_fetch, ZEND_ACC_PUBLIC)
-                ZEND_ME(Larder_SharedMemory, set, arginfo_class_Larder_SharedMemory_set, ZEND_ACC_PUBLIC) ZEND_ME(
-                    Larder_SharedMemory, setMany, arginfo_class_Larder_SharedMemory_setMany, ZEND_ACC_PUBLIC)
+        Larder_SharedMemory, open, arginfo_class_Larder_SharedMemory_open,
+        ZEND_ACC_PUBLIC |
+            ZEND_ACC_STATIC) ZEND_ME(Larder_SharedMemory, remove, arginfo_class_Larder_SharedMemory_remove,
+                                     ZEND_ACC_PUBLIC | ZEND_ACC_STATIC) ZEND_ME(Larder_SharedMemory, names,
+                                                                                arginfo_class_Larder_SharedMemory_names,
+                                                                                ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+        ZEND_ME(Larder_SharedMemory, save, arginfo_class_Larder_SharedMemory_save, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+            ZEND_ME(Larder_SharedMemory, get, arginfo_class_Larder_SharedMemory_get, ZEND_ACC_PUBLIC) ZEND_ME(
+                Larder_SharedMemory, getMany, arginfo_class_Larder_SharedMemory_getMany, ZEND_ACC_PUBLIC)
+                ZEND_ME(Larder_SharedMemory, fetch, arginfo_class_Larder_SharedMemory_fetch, ZEND_ACC_PUBLIC) ZEND_ME(
+                    Larder_SharedMemory, set, arginfo_class_Larder_SharedMemory_set,
+                    ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, setMany, arginfo_class_Larder_SharedMemory_setMany,
+                                             ZEND_ACC_PUBLIC)
                     ZEND_ME(Larder_SharedMemory, add, arginfo_class_Larder_SharedMemory_add, ZEND_ACC_PUBLIC) ZEND_ME(
                         Larder_SharedMemory, replace, arginfo_class_Larder_SharedMemory_replace, ZEND_ACC_PUBLIC)
                         ZEND_ME(Larder_SharedMemory, fill, arginfo_class_Larder_SharedMemory_fill, ZEND_ACC_PUBLIC)

@@ -34,7 +34,8 @@ static bool store_dead(larder_pool *pool, const larder_key *key, enum larder_mod
     if (mode == LARDER_ADD) {
         return !larder_exists(pool, key);
     }
-    bool existed = larder_reach(pool) && larder_delete(pool, key);
+    bool existed = larder_delete(pool, key);
+    larder_see_through(pool);
     return mode == LARDER_SET ? !EG(exception) : existed;
 }
 
@@ -133,7 +134,11 @@ static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_pl
                              .counter = plan->kind == LARDER_KIND_COUNTER ? Z_LVAL(plan->value) : 0,
                              .write = write_image,
                              .context = plan};
-    return larder_store(pool, key, &in, &on->terms) == LARDER_OK;
+    enum larder_result result = larder_store(pool, key, &in, &on->terms);
+    if (result == LARDER_UNREACHED && on->terms.mode != LARDER_ADD && on->terms.verb != LARDER_FILL) {
+        larder_throw_unreachable(pool); /* what it was to replace may still be there for others */
+    }
+    return result == LARDER_OK;
 }
 
 bool larder_store_value(larder_pool *pool, zend_string *name, const larder_key *key, zval *value,
@@ -361,10 +366,11 @@ ZEND_METHOD(Larder_SharedMemory, delete)
     Z_PARAM_STR(name)
     ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
+    if (!larder_make_key(&key, name, 1)) {
         RETURN_THROWS();
     }
-    RETURN_BOOL(larder_delete(pool, &key));
+    RETVAL_BOOL(larder_delete(pool, &key));
+    larder_see_through(pool);
 }
 
 ZEND_METHOD(Larder_SharedMemory, deleteMany)
@@ -383,7 +389,8 @@ ZEND_METHOD(Larder_SharedMemory, deleteMany)
         if (name == NULL) {
             RETURN_THROWS();
         }
-        existed += larder_reach(pool) && larder_delete(pool, &key);
+        existed += larder_delete(pool, &key);
+        larder_see_through(pool);
         zend_string_release(name);
         if (EG(exception)) {
             RETURN_THROWS();
@@ -436,6 +443,10 @@ ZEND_METHOD(Larder_SharedMemory, increment)
                                 ZSTR_VAL(name));
         RETURN_THROWS();
     case LARDER_NOT_COUNTED:
+        if (pool->undone) {
+            larder_throw_unreachable(pool);
+            RETURN_THROWS();
+        }
         zend_throw_exception_ex(larder_pool_unusable_class, 0,
                                 "The counter \"%.80s\" could not be stored in the pool \"%s\", which is full; make it "
                                 "larger (larder.size).",
@@ -462,7 +473,8 @@ ZEND_METHOD(Larder_SharedMemory, touch)
     if (!life.dead) {
         RETURN_BOOL(larder_touch(pool, &key, life.expiry));
     }
-    RETURN_BOOL(larder_reach(pool) && larder_delete(pool, &key));
+    RETVAL_BOOL(larder_delete(pool, &key));
+    larder_see_through(pool);
 }
 
 ZEND_METHOD(Larder_SharedMemory, invalidateTags)
@@ -475,8 +487,9 @@ ZEND_METHOD(Larder_SharedMemory, invalidateTags)
     larder_pool *pool = THIS_POOL();
     const larder_terms names = {.tags = read_tags(list, 1, UINT32_MAX, own),
                                 .tags_count = zend_hash_num_elements(list)};
-    if (names.tags != NULL && larder_reach(pool) && names.tags_count > 0) {
+    if (names.tags != NULL && names.tags_count > 0) {
         larder_invalidate(pool, names.tags, names.tags_count);
+        larder_see_through(pool);
     }
     larder_discard_tags(&names, own);
 }
@@ -485,7 +498,6 @@ ZEND_METHOD(Larder_SharedMemory, clear)
 {
     ZEND_PARSE_PARAMETERS_NONE();
     larder_pool *pool = THIS_POOL();
-    if (larder_reach(pool)) {
-        larder_clear(pool);
-    }
+    larder_clear(pool);
+    larder_see_through(pool);
 }

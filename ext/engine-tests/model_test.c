@@ -66,6 +66,9 @@ static void store(model *m, uint64_t number)
         CHECK(mode != LARDER_REPLACE || lives(e));
         *e = (expectation){.content = VALUE, .version = m->version, .expiry = expiry};
         break;
+    case LARDER_UNREACHED:
+        CHECK(false);
+        break;
     case LARDER_EXISTS:
         CHECK(mode == LARDER_ADD && lives(e));
         break;
@@ -249,7 +252,7 @@ static void history(uint64_t seed, uint64_t steps, uint64_t size, bool evicts)
         EQUAL(stats.counters[LARDER_EVICTIONS], 0);
     }
     larder_pool_close(m.pool);
-    EQUAL(larder_pool_remove(test_directory(), "p", &(larder_error){.message = ""}), 1);
+    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""}), 1);
 }
 
 TEST(evicting, "a pool that evicts agrees with the model over random histories, and passes the check")

@@ -7,6 +7,7 @@
 #include "map.h"
 #include "segment.h"
 #include "slot.h"
+#include "snapshot.h"
 #include "token.h"
 
 #include <errno.h>
@@ -16,6 +17,9 @@
 
 static bool check_wishes(const larder_pool *pool, const larder_geometry *geometry, larder_error *error)
 {
+    if (pool->config.only_existing) {
+        return true;
+    }
     if (pool->config.size != 0 && pool->config.size != geometry->size) {
         return larder_fail(
             error,
@@ -130,14 +134,17 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     pool->layout = register_layout(pool->header, pool->config.layout);
     if (!larder_segments_start(pool)) {
         /* Its tables make no sense: it goes the way of a damaged header. */
-        uint32_t dead = 1;
-        atomic_store_explicit(&pool->header->dead, dead, memory_order_release);
+        atomic_store_explicit(&pool->header->dead, LARDER_DEAD, memory_order_release);
         pool->header->geometry.magic = 0;
         larder_detach(pool);
         return VANISHED;
     }
+    if (!larder_snapshot_forget(pool, directory, error)) {
+        larder_detach(pool);
+        return FAILED;
+    }
     /* What the request remembers is about another pool. */
-    larder_memory_forget(pool->memory);
+    larder_memory_outlive(pool->memory);
     pool->life++;
     pool->had_size = pool->geometry.size;
     pool->checked_at = larder_pool_now(pool);
@@ -154,7 +161,7 @@ bool larder_attach(larder_pool *pool, larder_error *error)
     enum attached result = VANISHED;
     for (int tries = 0; tries < 3 && result == VANISHED; tries++) {
         result = attach_existing(pool, directory, error);
-        if (result == VANISHED && !larder_file_make(pool, directory, error)) {
+        if (result == VANISHED && (pool->config.only_existing || !larder_file_make(pool, directory, error))) {
             result = FAILED;
         }
     }
@@ -165,5 +172,8 @@ bool larder_attach(larder_pool *pool, larder_error *error)
         }
     }
     close(directory);
+    if (result == ATTACHED) {
+        larder_snapshot_load(pool);
+    }
     return result == ATTACHED;
 }

@@ -15,8 +15,7 @@
 int larder_directory_open(const char *path, larder_error *error)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        larder_fail(error,
-                    "The directory %s for pools cannot be made (%s); make its parent writable, or mount a tmpfs there.",
+        larder_fail(error, "The directory %s cannot be made (%s); make its parent, and let this user write there.",
                     path, strerror(errno));
         return -1;
     }
@@ -25,7 +24,7 @@ int larder_directory_open(const char *path, larder_error *error)
         larder_fail(error,
                     errno == ELOOP || errno == ENOTDIR
                         ? "%s is not a directory but a link or file that somebody put there (%s); remove it."
-                        : "The directory %s for pools cannot be opened (%s); check who owns it.",
+                        : "The directory %s cannot be opened (%s); check who owns it.",
                     path, strerror(errno));
         return -1;
     }
@@ -59,10 +58,11 @@ bool larder_directory_lock(int directory, const char *path, unsigned patience, l
 {
     for (unsigned waited = 0; flock(directory, LOCK_EX | LOCK_NB) != 0; waited += 10) {
         if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= patience) {
-            return larder_fail(error,
-                               "Another process has been making or replacing a pool in %s for %u ms; if that does not "
-                               "change, find out whether it is stopped (fuser -v %s) and end it.",
-                               path, waited, path);
+            return larder_fail(
+                error,
+                "Another process has been making, saving or replacing a pool in %s for %u ms; if that does not "
+                "change, find out whether it is stopped (fuser -v %s) and end it.",
+                path, waited, path);
         }
         pause_ms(10);
     }

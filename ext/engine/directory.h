@@ -8,6 +8,8 @@
 
 #include <dirent.h>
 
+#define LARDER_LOCK_PATIENCE_MS 5000u /* how long opening waits for another process that makes a pool */
+
 /* Opens the directory, making it if there is none. -1: it is not ours alone, or cannot be made. */
 int larder_directory_open(const char *path, larder_error *error);
 

@@ -40,7 +40,15 @@ enum larder_fault_point {
     LARDER_AT_TAG,           /* one of a tag's cells is about to move */
     LARDER_AT_INVALIDATED,   /* all have moved, which is about to be counted */
     LARDER_AT_LEASE,         /* a lease is about to be taken */
-    LARDER_FAULT_POINTS
+    LARDER_AT_CLOSE,         /* a pool is about to be closed, to be saved */
+    LARDER_AT_RECORD,        /* an item is about to be written to the snapshot */
+    LARDER_AT_SNAPSHOT,      /* the snapshot is about to get its name */
+    LARDER_AT_CLOSED,        /* a saved pool is about to lose its name */
+    LARDER_AT_CLAIM,         /* a snapshot is about to lose its name */
+    LARDER_AT_NAME,          /* a new pool is about to get its name */
+    LARDER_AT_LOAD,          /* an item is about to be loaded */
+    LARDER_FAULT_POINTS,
+    LARDER_WORKING_POINTS = LARDER_AT_CLOSE /* those before it lie in operations, not in the life of the file */
 };
 
 #endif

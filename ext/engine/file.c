@@ -4,6 +4,7 @@
 #include "file.h"
 #include "directory.h"
 #include "map.h"
+#include "snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +17,7 @@
 #include <unistd.h>
 
 #define DEFAULT_SIZE      (UINT64_C(64) << 20)
-#define LOCK_PATIENCE_MS  5000u /* how long opening waits for another process that makes a pool */
-#define BRIEF_PATIENCE_MS 20u   /* ... and a request that is already running */
+#define BRIEF_PATIENCE_MS 20u /* how long a request that is already running waits for who makes a pool */
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
@@ -49,7 +49,7 @@ enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_
     uint32_t dead;
     /* One that is marked dead and still has its name lost whoever was about to take that away. */
     if (pread(fd, geometry, sizeof *geometry, 0) != (ssize_t)sizeof *geometry ||
-        pread(fd, &dead, sizeof dead, offsetof(larder_header, dead)) != (ssize_t)sizeof dead || dead != 0) {
+        pread(fd, &dead, sizeof dead, offsetof(larder_header, dead)) != (ssize_t)sizeof dead || dead != LARDER_LIVES) {
         return LARDER_DAMAGED;
     }
     return larder_geometry_judge(geometry, (uint64_t)status->st_size);
@@ -61,7 +61,7 @@ static void mark_dead(int fd, const struct stat *status)
     if ((uint64_t)status->st_size < LARDER_PAGE) {
         return;
     }
-    uint32_t dead = 1;
+    uint32_t dead = LARDER_DEAD;
     /* The file is about to lose its name: a failure here costs its users only the time until they look. */
     (void)!pwrite(fd, &dead, sizeof dead, offsetof(larder_header, dead));
 }
@@ -95,7 +95,7 @@ static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, 
     return true;
 }
 
-static bool write_header(const larder_pool *pool, int directory, int fd, uint64_t size, larder_error *error)
+static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size, larder_error *error)
 {
     larder_header *header = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED) {
@@ -113,6 +113,9 @@ static bool write_header(const larder_pool *pool, int directory, int fd, uint64_
     atomic_store_explicit(&header->small_target,
                           ((uint64_t)(geometry->segment_count - 2) << geometry->segment_shift) / 10,
                           memory_order_relaxed);
+    if (random) {
+        larder_snapshot_claim(pool, header);
+    }
     munmap(header, LARDER_PAGE);
     return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->path);
 }
@@ -141,6 +144,7 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
             : larder_fail(error,
                           "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
                           (unsigned long long)size, pool->directory, strerror(code));
+    LARDER_FAULT(LARDER_AT_NAME);
     if (made && renameat(directory, temporary, directory, pool->name) != 0) {
         made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));
     }
@@ -155,8 +159,8 @@ bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
 {
     struct stat status;
     larder_geometry geometry;
-    if (!larder_directory_lock(directory, pool->directory, pool->checked_at == 0 ? LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS,
-                               error)) {
+    if (!larder_directory_lock(directory, pool->directory,
+                               pool->checked_at == 0 ? LARDER_LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS, error)) {
         return false;
     }
     larder_directory_sweep(directory);
@@ -183,10 +187,14 @@ bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
 
 int larder_file_remove(const larder_pool *pool, int directory, larder_error *error)
 {
-    if (!larder_directory_lock(directory, pool->directory, LOCK_PATIENCE_MS, error)) {
+    if (!larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error)) {
         return -1;
     }
     struct stat status;
+    int discarded = larder_snapshot_discard(pool, error);
+    if (discarded < 0) {
+        return -1;
+    }
     int fd = larder_file_open(pool, directory, &status, error);
     if (fd >= 0) {
         mark_dead(fd, &status);
@@ -196,7 +204,7 @@ int larder_file_remove(const larder_pool *pool, int directory, larder_error *err
         return 1;
     }
     if (errno == ENOENT) {
-        return 0;
+        return discarded;
     }
     larder_fail(error, "The pool file %s cannot be removed (%s).", pool->path, strerror(errno));
     return -1;

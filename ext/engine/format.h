@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LARDER_MAGIC    UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
-#define LARDER_FORMAT   3u
+#define LARDER_FORMAT   4u
 #define LARDER_FEATURES 0u /* bits that a reader must understand; none yet */
 
 #define LARDER_PAGE         4096u
@@ -174,13 +174,28 @@ typedef struct larder_geometry {
     uint32_t checksum; /* of all the fields before it */
 } larder_geometry;
 
+/* What a header says of its pool's name. */
+enum larder_life {
+    LARDER_LIVES = 0,
+    LARDER_DEAD = 1,   /* another pool has taken the name, or is about to */
+    LARDER_CLOSED = 2, /* as dead; what is in here is being saved, and goes on in the next pool of the name */
+};
+
+/* What became of the snapshot that a pool began with; see snapshot.h. */
+enum larder_beginning {
+    LARDER_BEGAN_EMPTY = 0, /* there was none, or it was refused: `reason` */
+    LARDER_LOADING = 1,     /* or whoever was loading it has died */
+    LARDER_LOADED = 2,
+};
+#define LARDER_REASON_MAX 512u
+
 typedef struct larder_header {
     larder_geometry geometry;
 
     /* Read by every operation, written seldom. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older stamp are dead */
     _Atomic uint64_t invalidations;                         /* of tags, so far; each counts when it is complete */
-    _Atomic uint32_t dead;                                  /* another pool has taken this one's name */
+    _Atomic uint32_t dead;                                  /* enum larder_life */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
     _Atomic uint32_t crowded;                               /* too much is pinned or waits in limbo: readers copy */
@@ -203,6 +218,12 @@ typedef struct larder_header {
     uint64_t limbo_peak;                     /* bytes lately waiting in limbo at once; sinks slowly */
     _Atomic uint64_t small_target;           /* bytes that the small queue may take; learnt */
     _Atomic uint64_t dropped[LARDER_QUEUES]; /* bytes evicted so far: the clocks of the ghosts */
+
+    /* Of the snapshot, written by whoever made the pool. */
+    alignas(LARDER_CACHE_LINE) _Atomic uint32_t began; /* enum larder_beginning; what follows is written before */
+    uint32_t alone_too;
+    uint64_t snapshot_items, snapshot_dropped; /* loaded; those that were of no use here */
+    char reason[LARDER_REASON_MAX];            /* why there was nothing to load, as a sentence */
 } larder_header;
 _Static_assert(sizeof(larder_header) <= LARDER_PAGE, "the header is one page");
 

@@ -387,6 +387,7 @@ enum larder_result {
     LARDER_PINNED,    /* ... because what could be is still being read */
     LARDER_LARGE,     /* ... because no such value fits in this pool */
     LARDER_BUSY,      /* ... because the segment lock was held too long */
+    LARDER_UNREACHED, /* nothing was done: the pool cannot be reached */
 };
 
 /* A complete item that is not in the index yet. */

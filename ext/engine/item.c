@@ -35,10 +35,11 @@ typedef struct verdict {
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
 } verdict;
 
-/* What the store claims to be. Whatever it is, the key's miss is used up. */
+/* What the store claims to be. Whatever it is, the key's miss is used up; but not by one out of a snapshot, of which
+ * this request knows nothing. */
 static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
 {
-    uint64_t missed = larder_missed_take(pool, key->hash);
+    uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key->hash) : LARDER_NO_TOKEN;
     verdict as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
     if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
         as.token = terms->token;
@@ -127,6 +128,7 @@ static void count_refusal(larder_pool *pool, enum larder_result result)
     case LARDER_OK:
     case LARDER_EXISTS:
     case LARDER_ABSENT:
+    case LARDER_UNREACHED:
         break;
     }
 }
@@ -210,6 +212,7 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
     }
     result = LARDER_OVERTAKEN;
     if (judge(pool, place, terms, as)) {
+        as->stamp = terms->past != NULL ? terms->past->stamp : as->stamp;
         write_item(pool, key, value, terms, &draft, old, as);
         if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
             /* Its segment is not worthless as soon as it has expired. */
@@ -254,61 +257,96 @@ static enum larder_result refused(larder_pool *pool, const larder_place *place, 
 }
 
 /* The pool may have been replaced since the token was taken, even by this very call. */
-static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms)
+static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const verdict *as)
 {
-    return (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life;
+    return as->token == LARDER_FOREIGN_TOKEN ||
+           ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
 }
 
-/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. */
+/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as`: what
+ * the store was found to be in a pool that was closed meanwhile, or all zeros. */
 static enum larder_result store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms)
+                                        const larder_terms *terms, verdict *as)
 {
     larder_place place = larder_place_of(pool, key->hash);
     heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
+    bool was_judged = as->judged;
     bool found;
     if (value->has_layout && pool->layout == 0) {
         larder_count(pool, LARDER_REFUSED_FULL); /* too many kinds of PHP: nobody could say who may read it */
         larder_erase(pool, &place, key);
         return LARDER_FULL;
     }
-    verdict as = claim_of(pool, key, terms);
-    if (is_of_another_life(pool, terms)) {
+    if (!was_judged) {
+        *as = claim_of(pool, key, terms);
+    }
+    if (was_judged || is_of_another_life(pool, terms, as)) {
         /* Nobody knows what happened since: as if the key had been written. */
-        return refused(pool, &place, key, LARDER_OVERTAKEN, terms, &as);
+        return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
     }
     enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
     if (result != LARDER_OK) {
         return result;
     }
-    if (!found && larder_ghost_take(pool, key->hash, value->size)) {
+    if (terms->past != NULL) {
+        old = (heritage){terms->past->queue, terms->past->visited, terms->past->level};
+    } else if (!found && larder_ghost_take(pool, key->hash, value->size)) {
         old.queue = LARDER_MAIN;
     }
     result = LARDER_LOST;
     for (int tries = 0; tries < 3 && result == LARDER_LOST; tries++) {
-        result = store_once(pool, &place, key, value, terms, &old, &as);
+        result = store_once(pool, &place, key, value, terms, &old, as);
     }
     if (result != LARDER_OK) {
-        return refused(pool, &place, key, result, terms, &as);
+        return refused(pool, &place, key, result, terms, as);
     }
     larder_count(pool, LARDER_SETS);
     return LARDER_OK;
 }
 
+enum larder_result larder_restore(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                  const larder_terms *terms)
+{
+    verdict as = {.judged = false};
+    return store_entered(pool, key, value, terms, &as);
+}
+
+/* model/save.pml: operation(). What is stored in a pool that was closed meanwhile is stored in the next one; what was
+ * judged by a token of the first is refused there, and takes with it what may have come out of the snapshot. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms)
 {
-    return larder_pool_enter_to_write(pool) ? store_entered(pool, key, value, terms) : LARDER_BUSY;
+    enum larder_result result = LARDER_UNREACHED;
+    verdict as = {.judged = false};
+    do {
+        if (!larder_pool_enter_to_write(pool)) {
+            return LARDER_UNREACHED;
+        }
+        result = store_entered(pool, key, value, terms, &as);
+    } while (larder_pool_was_closed(pool));
+    return result;
 }
 
+/* Begins an operation that must not be lost silently, once more if the pool was closed under it. */
+static bool enter_surely(larder_pool *pool)
+{
+    pool->undone = !larder_pool_enter_to_write(pool);
+    return !pool->undone;
+}
+
+/* model/save.pml: operation() */
 bool larder_delete(larder_pool *pool, const larder_key *key)
 {
-    if (!larder_pool_enter_to_write(pool)) {
-        return false;
-    }
-    larder_place place = larder_place_of(pool, key->hash);
-    larder_missed_take(pool, key->hash);
-    bool existed = larder_erase(pool, &place, key);
-    if (existed) {
+    bool existed = false;
+    do {
+        if (!enter_surely(pool)) {
+            break;
+        }
+        larder_place place = larder_place_of(pool, key->hash);
+        larder_missed_take(pool, key->hash);
+        existed |= larder_erase(pool, &place, key);
+    } while (larder_pool_was_closed(pool));
+    if (existed && !pool->undone) {
         larder_count(pool, LARDER_DELETES);
     }
     return existed;
@@ -342,8 +380,9 @@ static enum step add_in_place(larder_pool *pool, const larder_found *found, int6
         }
         next = (uint64_t)*result << 1;
         LARDER_FAULT(LARDER_AT_COUNT);
-        /* acq_rel: what was done before counting is seen by whoever reads the count. */
-    } while (!atomic_compare_exchange_weak_explicit(counter, &seen, next, memory_order_acq_rel, memory_order_acquire));
+        /* seq_cst: what was done before counting is seen by whoever reads the count, and after it we look whether the
+         * pool is closed. */
+    } while (!atomic_compare_exchange_weak_explicit(counter, &seen, next, memory_order_seq_cst, memory_order_acquire));
     return DONE;
 }
 
@@ -378,7 +417,8 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
                                 .context = &number};
     const larder_terms terms = {
         .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .verb = LARDER_WRITE, .expiry = expiry, .expected = expected};
-    return store_entered(pool, key, &value, &terms);
+    verdict as = {.judged = false};
+    return store_entered(pool, key, &value, &terms, &as);
 }
 
 typedef struct increment {
@@ -460,7 +500,7 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
                                      uint64_t expiry, int64_t *result)
 {
     const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
-    if (!larder_pool_enter_to_write(pool)) {
+    if (!enter_surely(pool)) {
         return LARDER_NOT_COUNTED;
     }
     larder_place place = larder_place_of(pool, key->hash);
@@ -470,6 +510,12 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
     for (int tries = 0; tries < 10000; tries++) {
         switch (increment_once(pool, key, &add, tries % 1000 != 999)) {
         case DONE:
+            if (larder_pool_was_closed(pool)) {
+                /* It may have been counted in the snapshot, or not, and must not be counted twice. */
+                pool->undone = true;
+                larder_fail(&pool->trouble, "it was saved and closed while something was counted in it; try again.");
+                return LARDER_NOT_COUNTED;
+            }
             return LARDER_COUNTED;
         case WRONG_KIND:
             return LARDER_NOT_A_COUNTER;
@@ -489,11 +535,8 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
 /* ---- touching, clearing, listing ------------------------------------------------------------------------- */
 
 /* model/touch.pml: touch() */
-bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
+static bool touch_entered(larder_pool *pool, const larder_key *key, uint64_t expiry)
 {
-    if (!larder_pool_enter_to_write(pool)) {
-        return false;
-    }
     for (int tries = 0; tries < 64; tries++) {
         larder_place place = larder_place_of(pool, key->hash);
         larder_found found;
@@ -517,11 +560,17 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
     return false;
 }
 
-void larder_clear(larder_pool *pool)
+bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
 {
-    if (!larder_pool_enter_to_write(pool)) {
-        return;
-    }
+    bool touched = false;
+    do {
+        touched = enter_surely(pool) && touch_entered(pool, key, expiry);
+    } while (!pool->undone && larder_pool_was_closed(pool));
+    return touched;
+}
+
+static void clear_entered(larder_pool *pool)
+{
     uint64_t before;
     larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before);
     if (larder_now_logical(pool->header) != atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst)) {
@@ -537,6 +586,16 @@ void larder_clear(larder_pool *pool)
         }
         larder_unlock(pool);
     }
+}
+
+void larder_clear(larder_pool *pool)
+{
+    do {
+        if (!enter_surely(pool)) {
+            return;
+        }
+        clear_entered(pool);
+    } while (larder_pool_was_closed(pool));
 }
 
 void larder_each_key(larder_pool *pool, const char *prefix, size_t length,

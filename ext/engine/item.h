@@ -30,6 +30,13 @@ enum larder_verb {
     LARDER_FILL,      /* only keeps what was computed since the token */
 };
 
+/* What an item was in the pool that it was saved from. */
+typedef struct larder_past {
+    uint64_t stamp;
+    enum larder_list queue;
+    uint8_t visited, level;
+} larder_past;
+
 typedef struct larder_terms {
     enum larder_mode mode;
     enum larder_verb verb;
@@ -41,12 +48,19 @@ typedef struct larder_terms {
     uint32_t tags_count;  /* up to LARDER_TAGS_MAX */
     const uint64_t *tags; /* larder_tag_of() their names */
     uint64_t expected;    /* store only in place of this word; 0: of whatever is there */
+    const larder_past *past; /* of an item that is loaded from a snapshot; else NULL */
 } larder_terms;
 
 /* Stores a value. Refused ones are counted by cause, and the key's old value is gone, for it is not true any more; but
  * a refused FILL or add leaves it, having claimed nothing about it. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms);
+
+/* The same for an item out of a snapshot, without entering the pool. */
+enum larder_result larder_restore(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                  const larder_terms *terms);
+
+/* The following set pool->undone if they cannot be done, or perhaps were not: then nothing may rely on them. */
 
 /* Was there a living item? It is gone in any case, for good. */
 bool larder_delete(larder_pool *pool, const larder_key *key);

@@ -11,11 +11,14 @@
 #include "slot.h"
 #include "token.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- forks --------------------------------------------------------------------------------------------- */
@@ -78,6 +81,13 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
                      ? snprintf(pool->directory, sizeof pool->directory, "%s", config->directory)
                      : snprintf(pool->directory, sizeof pool->directory, "/dev/shm/larder-%u", (unsigned)geteuid());
     pool->config.directory = pool->directory;
+    int kept =
+        config->snapshots != NULL ? snprintf(pool->snapshots, sizeof pool->snapshots, "%s", config->snapshots) : 0;
+    pool->config.snapshots = config->snapshots == NULL ? NULL : pool->snapshots;
+    if (kept < 0 || (size_t)kept >= sizeof pool->snapshots) {
+        return larder_fail(error,
+                           "The directory of snapshots has too long a path; set larder.snapshot to a shorter one.");
+    }
     if (length < 0 || (size_t)length + LARDER_NAME_MAX + 2 > sizeof pool->path) {
         return larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
     }
@@ -94,6 +104,9 @@ static void free_handle(larder_pool *pool)
         munmap((void *)pool->entered, LARDER_PAGE);
     }
     larder_memory_free(pool->memory);
+    if (pool->snapshot_fd >= 0) {
+        close(pool->snapshot_fd);
+    }
     free(pool->pinned);
     free(pool->pinned_list);
     free(pool);
@@ -107,7 +120,7 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
         larder_fail(error, "There is no memory for another pool.");
         return NULL;
     }
-    pool->fd = pool->slot_fd = pool->spare_fd = pool->inherited_fd = -1;
+    pool->fd = pool->slot_fd = pool->spare_fd = pool->inherited_fd = pool->snapshot_fd = -1;
     if (!fill_in(pool, config, error)) {
         free(pool);
         return NULL;
@@ -115,6 +128,10 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
     pool->memory = larder_memory_make();
     pool->entered = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool room = pool->memory != NULL && pool->entered != MAP_FAILED;
+    if (pool->entered != MAP_FAILED) {
+        pool->entered->known = 1;
+        madvise((void *)pool->entered, LARDER_PAGE, MADV_WIPEONFORK); /* without it, fork() alone is noticed */
+    }
     if (!room || !larder_attach(pool, error)) {
         if (!room) {
             larder_fail(error, "There is no memory for another pool.");
@@ -122,8 +139,6 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
         free_handle(pool);
         return NULL;
     }
-    pool->entered->known = 1;
-    madvise((void *)pool->entered, LARDER_PAGE, MADV_WIPEONFORK); /* without it, fork() alone is noticed */
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&handles_lock);
     pool->next = handles;
@@ -151,10 +166,39 @@ void larder_pool_close(larder_pool *pool)
     free_handle(pool);
 }
 
-int larder_pool_remove(const char *directory, const char *name, larder_error *error)
+bool larder_pool_names(const char *directory, void (*visit)(void *context, const char *name), void *context,
+                       larder_error *error)
 {
     larder_pool place = {.fd = -1};
-    const larder_pool_config config = {.directory = directory, .name = name, .evict = true};
+    const larder_pool_config config = {.directory = directory, .name = "any"};
+    if (!fill_in(&place, &config, error)) {
+        return false;
+    }
+    struct stat status;
+    if (stat(place.directory, &status) != 0 && errno == ENOENT) {
+        return true;
+    }
+    int fd = larder_directory_open(place.directory, error);
+    DIR *listing = fd < 0 ? NULL : larder_directory_list(fd);
+    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
+        if (larder_name_is_sound(entry->d_name) && fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode)) {
+            visit(context, entry->d_name);
+        }
+    }
+    if (listing != NULL) {
+        closedir(listing);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+int larder_pool_remove(const char *directory, const char *name, const char *snapshots, larder_error *error)
+{
+    larder_pool place = {.fd = -1};
+    const larder_pool_config config = {.directory = directory, .name = name, .evict = true, .snapshots = snapshots};
     if (!fill_in(&place, &config, error)) {
         return -1;
     }

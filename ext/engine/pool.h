@@ -43,6 +43,8 @@ typedef struct larder_pool_config {
     uint32_t layout;       /* names this PHP's layout of values; 0: none */
     larder_value_ops ops;
     larder_wall_clock now; /* NULL: the machine's */
+    const char *snapshots; /* directory that pools are saved to and loaded from; NULL: they are not */
+    bool only_existing;    /* fail if there is none */
 } larder_pool_config;
 
 /* On a page that is zero in a forked child, so that a child that came into being without fork() still finds
@@ -113,12 +115,16 @@ typedef struct larder_pool {
     uint64_t checked_at;  /* ms; the last look at the path */
     uint64_t counted_at;  /* ms; when the countdown last ended */
     larder_error trouble; /* why the pool cannot be used, after a false larder_pool_enter() */
+    bool undone;          /* the last delete, invalidation, clear, touch or increment could not be done: `trouble` */
+    int snapshot_fd;      /* of the snapshot that this process has claimed for the pool that it makes; -1 */
+    uint8_t snapshot_for[16]; /* ... which has that id */
     dev_t device;
     ino_t inode;
     char path[LARDER_PATH_MAX];
     larder_pool_config config; /* its strings are the handle's own */
     char name[LARDER_NAME_MAX + 1];
     char directory[LARDER_PATH_MAX];
+    char snapshots[LARDER_PATH_MAX];
 } larder_pool;
 
 /* Opens the pool of that name, making it if there is none. NULL: `error` says why and what to do. */
@@ -127,9 +133,14 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
 /* Unmaps and gives the slot back. The file stays. */
 void larder_pool_close(larder_pool *pool);
 
-/* Takes the pool's name away from it; processes that have it open find out and make or open another.
+/* Calls `visit` with the name of each pool in the directory (NULL: this user's). False: `error`. */
+bool larder_pool_names(const char *directory, void (*visit)(void *context, const char *name), void *context,
+                       larder_error *error);
+
+/* Takes the pool's name away from it, and removes its snapshot; processes that have it open find out and make or open
+ * another.
  * 1: removed, 0: there was none, -1: error. */
-int larder_pool_remove(const char *directory, const char *name, larder_error *error);
+int larder_pool_remove(const char *directory, const char *name, const char *snapshots, larder_error *error);
 
 /* What every operation begins with: the start of a request, after a fork, and now and then in between, a look
  * at whether this is still the pool of that name and undamaged; if not, it is opened (made) anew in place.
@@ -153,6 +164,15 @@ static inline bool larder_pool_enter_to_write(larder_pool *pool)
         return larder_pool_enter_slowly(pool);
     }
     return larder_pool_enter(pool);
+}
+
+/* Was the pool closed while an operation was under way? Then what the operation did may be in the snapshot, or not.
+ * Whoever saves a pool marks it, and then reads it; an operation writes, and then looks at the mark: if it sees none,
+ * what it wrote is in the snapshot. model/save.pml: operation() */
+static inline bool larder_pool_was_closed(const larder_pool *pool)
+{
+    /* seq_cst: as is what was written before; see clock.h. */
+    return atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_CLOSED;
 }
 
 /* The next operation looks whether this is still the pool of its name. */

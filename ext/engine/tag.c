@@ -75,11 +75,8 @@ static uint64_t raise_tags(larder_pool *pool, const uint64_t *tags, size_t count
 }
 
 /* model/token.pml: invalidator() */
-void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
+static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t count)
 {
-    if (!larder_pool_enter_to_write(pool)) {
-        return;
-    }
     uint64_t tick = raise_tags(pool, tags, count);
     if (larder_now_logical(pool->header) != tick) {
         /* T1: what was filled meanwhile past an event of the filler's own bears that event's tick, which may be younger
@@ -89,4 +86,16 @@ void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
     LARDER_FAULT(LARDER_AT_INVALIDATED);
     /* seq_cst, after the cells: who sees the new count sees them. T2: a look that missed them says an older count. */
     atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
+}
+
+/* model/save.pml: operation() */
+void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
+{
+    do {
+        pool->undone = !larder_pool_enter_to_write(pool);
+        if (pool->undone) {
+            return;
+        }
+        invalidate_entered(pool, tags, count);
+    } while (larder_pool_was_closed(pool));
 }

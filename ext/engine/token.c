@@ -137,6 +137,21 @@ void larder_memory_forget(larder_memory *memory)
     }
 }
 
+void larder_memory_outlive(larder_memory *memory)
+{
+    for (uint32_t i = 0; memory->misses > 0 && i < PLACES; i++) {
+        if (memory->miss[i].hash != 0 && memory->miss[i].token != LARDER_NO_TOKEN) {
+            memory->miss[i].token = LARDER_FOREIGN_TOKEN;
+        }
+    }
+    memory->floor = memory->floor == LARDER_NO_TOKEN ? LARDER_NO_TOKEN : LARDER_FOREIGN_TOKEN;
+    memory->since = memory->ticks = 0;
+    if (memory->events > 0) {
+        memset(memory->event, 0, sizeof memory->event);
+        memory->events = 0;
+    }
+}
+
 void larder_missed(larder_pool *pool, uint64_t hash)
 {
     larder_memory *memory = pool->memory;

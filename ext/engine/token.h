@@ -36,7 +36,8 @@
 #define LARDER_MISSES_MAX 3072u /* remembered at once */
 #define LARDER_OWN_MAX    1024u
 
-#define LARDER_NO_TOKEN UINT64_MAX
+#define LARDER_NO_TOKEN      UINT64_MAX
+#define LARDER_FOREIGN_TOKEN UINT64_C(0) /* of a miss in a pool that is gone: nothing can be judged by it */
 
 typedef struct larder_memory larder_memory;
 
@@ -44,8 +45,11 @@ typedef struct larder_memory larder_memory;
 larder_memory *larder_memory_make(void);
 void larder_memory_free(larder_memory *memory);
 
-/* The request ends, or its pool is another now. */
+/* The request ends. */
 void larder_memory_forget(larder_memory *memory);
+
+/* The pool is another now. What the request has missed in the first may be untrue by what others did in the second. */
+void larder_memory_outlive(larder_memory *memory);
 
 /* The key (its hash) was missed now. Of several misses of a key the first counts. */
 void larder_missed(larder_pool *pool, uint64_t hash);

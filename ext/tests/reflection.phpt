@@ -75,7 +75,8 @@ bool(true)
 bool(false)
 bool(false)
 bool(true)
-larder.protect_unpinned, larder.size, larder.zero_copy
+larder.protect_unpinned, larder.size, larder.snapshot, larder.zero_copy
 larder.protect_unpinned: default '0', access 4, changed false
 larder.size: default '0', access 4, changed false
+larder.snapshot: default '/var/tmp', access 4, changed false
 larder.zero_copy: default 'auto', access 4, changed false

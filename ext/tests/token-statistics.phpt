@@ -120,6 +120,7 @@ Array
     [processes] => int
     [oldest_pin_seconds] => float
     [limbo_bytes] => int
+    [snapshot] => loaded dropped reason
 )
 -- counting
 set: items +1, sets +1

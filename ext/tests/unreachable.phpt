@@ -91,13 +91,13 @@ getMany: []
 fetch: []
 has: false
 keys: []
-set: false
-set with a token: false
-set with a strange token: false
-setMany: ["k","l"]
+set: Larder\Exception\PoolUnusable: The pool …
+set with a token: Larder\Exception\PoolUnusable: The pool …
+set with a strange token: Larder\Exception\PoolUnusable: The pool …
+setMany: Larder\Exception\PoolUnusable: The pool …
 add: false
 add with a token: false
-replace: false
+replace: Larder\Exception\PoolUnusable: The pool …
 fill: false
 fill with a strange token: false
 touch: false

@@ -110,7 +110,7 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
         }
         $unsaved = [];
         foreach ($items as $item) {
-            if (!$this->saveOne($item, self::ttl($item->ttl), $mode)) {
+            if (!self::reaching(fn(): bool => $this->saveOne($item, self::ttl($item->ttl), $mode))) {
                 $unsaved[] = $item->key;
             }
         }

@@ -1,0 +1,754 @@
+/* Pools that are saved, and that begin with what was saved: nothing living is lost, and nothing dead comes back. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "fixture.h"
+
+#include "engine/snapshot.h"
+#include "engine/tag.h"
+#include "engine/token.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STRANGER 12345
+
+static larder_pool_config saving_config(const char *name)
+{
+    larder_pool_config config = pool_config(name, 4 * MIB);
+    static char directory[512];
+    snprintf(directory, sizeof directory, "%s/kept", test_directory());
+    config.snapshots = directory;
+    return config;
+}
+
+static larder_pool *open_saving(const char *name)
+{
+    const larder_pool_config config = saving_config(name);
+    return pool_open_as(&config);
+}
+
+/* Saves the pool "p", or ends the test. */
+static larder_saved save(void)
+{
+    const larder_pool_config config = saving_config("p");
+    larder_error error = {.message = ""};
+    larder_saved saved = {.items = 0};
+    int result = larder_pool_save(&config, &saved, &error);
+    if (result != 1) {
+        test_failed(__FILE__, __LINE__, "the pool was not saved: %d %s", result, error.message);
+        test_give_up();
+    }
+    return saved;
+}
+
+static bool is_there(const char *name)
+{
+    struct stat status;
+    return lstat(path_of(name), &status) == 0;
+}
+
+static uint64_t count_items(larder_pool *pool)
+{
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    return stats.items;
+}
+
+static void expect_empty(larder_pool *pool, const char *reason)
+{
+    EQUAL(atomic_load(&pool->header->began), LARDER_BEGAN_EMPTY);
+    CONTAINS(pool->header->reason, reason);
+    EQUAL(count_items(pool), 0);
+    EQUAL(put_text(pool, "afterwards", "v"), LARDER_OK);
+    CHECK_POOL(pool);
+}
+
+TEST(round_trip, "what lives when a pool is saved is in the next one of its name, with stamp, expiry, tags and cost")
+{
+    const uint64_t tags[2] = {larder_tag_of("red", 3), larder_tag_of("blue", 4)};
+    larder_pool *pool = open_saving("p");
+    larder_terms terms = {
+        .verb = LARDER_WRITE, .expiry = larder_wall_ms() + 1000000, .cost = 1234, .tags = tags, .tags_count = 2};
+    terms.expiry &= ~UINT64_C(1);
+    const larder_key counter = key_of("counter");
+    larder_hit hit, again;
+    int64_t number;
+    EQUAL(put_under(pool, "tagged", "value", &terms), LARDER_OK);
+    EQUAL(larder_increment(pool, &counter, 41, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
+    for (uint64_t i = 0; i < 300; i++) {
+        described what = {.key = i, .version = i * 7, .block = i % 2 == 0};
+        size_t size = i == 77 ? 300000 : DESCRIBED_LEAST + i * 13;
+        EQUAL(put_described(pool, key_number(i), &what, size, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    }
+    const larder_key tagged = key_of("tagged");
+    REQUIRE(larder_get_pinned(pool, &tagged, &hit));
+    uint64_t stamp = hit.item->stamp, clock = larder_now_logical(pool->header);
+    larder_pool_close(pool);
+    larder_saved saved = save();
+    EQUAL(saved.items, 302);
+    CHECK(is_there("kept/p.snapshot"));
+    CHECK(!is_there("p"));
+
+    pool = open_saving("p");
+    EQUAL(atomic_load(&pool->header->began), LARDER_LOADED);
+    EQUAL(pool->header->snapshot_items, 302);
+    EQUAL(pool->header->snapshot_dropped, 0);
+    EQUAL(larder_now_logical(pool->header), clock);
+    CHECK(!is_there("kept/p.snapshot"));
+    REQUIRE(larder_get_pinned(pool, &tagged, &again));
+    EQUAL(again.item->stamp, stamp);
+    EQUAL(atomic_load(&again.item->expiry), terms.expiry);
+    EQUAL(again.item->cost, 1234);
+    EQUAL(again.item->tags, 2);
+    CHECK(holds_text(pool, "tagged", "value"));
+    for (uint64_t i = 0; i < 300; i++) {
+        described what;
+        EQUAL(read_described(pool, key_number(i), i, &what, &hit), READ_WHOLE);
+        EQUAL(what.version, i * 7);
+    }
+    EQUAL(larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
+    EQUAL(number, 42);
+    larder_invalidate(pool, tags, 1);
+    CHECK(!holds_text(pool, "tagged", "value"));
+    larder_pool_leave(pool);
+    CHECK_POOL(pool);
+}
+
+TEST(elsewhere, "values that were saved at one address are moved to another if the new pool lies there")
+{
+    larder_pool *pool = open_saving("p");
+    described what = {.key = 1, .version = 5, .block = true};
+    larder_hit hit;
+    EQUAL(put_described(pool, key_number(1), &what, 5000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    uint64_t base = pool->geometry.base;
+    larder_pool_close(pool);
+    save();
+    REQUIRE(mmap((void *)(uintptr_t)base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+            MAP_FAILED);
+    pool = open_saving("p");
+    COMPARE(pool->geometry.base, !=, base);
+    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_WHOLE);
+    EQUAL(what.version, 5);
+}
+
+TEST(dead, "what was deleted, invalidated, cleared or has expired is not saved")
+{
+    const uint64_t tag = larder_tag_of("t", 1);
+    larder_pool_config config = saving_config("p");
+    config.now = clock_now;
+    larder_pool *pool = pool_open_as(&config);
+    larder_error error;
+    larder_saved saved;
+    const larder_terms tagged = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
+    const larder_terms brief = {.verb = LARDER_WRITE, .expiry = clock_ms + 1000};
+    const larder_key deleted = key_of("deleted");
+    put_text(pool, "cleared", "v");
+    larder_clear(pool);
+    put_text(pool, "deleted", "v");
+    put_under(pool, "tagged", "v", &tagged);
+    put_under(pool, "brief", "v", &brief);
+    put_text(pool, "kept", "v");
+    put_text(pool, "overwritten", "old");
+    put_text(pool, "overwritten", "new");
+    larder_delete(pool, &deleted);
+    larder_invalidate(pool, &tag, 1);
+    clock_ms += 1000;
+    larder_pool_close(pool);
+    EQUAL(larder_pool_save(&config, &saved, &error), 1);
+    EQUAL(saved.items, 2);
+    pool = pool_open_as(&config);
+    CHECK(holds_text(pool, "kept", "v"));
+    CHECK(holds_text(pool, "overwritten", "new"));
+    EQUAL(count_items(pool), 2);
+}
+
+TEST(expired_meanwhile, "what expires while the machine is off is gone when it is on again")
+{
+    larder_pool_config config = saving_config("p");
+    config.now = clock_now;
+    larder_error error;
+    larder_saved saved;
+    const larder_terms brief = {.verb = LARDER_WRITE, .expiry = clock_ms + 60000};
+    larder_pool *pool = pool_open_as(&config);
+    put_under(pool, "brief", "v", &brief);
+    put_text(pool, "kept", "v");
+    larder_pool_close(pool);
+    EQUAL(larder_pool_save(&config, &saved, &error), 1);
+    EQUAL(saved.items, 2);
+    clock_ms += 60000;
+    pool = pool_open_as(&config);
+    EQUAL(count_items(pool), 1);
+    EQUAL(pool->header->snapshot_dropped, 1);
+}
+
+TEST(once, "a snapshot is loaded once: a crash after that leaves an empty pool, not an old one")
+{
+    larder_pool *pool = open_saving("p");
+    put_text(pool, "k", "v");
+    larder_pool_close(pool);
+    save();
+    pool = open_saving("p");
+    CHECK(holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+    unlink(path_of("p")); /* the machine has lost its memory */
+    pool = open_saving("p");
+    expect_empty(pool, "no snapshot");
+}
+
+TEST(two_kinds, "what another kind of PHP laid out is dropped, and what all can read is kept")
+{
+    larder_pool_config config = saving_config("p");
+    larder_pool *pool = pool_open_as(&config);
+    described block = {.key = 1, .version = 1, .block = true};
+    EQUAL(put_described(pool, key_number(1), &block, 500, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    put_text(pool, "text", "v");
+    larder_pool_close(pool);
+    save();
+    config.layout = 8;
+    pool = pool_open_as(&config);
+    larder_hit hit;
+    EQUAL(pool->header->snapshot_items, 1);
+    EQUAL(pool->header->snapshot_dropped, 1);
+    CHECK(holds_text(pool, "text", "v"));
+    EQUAL(read_described(pool, key_number(1), 1, &block, &hit), READ_NOTHING);
+}
+
+/* ---- snapshots that are none ----------------------------------------------------------------------------- */
+
+static void make_snapshot(uint64_t items)
+{
+    larder_pool *pool = open_saving("p");
+    for (uint64_t i = 0; i < items; i++) {
+        put_described(pool, key_number(i), &(described){.key = i}, 300, LARDER_SET, LARDER_NO_EXPIRY);
+    }
+    larder_pool_close(pool);
+    save();
+}
+
+static void remove_pool(void)
+{
+    larder_error error;
+    larder_pool_remove(test_directory(), "p", NULL, &error);
+}
+
+TEST(damaged, "a snapshot with any byte changed, or cut anywhere, is not loaded at all, and the pool says so")
+{
+    rng r = {test_seed()};
+    for (int i = 0; i < 60; i++) {
+        make_snapshot(20);
+        struct stat status;
+        const char *path = path_of("kept/p.snapshot");
+        int fd = open(path, O_RDWR);
+        REQUIRE(fd >= 0 && fstat(fd, &status) == 0);
+        uint64_t size = (uint64_t)status.st_size, at = i % 2 == 0 ? rng_below(&r, size) : rng_below(&r, 300);
+        if (i % 5 == 4) {
+            EQUAL(ftruncate(fd, (off_t)at), 0);
+        } else {
+            uint8_t byte;
+            EQUAL(pread(fd, &byte, 1, (off_t)at), 1);
+            byte ^= (uint8_t)(1u << rng_below(&r, 8));
+            EQUAL(pwrite(fd, &byte, 1, (off_t)at), 1);
+        }
+        close(fd);
+        larder_pool *pool = open_saving("p");
+        expect_empty(pool, "The snapshot");
+        larder_pool_close(pool);
+        CHECK(!is_there("kept/p.snapshot"));
+        remove_pool();
+        if (test_failures() > 0) {
+            printf("    byte %llu of %llu\n", (unsigned long long)at, (unsigned long long)size);
+            test_give_up();
+        }
+    }
+}
+
+TEST(longer, "a snapshot with something behind its end is not loaded")
+{
+    make_snapshot(5);
+    int fd = open(path_of("kept/p.snapshot"), O_WRONLY | O_APPEND);
+    EQUAL(write(fd, "12345678", 8), 8);
+    close(fd);
+    expect_empty(open_saving("p"), "truncated");
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    static char bytes[1 << 20];
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ssize_t size = read(in, bytes, sizeof bytes);
+    CHECK(size > 0 && write(out, bytes, (size_t)size) == size);
+    close(in);
+    close(out);
+}
+
+TEST(backup, "a copy of a snapshot, as a backup has it, is not loaded")
+{
+    make_snapshot(5);
+    copy_file(path_of("kept/p.snapshot"), path_of("copy"));
+    larder_pool_close(open_saving("p"));
+    remove_pool();
+    copy_file(path_of("copy"), path_of("kept/p.snapshot"));
+    expect_empty(open_saving("p"), "backup");
+}
+
+TEST(renamed, "a snapshot of another pool's is not loaded")
+{
+    make_snapshot(5);
+    EQUAL(rename(path_of("kept/p.snapshot"), path_of("kept/q.snapshot")), 0);
+    expect_empty(open_saving("q"), "a copy");
+}
+
+TEST(strangers, "another user's snapshot, a link, a directory and one that others can write are not loaded")
+{
+    make_snapshot(5);
+    if (geteuid() == 0) {
+        EQUAL(chown(path_of("kept/p.snapshot"), STRANGER, STRANGER), 0);
+        larder_pool *pool = open_saving("p");
+        expect_empty(pool, "only user 0");
+        larder_pool_close(pool);
+        remove_pool();
+        make_snapshot(5);
+        EQUAL(chown(path_of("kept"), STRANGER, STRANGER), 0);
+        pool = open_saving("p");
+        expect_empty(pool, "another user's");
+        larder_pool_close(pool);
+        remove_pool();
+        EQUAL(chown(path_of("kept"), 0, 0), 0);
+        unlink(path_of("kept/p.snapshot"));
+        make_snapshot(5);
+    }
+    EQUAL(chmod(path_of("kept/p.snapshot"), 0620), 0);
+    larder_pool *pool = open_saving("p");
+    expect_empty(pool, "only user");
+    larder_pool_close(pool);
+    remove_pool();
+    make_snapshot(5);
+    EQUAL(rename(path_of("kept/p.snapshot"), path_of("elsewhere")), 0);
+    EQUAL(symlink(path_of("elsewhere"), path_of("kept/p.snapshot")), 0);
+    pool = open_saving("p");
+    expect_empty(pool, "cannot be opened");
+    CHECK(is_there("elsewhere"));
+    CHECK(!is_there("kept/p.snapshot"));
+}
+
+TEST(in_the_way, "something that cannot be removed where a snapshot belongs is an error of the next who opens the pool")
+{
+    larder_pool_close(open_saving("p"));
+    mkdir(path_of("kept"), 0700);
+    mkdir(path_of("kept/p.snapshot"), 0700);
+    const larder_pool_config config = saving_config("p");
+    CONTAINS(pool_refusal(&config), "cannot be removed");
+    rmdir(path_of("kept/p.snapshot"));
+    CHECK(strcmp(pool_refusal(&config), "") == 0);
+}
+
+TEST(removed, "who removes a pool that was saved removes its snapshot")
+{
+    larder_error error = {.message = ""};
+    make_snapshot(5);
+    EQUAL(larder_pool_remove(test_directory(), "p", path_of("kept"), &error), 1);
+    CHECK(!is_there("kept/p.snapshot"));
+    EQUAL(larder_pool_remove(test_directory(), "p", path_of("kept"), &error), 0);
+    expect_empty(open_saving("p"), "no snapshot");
+}
+
+TEST(outlived, "a snapshot that lies about while its pool lives is removed by the next who opens the pool")
+{
+    make_snapshot(5);
+    larder_pool_config config = pool_config("p", 4 * MIB); /* one who has no snapshots */
+    larder_pool *other = pool_open_as(&config), *pool;
+    CHECK(is_there("kept/p.snapshot"));
+    EQUAL(put_text(other, "k", "younger"), LARDER_OK);
+    pool = open_saving("p");
+    CHECK(!is_there("kept/p.snapshot"));
+    CHECK(holds_text(pool, "k", "younger"));
+    EQUAL(count_items(pool), 1);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------------------- */
+
+TEST(nothing_to_save, "a pool that is not there is not made by saving it, and where snapshots are off that is an error")
+{
+    larder_pool_config config = saving_config("p");
+    larder_saved saved;
+    larder_error error = {.message = ""};
+    EQUAL(larder_pool_save(&config, &saved, &error), 0);
+    CHECK(!is_there("p"));
+    config.snapshots = NULL;
+    larder_pool_close(open_saving("p"));
+    EQUAL(larder_pool_save(&config, &saved, &error), -1);
+    CONTAINS(error.message, "larder.snapshot");
+}
+
+TEST(no_room, "a pool that cannot be saved is left as it was")
+{
+    larder_pool_config config = saving_config("p");
+    larder_saved saved;
+    larder_error error = {.message = ""};
+    larder_pool *pool = pool_open_as(&config);
+    put_text(pool, "k", "v");
+    config.snapshots = path_of("kept/deep"); /* its parent is not there */
+    EQUAL(larder_pool_save(&config, &saved, &error), -1);
+    CONTAINS(error.message, "kept/deep");
+    mkdir(path_of("kept"), 0700);
+    mkdir(path_of("kept/.new-p.snapshot"), 0700); /* no file can be written there */
+    config = saving_config("p");
+    EQUAL(larder_pool_save(&config, &saved, &error), -1);
+    CONTAINS(error.message, "cannot be written");
+    larder_pool_doubt(pool);
+    CHECK(holds_text(pool, "k", "v"));
+    EQUAL(put_text(pool, "k", "w"), LARDER_OK);
+    CHECK_POOL(pool);
+    rmdir(path_of("kept/.new-p.snapshot"));
+    save();
+    CHECK(holds_text(pool, "k", "w")); /* the handle finds the next pool */
+}
+
+TEST(full, "a pool full to the brim keeps nearly everything over a save, whatever its items' sizes")
+{
+    rng r = {test_seed()};
+    for (int i = 0; i < 3; i++) {
+        larder_pool *pool = open_saving("p");
+        size_t most = i == 0 ? 60 : i == 1 ? 3000 : 20000;
+        for (uint64_t number = 0; number < (i == 0 ? 60000 : 6000); number++) {
+            put_described(pool, key_number(number), &(described){.key = number}, DESCRIBED_LEAST + rng_below(&r, most),
+                          LARDER_SET, LARDER_NO_EXPIRY);
+        }
+        uint64_t before = count_items(pool);
+        larder_pool_close(pool);
+        EQUAL(save().items, before);
+        pool = open_saving("p");
+        COMPARE(count_items(pool) * 100, >=, before * 98);
+        CHECK_POOL(pool);
+        larder_pool_close(pool);
+        remove_pool();
+    }
+}
+
+/* ---- a pool that is being saved -------------------------------------------------------------------------- */
+
+static struct plan {
+    unsigned point;
+    uint64_t skip;
+    gate reached;
+    _Atomic bool saved;
+} * plan;
+
+static void wait_here(void)
+{
+    gate_open(&plan->reached, 1);
+    gate_wait(&plan->reached, 2);
+}
+
+static void die_here(void)
+{
+    raise(SIGKILL);
+}
+
+static void save_and_wait(void *context)
+{
+    (void)context;
+    fault_arm(plan->point, plan->skip, wait_here);
+    save();
+    atomic_store(&plan->saved, true);
+}
+
+TEST(closed,
+     "while a pool is saved reads miss, stores and deletes are refused loudly, and then all goes on where it was")
+{
+    plan = shared_memory(sizeof *plan);
+    plan->point = LARDER_AT_RECORD;
+    const uint64_t tag = larder_tag_of("t", 1);
+    const larder_key key = key_of("k");
+    larder_pool *pool = open_saving("p");
+    int64_t number;
+    put_text(pool, "k", "v");
+    pid_t saver = child_start(save_and_wait, NULL);
+    gate_wait(&plan->reached, 1);
+    CHECK(!holds_text(pool, "k", "v"));
+    EQUAL(put_text(pool, "k", "w"), LARDER_UNREACHED);
+    CHECK(!larder_delete(pool, &key));
+    CHECK(pool->undone);
+    larder_invalidate(pool, &tag, 1);
+    CHECK(pool->undone);
+    larder_clear(pool);
+    CHECK(pool->undone);
+    CHECK(!larder_touch(pool, &key, 0));
+    CHECK(pool->undone);
+    EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_NOT_COUNTED);
+    CHECK(pool->undone);
+    CONTAINS(pool->trouble.message, "saving");
+    gate_open(&plan->reached, 2);
+    EQUAL(child_wait(saver), 0);
+    larder_pool_leave(pool); /* the next request */
+    CHECK(holds_text(pool, "k", "v"));
+    EQUAL(put_text(pool, "k", "w"), LARDER_OK);
+    larder_delete(pool, &key);
+    CHECK(!pool->undone);
+    CHECK_POOL(pool);
+}
+
+/* The pool "p" is saved and reopened at the fault point where an operation is just then. */
+static void save_now(void)
+{
+    save();
+}
+
+TEST(fill_in_between,
+     "what was computed from a miss before a save is not stored after it, and takes what was saved along")
+{
+    larder_pool *pool = open_saving("p"), *other = open_saving("p");
+    const larder_key key = key_of("k");
+    larder_hit hit;
+    CHECK(!larder_get(pool, &key, &hit)); /* a miss: its request computes from here on */
+    put_text(other, "k", "stored meanwhile");
+    larder_pool_close(other);
+    save();
+    EQUAL(put_text(pool, "k", "computed before"), LARDER_OVERTAKEN);
+    CHECK(!holds_text(pool, "k", "stored meanwhile"));
+    CHECK(!holds_text(pool, "k", "computed before"));
+    EQUAL(put_text(pool, "k", "new"), LARDER_OK); /* a write */
+    CHECK(holds_text(pool, "k", "new"));
+}
+
+TEST(under_way, "an operation during which its pool is saved is done in the next pool, at whatever point it was")
+{
+    static const unsigned points[] = {
+        LARDER_AT_TICK,    LARDER_AT_GUARD,   LARDER_AT_DELETION,   LARDER_AT_RESERVE, LARDER_AT_PENDING,
+        LARDER_AT_PUBLISH, LARDER_AT_REPLACE, LARDER_AT_CLEAR_WORD, LARDER_AT_TAG,     LARDER_AT_INVALIDATED,
+        LARDER_AT_CLEAR,   LARDER_AT_TOUCH,   LARDER_AT_COUNT};
+    const uint64_t tag = larder_tag_of("t", 1);
+    const larder_terms tagged = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
+    const larder_key key = key_of("k"), counter = key_of("counter");
+    unsigned interrupted = 0;
+    for (size_t p = 0; p < sizeof points / sizeof points[0]; p++) {
+        for (int operation = 0; operation < 6; operation++) {
+            larder_pool *pool = open_saving("p");
+            int64_t number = 0;
+            put_under(pool, "k", "old", &tagged);
+            EQUAL(larder_increment(pool, &counter, 5, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
+            uint64_t before = pool->life;
+            fault_arm(points[p], 0, save_now);
+            switch (operation) {
+            case 0:
+                EQUAL(put_text(pool, "k", "new"), LARDER_OK);
+                fault_disarm();
+                CHECK(holds_text(pool, "k", "new"));
+                break;
+            case 1:
+                larder_delete(pool, &key);
+                break;
+            case 2:
+                larder_invalidate(pool, &tag, 1);
+                break;
+            case 3:
+                larder_clear(pool);
+                break;
+            case 4:
+                CHECK(larder_touch(pool, &key, 2)); /* long ago */
+                break;
+            default:
+                if (larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number) == LARDER_COUNTED) {
+                    EQUAL(number, 6);
+                } else {
+                    CHECK(pool->undone);
+                }
+                fault_disarm();
+                EQUAL(larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
+                CHECK(number == 7 || (number == 6 && pool->life != before));
+            }
+            fault_disarm();
+            if (operation >= 1 && operation <= 4) {
+                CHECK(!pool->undone);
+                CHECK(!holds_text(pool, "k", "old"));
+            }
+            interrupted += pool->life != before;
+            larder_pool_leave(pool);
+            larder_pool_close(pool);
+            remove_pool();
+            unlink(path_of("kept/p.snapshot"));
+            if (test_failures() > 0) {
+                printf("    at point %u, operation %d\n", points[p], operation);
+                test_give_up();
+            }
+        }
+    }
+    COMPARE(interrupted, >=, 15);
+}
+
+/* ---- deaths ---------------------------------------------------------------------------------------------- */
+
+static void save_and_die(void *context)
+{
+    (void)context;
+    fault_arm(plan->point, plan->skip, die_here);
+    save();
+}
+
+static void open_and_die(void *context)
+{
+    (void)context;
+    fault_arm(plan->point, plan->skip, die_here);
+    larder_pool_close(open_saving("p"));
+}
+
+static unsigned expect_truth(bool all)
+{
+    larder_pool *pool = open_saving("p");
+    const larder_key deleted = key_of("deleted");
+    unsigned found = 0;
+    for (uint64_t i = 0; i < 50; i++) {
+        described what;
+        larder_hit hit;
+        enum reading reading = read_described(pool, key_number(i), i, &what, &hit);
+        CHECK(reading != READ_TORN);
+        CHECK(reading == READ_NOTHING || what.version == 2);
+        found += reading == READ_WHOLE;
+    }
+    CHECK(!larder_exists(pool, &deleted));
+    CHECK(!all || found == 50);
+    CHECK(!is_there("kept/p.snapshot"));
+    larder_pool_leave(pool);
+    CHECK_POOL_AFTER_DEATHS(pool);
+    larder_pool_close(pool);
+    return found;
+}
+
+TEST(killed,
+     "who is killed anywhere in saving or loading leaves all of it, or a part, or nothing, and never what was dead")
+{
+    plan = shared_memory(sizeof *plan);
+    for (plan->point = LARDER_AT_CLOSE; plan->point < LARDER_FAULT_POINTS; plan->point++) {
+        for (plan->skip = 0; plan->skip < 60; plan->skip += 29) {
+            larder_pool *pool = open_saving("p");
+            const larder_key deleted = key_of("deleted");
+            for (uint64_t i = 0; i < 50; i++) {
+                for (uint64_t version = 1; version <= 2; version++) {
+                    put_described(pool, key_number(i), &(described){.key = i, .version = version}, 400, LARDER_SET,
+                                  LARDER_NO_EXPIRY);
+                }
+            }
+            put_text(pool, "deleted", "v");
+            larder_delete(pool, &deleted);
+            larder_pool_close(pool);
+            bool dies = plan->skip == 0 ||
+                        ((plan->point == LARDER_AT_RECORD || plan->point == LARDER_AT_LOAD) && plan->skip < 50);
+            int status = 0;
+            if (plan->point <= LARDER_AT_CLOSED) {
+                status = child_wait(child_start(save_and_die, NULL));
+            } else {
+                save();
+                status = child_wait(child_start(open_and_die, NULL));
+            }
+            EQUAL(status, dies ? 256 + SIGKILL : 0);
+            expect_truth(!dies || plan->point == LARDER_AT_CLOSE || plan->point == LARDER_AT_CLOSED ||
+                         plan->point == LARDER_AT_CLAIM);
+            unlink(path_of("p")); /* the machine is switched off without a save */
+            EQUAL(expect_truth(false), 0);
+            remove_pool();
+            if (test_failures() > 0) {
+                printf("    at fault point %u, skip %llu\n", plan->point, (unsigned long long)plan->skip);
+                test_give_up();
+            }
+        }
+    }
+}
+
+/* ---- everybody at once ----------------------------------------------------------------------------------- */
+
+enum { OWN_KEYS = 40 };
+
+/* What a key's only owner knows of it: the version that was stored last (0: it is gone); but if a store could not be
+ * done surely since, it may be any from that one on. */
+typedef struct knowledge {
+    uint64_t is, unsure_from;
+} knowledge;
+
+static void look(larder_pool *pool, uint64_t number, knowledge *k)
+{
+    described what;
+    larder_hit hit;
+    switch (read_described(pool, key_number(number), number, &what, &hit)) {
+    case READ_WHOLE:
+        if (what.version != k->is && (k->unsure_from == 0 || what.version < k->unsure_from)) {
+            test_failed(__FILE__, __LINE__, "key %llu has version %llu, not %llu", (unsigned long long)number,
+                        (unsigned long long)what.version, (unsigned long long)k->is);
+        }
+        break;
+    case READ_TORN:
+        test_failed(__FILE__, __LINE__, "key %llu is torn", (unsigned long long)number);
+        break;
+    case READ_NOTHING: /* it may come back with the snapshot if the pool is just being saved */
+        break;
+    }
+}
+
+static void own_some_keys(void *context)
+{
+    uint64_t first = (uint64_t)(uintptr_t)context * OWN_KEYS, version = 0;
+    rng r = {test_seed() + first};
+    knowledge known[OWN_KEYS] = {{0, 0}};
+    larder_pool *pool = open_saving("p");
+    while (!atomic_load(&plan->saved) && test_failures() == 0) {
+        uint64_t i = rng_below(&r, OWN_KEYS), number = first + i;
+        const larder_key key = key_number(number);
+        version++;
+        described what = {.key = number, .version = version, .block = version % 2 == 0};
+        switch (rng_below(&r, 8)) {
+        case 0:
+        case 1: {
+            enum larder_result result =
+                put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, 4000), LARDER_SET, LARDER_NO_EXPIRY);
+            if (result != LARDER_UNREACHED) {
+                known[i] = (knowledge){result == LARDER_OK ? version : 0, 0};
+            } else if (known[i].unsure_from == 0) {
+                known[i].unsure_from = version;
+            }
+            break;
+        }
+        case 2:
+            larder_delete(pool, &key);
+            known[i] = pool->undone ? known[i] : (knowledge){0, 0};
+            break;
+        case 3:
+            larder_pool_leave(pool);
+            break;
+        default:
+            look(pool, number, &known[i]);
+        }
+    }
+    larder_pool_leave(pool);
+    larder_pool_close(pool);
+}
+
+TEST(busy, "while a busy pool is saved and loaded again and again, nobody ever reads what it has replaced or deleted")
+{
+    plan = shared_memory(sizeof *plan);
+    pid_t children[3];
+    larder_pool_close(open_saving("p"));
+    for (uintptr_t i = 0; i < 3; i++) {
+        children[i] = child_start(own_some_keys, (void *)i);
+    }
+    uint64_t saves = 0;
+    while (saves < 25 * test_scale() && test_failures() == 0) {
+        const larder_pool_config config = saving_config("p");
+        larder_error error = {.message = ""};
+        larder_saved saved;
+        int result = larder_pool_save(&config, &saved, &error);
+        if (result < 0) {
+            test_failed(__FILE__, __LINE__, "not saved: %s", error.message);
+        }
+        saves += result == 1;
+        usleep(4000); /* so that they meet pools in all their ages; nothing depends on it */
+    }
+    atomic_store(&plan->saved, true);
+    for (int i = 0; i < 3; i++) {
+        EQUAL(child_wait(children[i]), 0);
+    }
+    larder_pool *pool = open_saving("p");
+    CHECK_POOL_AFTER_DEATHS(pool);
+}

@@ -1,0 +1,156 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "item.h"
+#include "snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void tell(larder_pool *pool, enum larder_beginning began, uint64_t items, uint64_t dropped, const char *reason)
+{
+    larder_header *header = pool->header;
+    header->snapshot_items = items;
+    header->snapshot_dropped = dropped;
+    snprintf(header->reason, sizeof header->reason, "%s", reason);
+    /* release: what is told is complete. */
+    atomic_store_explicit(&header->began, began, memory_order_release);
+}
+
+/* The record at that place, if all of it is there and its parts fit in it. */
+static const larder_snapshot_record *record_at(const uint8_t *records, uint64_t at, uint64_t end)
+{
+    const larder_snapshot_record *record = (const larder_snapshot_record *)(const void *)(records + at);
+    if (end - at < sizeof *record || record->bytes > end - at || record->key_length == 0 ||
+        record->key_length > LARDER_KEY_MAX || record->tags > LARDER_TAGS_MAX || record->queue >= LARDER_QUEUES ||
+        record->level > LARDER_LEVEL_MAX || record->layout > LARDER_LAYOUTS || record->size > record->bytes) {
+        return NULL;
+    }
+    uint64_t value_at = larder_snapshot_value_at(record->tags, record->key_length);
+    bool whole = record->bytes == value_at + larder_snapshot_padded(record->size) &&
+                 (record->kind != LARDER_COUNTER_KIND || record->size == sizeof(uint64_t));
+    return whole ? record : NULL;
+}
+
+/* All of it, before any of it is used. */
+static bool is_sound(const larder_snapshot_header *header, const uint8_t *records)
+{
+    uint64_t items = 0;
+    if (larder_snapshot_sum(0, records, header->bytes) != header->records_sum) {
+        return false;
+    }
+    for (uint64_t at = 0; at < header->bytes; items++) {
+        const larder_snapshot_record *record = record_at(records, at, header->bytes);
+        if (record == NULL || record->stamp > header->clock) {
+            return false;
+        }
+        at += record->bytes;
+    }
+    return items == header->items;
+}
+
+typedef struct image {
+    const larder_pool *pool;
+    const larder_snapshot_record *record;
+    const uint8_t *bytes;
+} image;
+
+static void write_image(const void *context, void *to, uintptr_t address)
+{
+    const image *from = context;
+    memcpy(to, from->bytes, from->record->size);
+    if (from->record->layout != 0) {
+        from->pool->config.ops.moved(to, from->record->size, from->record->kind,
+                                     (intptr_t)(address - from->record->address));
+    }
+}
+
+/* Values of another PHP's layout cannot be moved by this one. */
+static bool is_of_use(const larder_pool *pool, const larder_snapshot_header *header,
+                      const larder_snapshot_record *record, uint64_t now)
+{
+    bool ours =
+        record->layout == 0 || (pool->config.layout != 0 && header->layouts[record->layout - 1] == pool->config.layout);
+    return ours && (record->expiry == LARDER_NO_EXPIRY || now < record->expiry);
+}
+
+/* Through the ordinary writer, as a fill that is judged by the clock at which the pool was closed: what others have
+ * done with this pool since it was made refuses it. model/save.pml: loader() */
+static bool load_record(larder_pool *pool, const larder_snapshot_header *header, const larder_snapshot_record *record)
+{
+    const uint8_t *at = (const uint8_t *)record;
+    const char *name = (const char *)(at + larder_snapshot_key_at(record->tags));
+    const image from = {pool, record, at + larder_snapshot_value_at(record->tags, record->key_length)};
+    const larder_key key = {name, record->key_length, larder_hash(name, record->key_length)};
+    larder_value value = {.kind = record->kind,
+                          .has_layout = record->layout != 0,
+                          .size = record->size,
+                          .write = write_image,
+                          .context = &from};
+    if (record->kind == LARDER_COUNTER_KIND) {
+        memcpy(&value.counter, from.bytes, sizeof value.counter);
+        value.counter >>= 1;
+    }
+    const larder_past past = {.stamp = record->stamp,
+                              .queue = (enum larder_list)record->queue,
+                              .visited = record->visited != 0,
+                              .level = record->level};
+    const larder_terms terms = {.mode = LARDER_ADD,
+                                .verb = LARDER_FILL,
+                                .token = header->clock,
+                                .life = pool->life,
+                                .expiry = record->expiry,
+                                .cost = record->cost,
+                                .tags_count = record->tags,
+                                .tags = (const uint64_t *)(const void *)(at + sizeof *record),
+                                .past = &past};
+    LARDER_FAULT(LARDER_AT_LOAD);
+    return larder_restore(pool, &key, &value, &terms) == LARDER_OK;
+}
+
+static void load_records(larder_pool *pool, const larder_snapshot_header *header, const uint8_t *records)
+{
+    uint64_t loaded = 0, dropped = 0, now = larder_pool_now(pool);
+    for (uint64_t at = 0; at < header->bytes; at += record_at(records, at, header->bytes)->bytes) {
+        const larder_snapshot_record *record = record_at(records, at, header->bytes);
+        /* relaxed: whoever takes the pool's name does not depend on what we do here. */
+        if (atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES) {
+            return;
+        }
+        bool done = is_of_use(pool, header, record, now) && load_record(pool, header, record);
+        loaded += done;
+        dropped += !done;
+    }
+    tell(pool, LARDER_LOADED, loaded, dropped, "");
+}
+
+void larder_snapshot_load(larder_pool *pool)
+{
+    larder_snapshot_header header;
+    int fd = pool->snapshot_fd;
+    if (fd < 0) {
+        return;
+    }
+    pool->snapshot_fd = -1;
+    /* One that another made meanwhile was not made for this snapshot. */
+    bool ours = memcmp(pool->geometry.id, pool->snapshot_for, sizeof pool->snapshot_for) == 0 &&
+                pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+    uint64_t size = ours ? sizeof header + header.bytes : 0;
+    void *file = ours ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (file == MAP_FAILED) {
+        if (ours) {
+            tell(pool, LARDER_BEGAN_EMPTY, 0, 0, "The snapshot could not be read; save again.");
+        }
+    } else if (!is_sound(&header, (const uint8_t *)file + sizeof header)) {
+        tell(pool, LARDER_BEGAN_EMPTY, 0, 0, "The snapshot was damaged; save again.");
+    } else {
+        load_records(pool, &header, (const uint8_t *)file + sizeof header);
+    }
+    if (file != MAP_FAILED) {
+        munmap(file, size);
+    }
+    close(fd);
+}

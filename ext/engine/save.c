@@ -1,0 +1,313 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "directory.h"
+#include "file.h"
+#include "index.h"
+#include "segment.h"
+#include "snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define BUFFER (1u << 20)
+
+/* The file being written. */
+typedef struct writer {
+    larder_pool *pool;
+    int fd;
+    uint8_t *buffer;
+    size_t used;
+    larder_snapshot_header header;
+    bool failed;
+} writer;
+
+static void flush(writer *w)
+{
+    size_t done = 0;
+    w->header.records_sum = larder_snapshot_sum(w->header.records_sum, w->buffer, w->used);
+    while (done < w->used && !w->failed) {
+        ssize_t written = write(w->fd, w->buffer + done, w->used - done);
+        w->failed = written < 0 && errno != EINTR;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    w->header.bytes += w->used;
+    w->used = 0;
+}
+
+/* Everything is written in whole words: the checksum counts in them, and so does the buffer. */
+static void append(writer *w, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    while (size > 0 && !w->failed) {
+        size_t part = size < BUFFER - w->used ? size : BUFFER - w->used;
+        memcpy(w->buffer + w->used, at, part);
+        w->used += part;
+        at += part;
+        size -= part;
+        if (w->used == BUFFER) {
+            flush(w);
+        }
+    }
+}
+
+static void pad(writer *w)
+{
+    static const uint8_t zeros[sizeof(uint64_t)];
+    append(w, zeros, (sizeof zeros - w->used % sizeof zeros) % sizeof zeros);
+}
+
+/* Does a word of the index lead to the item at that offset? */
+static bool is_indexed(const larder_pool *pool, const larder_item *item, uint64_t offset)
+{
+    const char *key = larder_item_key(item);
+    larder_place place = larder_place_of(pool, larder_hash(key, item->key_length));
+    const larder_bucket *buckets[2] = {place.first, place.second};
+    for (uint32_t i = 0; i < 2 * LARDER_BUCKET_WORDS; i++) {
+        /* acquire: the item was complete before its word was placed. */
+        uint64_t word = atomic_load_explicit(&buckets[i / LARDER_BUCKET_WORDS]->word[i % LARDER_BUCKET_WORDS],
+                                             memory_order_acquire);
+        uint32_t segment = larder_word_segment(pool, word);
+        if (segment < pool->segment_count && larder_word_offset(pool, word) == offset &&
+            word >> 48 == place.fingerprint && !larder_is_void(pool, segment, larder_word_generation(word))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void append_item(writer *w, const larder_item *item, uint64_t offset, uint32_t segment)
+{
+    larder_pool *pool = w->pool;
+    size_t value_at = larder_item_value_at(item->tags, item->key_length, item->kind);
+    larder_snapshot_record record = {
+        .address = pool->geometry.base + offset + value_at,
+        .size = larder_item_bytes(pool, item) - value_at - item->spare,
+        .stamp = item->stamp,
+        .expiry = larder_told_expiry(&item->expiry),
+        .cost = item->cost,
+        .key_length = item->key_length,
+        .tags = item->tags,
+        .kind = item->kind,
+        .layout = item->traits & LARDER_LAYOUT_MASK,
+        .queue = pool->segments[segment].queue,
+        .visited = atomic_load_explicit(&item->visited, memory_order_relaxed),
+        .level = larder_item_level(item),
+    };
+    record.bytes = larder_snapshot_value_at(record.tags, record.key_length) + larder_snapshot_padded(record.size);
+    LARDER_FAULT(LARDER_AT_RECORD);
+    append(w, &record, sizeof record);
+    if (record.tags > 0) {
+        append(w, larder_item_tags(item), record.tags * sizeof(uint64_t));
+    }
+    append(w, larder_item_key(item), record.key_length);
+    pad(w);
+    if (item->kind == LARDER_COUNTER_KIND) {
+        /* Its number, as it is now, whatever a mover may have marked there. */
+        uint64_t counter = (uint64_t)atomic_load_explicit((const _Atomic uint64_t *)((const uint8_t *)item + value_at),
+                                                          memory_order_acquire);
+        counter &= ~UINT64_C(1);
+        append(w, &counter, sizeof counter);
+    } else {
+        append(w, (const uint8_t *)item + value_at, record.size);
+    }
+    pad(w);
+    w->header.items++;
+}
+
+/* Is this an item, as far as one can tell? */
+static bool is_whole(const larder_pool *pool, const larder_item *item, uint64_t room)
+{
+    size_t bytes = larder_item_bytes(pool, item);
+    return bytes <= room && item->key_length > 0 && item->tags <= LARDER_TAGS_MAX &&
+           larder_item_value_at(item->tags, item->key_length, item->kind) + item->spare <= bytes &&
+           (item->kind != LARDER_COUNTER_KIND ||
+            larder_item_value_at(item->tags, item->key_length, item->kind) + sizeof(uint64_t) <= bytes);
+}
+
+static void append_segment(writer *w, uint32_t segment)
+{
+    larder_pool *pool = w->pool;
+    uint64_t first = ((uint64_t)segment << pool->segment_shift) / 8, bits = larder_segment_bytes(pool) / 8;
+    uint64_t end =
+        larder_segment_offset(pool, segment) + ((uint64_t)pool->segments[segment].run << pool->segment_shift);
+    for (uint64_t bit = first; bit < first + bits && !w->failed; bit += 64) {
+        /* acquire: a marked item is complete. */
+        uint64_t starts = atomic_load_explicit(&pool->starts[bit / 64], memory_order_acquire);
+        for (; starts != 0; starts &= starts - 1) {
+            uint64_t offset = pool->segments_at + (bit + (uint64_t)__builtin_ctzll(starts)) * 8;
+            const larder_item *item = (const larder_item *)(pool->rw + offset);
+            if (offset + sizeof *item <= end && is_whole(pool, item, end - offset) && is_indexed(pool, item, offset) &&
+                larder_is_alive(pool, item)) {
+                append_item(w, item, offset, segment);
+            }
+        }
+    }
+}
+
+/* What was used again first, and of either queue the oldest first: in the order in which it came. */
+static int compare_segments(const void *left, const void *right)
+{
+    const larder_segment *a = *(const larder_segment *const *)left, *b = *(const larder_segment *const *)right;
+    if (a->queue != b->queue) {
+        return a->queue == LARDER_MAIN ? -1 : 1;
+    }
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+static bool append_segments(writer *w)
+{
+    larder_pool *pool = w->pool;
+    uint32_t count = 0;
+    const larder_segment **order = calloc(pool->segment_count, sizeof *order);
+    if (order == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pool->segment_count; i++) {
+        uint32_t state = atomic_load_explicit(&pool->segments[i].state, memory_order_acquire);
+        if (state == LARDER_OPEN || state == LARDER_SEALED) {
+            order[count++] = &pool->segments[i];
+        }
+    }
+    qsort(order, count, sizeof *order, compare_segments);
+    for (uint32_t i = 0; i < count && !w->failed; i++) {
+        append_segment(w, (uint32_t)(order[i] - pool->segments));
+    }
+    free(order);
+    return !w->failed;
+}
+
+/* The header comes last: a file without one is none. */
+static bool write_all(writer *w)
+{
+    larder_pool *pool = w->pool;
+    larder_snapshot_header *header = &w->header;
+    *header = (larder_snapshot_header){.magic = LARDER_SNAPSHOT_MAGIC,
+                                       .version = LARDER_SNAPSHOT_VERSION,
+                                       .format = LARDER_FORMAT,
+                                       .saved = larder_pool_now(pool)};
+    snprintf(header->name, sizeof header->name, "%s", pool->name);
+    if (!larder_snapshot_identify(w->fd, header) || lseek(w->fd, sizeof *header, SEEK_SET) < 0 || !append_segments(w)) {
+        return false;
+    }
+    flush(w);
+    for (uint32_t i = 0; i < LARDER_LAYOUTS; i++) {
+        header->layouts[i] = atomic_load_explicit(&pool->header->layouts[i], memory_order_acquire);
+    }
+    header->clock = larder_now_logical(pool->header); /* after the items: no stamp among them is younger */
+    header->sum = larder_snapshot_sum(0, header, offsetof(larder_snapshot_header, sum));
+    return !w->failed && pwrite(w->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && fsync(w->fd) == 0;
+}
+
+static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved, larder_error *error)
+{
+    char temporary[LARDER_NAME_MAX + 32], final[LARDER_NAME_MAX + 32];
+    larder_snapshot_name(pool, ".new-", temporary);
+    larder_snapshot_name(pool, "", final);
+    snprintf(saved->path, sizeof saved->path, "%s/%s", pool->snapshots, final);
+    unlinkat(snapshots, temporary, 0); /* of one who was interrupted */
+    writer w = {.pool = pool,
+                .fd = openat(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+                .buffer = malloc(BUFFER)};
+    errno = w.fd >= 0 && w.buffer == NULL ? ENOMEM : errno;
+    bool written = w.fd >= 0 && w.buffer != NULL && write_all(&w);
+    LARDER_FAULT(LARDER_AT_SNAPSHOT);
+    written = written && renameat(snapshots, temporary, snapshots, final) == 0 && fsync(snapshots) == 0;
+    if (!written) {
+        larder_fail(error,
+                    "The snapshot %s cannot be written (%s); make room there, or set larder.snapshot to another "
+                    "directory.",
+                    saved->path, strerror(errno));
+        unlinkat(snapshots, temporary, 0);
+        unlinkat(snapshots, final, 0); /* it may have its name, and then not for good */
+    }
+    if (w.fd >= 0) {
+        close(w.fd);
+    }
+    free(w.buffer);
+    saved->items = w.header.items;
+    saved->bytes = w.header.bytes + sizeof w.header;
+    return written;
+}
+
+/* Under the directory's lock. Closes the pool, and opens it again if it cannot be saved. model/save.pml: saver() */
+static bool close_and_write(larder_pool *pool, int directory, int snapshots, larder_saved *saved, larder_error *error)
+{
+    /* Nobody moves items or recycles segments while we read. */
+    if (!larder_lock(pool)) {
+        return larder_fail(error,
+                           "Another process makes room in the pool \"%s\" and does not go on; if it is stopped, end "
+                           "it, and save again.",
+                           pool->name);
+    }
+    LARDER_FAULT(LARDER_AT_CLOSE);
+    /* seq_cst, and a fence: what an operation has written that does not see the mark, we see. */
+    atomic_store_explicit(&pool->header->dead, LARDER_CLOSED, memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
+    bool written = write_snapshot(pool, snapshots, saved, error);
+    if (written) {
+        LARDER_FAULT(LARDER_AT_CLOSED);
+        unlinkat(directory, pool->name, 0); /* else the next to open it replaces it: it is marked */
+    } else {
+        atomic_store_explicit(&pool->header->dead, LARDER_LIVES, memory_order_seq_cst);
+    }
+    larder_unlock(pool);
+    return written;
+}
+
+static bool still_has_its_name(const larder_pool *pool, int directory)
+{
+    struct stat status;
+    return atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES &&
+           fstatat(directory, pool->name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == pool->device &&
+           status.st_ino == pool->inode;
+}
+
+static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error)
+{
+    int directory = larder_directory_open(pool->directory, error), snapshots = -1, result = -1;
+    if (directory >= 0 && larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error)) {
+        snapshots = larder_directory_open(pool->snapshots, error);
+        if (!still_has_its_name(pool, directory)) {
+            result = 0; /* replaced in this very moment */
+        } else if (snapshots >= 0) {
+            result = close_and_write(pool, directory, snapshots, saved, error) ? 1 : -1;
+        }
+        flock(directory, LOCK_UN);
+    }
+    if (snapshots >= 0) {
+        close(snapshots);
+    }
+    if (directory >= 0) {
+        close(directory);
+    }
+    return result;
+}
+
+int larder_pool_save(const larder_pool_config *config, larder_saved *saved, larder_error *error)
+{
+    larder_pool_config existing = *config;
+    existing.only_existing = true;
+    existing.size = 0;
+    error->message[0] = '\0';
+    if (config->snapshots == NULL) {
+        larder_fail(error,
+                    "The pool \"%s\" cannot be saved: snapshots are switched off; set larder.snapshot to a "
+                    "directory on a disk.",
+                    config->name);
+        return -1;
+    }
+    larder_pool *pool = larder_pool_open(&existing, error);
+    if (pool == NULL) {
+        return error->message[0] == '\0' ? 0 : -1;
+    }
+    int result = save_open(pool, saved, error);
+    larder_pool_close(pool);
+    return result;
+}

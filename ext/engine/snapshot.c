@@ -1,0 +1,200 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "snapshot.h"
+#include "directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+uint64_t larder_snapshot_sum(uint64_t sum, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, at + i, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* FNV-1a, by words; the shift brings high bits down */
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+bool larder_snapshot_identify(int fd, larder_snapshot_header *header)
+{
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status) != 0) {
+        return false;
+    }
+    header->inode = status.stx_ino;
+    header->birth = (status.stx_mask & STATX_BTIME) != 0
+                        ? (uint64_t)status.stx_btime.tv_sec * UINT64_C(1000000000) + status.stx_btime.tv_nsec
+                        : 0;
+    return true;
+}
+
+void larder_snapshot_name(const larder_pool *pool, const char *prefix, char name[LARDER_NAME_MAX + 32])
+{
+    snprintf(name, LARDER_NAME_MAX + 32, "%s%s%s", prefix, pool->name, LARDER_SNAPSHOT_SUFFIX);
+}
+
+/* The directory of snapshots, if it is there and this user's; it is not made. In another user's nothing is ours. */
+static int open_directory(const larder_pool *pool, larder_error *why)
+{
+    struct stat status;
+    if (pool->snapshots[0] == '\0') {
+        larder_fail(why, "Snapshots are switched off (larder.snapshot).");
+        return -1;
+    }
+    int directory = open(pool->snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory >= 0 && (fstat(directory, &status) != 0 || status.st_uid != geteuid())) {
+        larder_fail(why, "The directory of snapshots, %s, is another user's; set larder.snapshot to one of user %u's.",
+                    pool->snapshots, (unsigned)geteuid());
+        close(directory);
+        return -1;
+    }
+    return directory;
+}
+
+static bool is_ours_alone(const struct stat *status)
+{
+    return status->st_uid == geteuid() && (status->st_mode & 077) == 0;
+}
+
+/* Opens the snapshot and reads its header. Every refusal is for good: what is not loaded now never will be. */
+static int open_sound(const larder_pool *pool, int directory, const char *file, larder_snapshot_header *header,
+                      larder_error *why)
+{
+    struct stat status;
+    larder_snapshot_header now;
+    if (fstat(directory, &status) != 0 || !is_ours_alone(&status)) {
+        larder_fail(why, "The directory %s is not one that only user %u can use; run chmod 0700 on it.",
+                    pool->snapshots, (unsigned)geteuid());
+        return -1;
+    }
+    int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        larder_fail(why, "The snapshot %s/%s cannot be opened (%s); save again.", pool->snapshots, file,
+                    strerror(errno));
+        return -1;
+    }
+    bool sound = false;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_ours_alone(&status)) {
+        larder_fail(why, "The snapshot %s/%s was not a file that only user %u can use; find out who wrote it.",
+                    pool->snapshots, file, (unsigned)geteuid());
+    } else if (pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header ||
+               header->magic != LARDER_SNAPSHOT_MAGIC ||
+               (header->version == LARDER_SNAPSHOT_VERSION &&
+                header->sum != larder_snapshot_sum(0, header, offsetof(larder_snapshot_header, sum)))) {
+        larder_fail(why, "The snapshot %s/%s was damaged; save again.", pool->snapshots, file);
+    } else if (header->version != LARDER_SNAPSHOT_VERSION || header->format != LARDER_FORMAT) {
+        larder_fail(why, "The snapshot %s/%s was written by another version of the extension; save again.",
+                    pool->snapshots, file);
+    } else if (header->bytes != (uint64_t)status.st_size - sizeof *header) {
+        larder_fail(why, "The snapshot %s/%s was truncated; save again.", pool->snapshots, file);
+    } else if (strncmp(header->name, pool->name, sizeof header->name) != 0 || !larder_snapshot_identify(fd, &now) ||
+               now.inode != header->inode || now.birth != header->birth) {
+        larder_fail(why,
+                    "The snapshot %s/%s was a copy, or restored from a backup, and may be older than what was "
+                    "invalidated since; save again.",
+                    pool->snapshots, file);
+    } else {
+        sound = true;
+    }
+    if (!sound) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* N2 */
+static bool unlink_for_good(const larder_pool *pool, int directory, const char *file, larder_error *why)
+{
+    LARDER_FAULT(LARDER_AT_CLAIM);
+    return (unlinkat(directory, file, 0) == 0 && fsync(directory) == 0) ||
+           larder_fail(why,
+                       "The old snapshot %s/%s cannot be removed (%s), and so must not be used; make it removable for "
+                       "user %u.",
+                       pool->snapshots, file, strerror(errno), (unsigned)geteuid());
+}
+
+static bool exists(int directory, const char *file)
+{
+    struct stat status;
+    return fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* model/save.pml: maker() */
+void larder_snapshot_claim(larder_pool *pool, larder_header *header)
+{
+    char file[LARDER_NAME_MAX + 32];
+    larder_snapshot_header found;
+    larder_error why = {.message = "There was no snapshot."};
+    int fd = -1, directory = open_directory(pool, &why);
+    larder_snapshot_name(pool, "", file);
+    if (directory >= 0 && exists(directory, file)) {
+        fd = open_sound(pool, directory, file, &found, &why);
+        if (!unlink_for_good(pool, directory, file, &why) && fd >= 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    if (directory >= 0) {
+        close(directory);
+    }
+    if (fd >= 0) {
+        /* Where the clock of the pool stopped that was saved: all its stamps are older than what happens from now on.
+         */
+        atomic_store_explicit(&header->clock, found.clock > 0 ? found.clock : 1, memory_order_relaxed);
+        larder_fail(&why, "Whoever was to load the snapshot has not done it.");
+    }
+    snprintf(header->reason, sizeof header->reason, "%.*s", (int)sizeof header->reason - 1, why.message);
+    atomic_store_explicit(&header->began, fd >= 0 ? LARDER_LOADING : LARDER_BEGAN_EMPTY, memory_order_relaxed);
+    if (pool->snapshot_fd >= 0) {
+        close(pool->snapshot_fd);
+    }
+    pool->snapshot_fd = fd;
+    memcpy(pool->snapshot_for, header->geometry.id, sizeof pool->snapshot_for);
+}
+
+int larder_snapshot_discard(const larder_pool *pool, larder_error *error)
+{
+    char file[LARDER_NAME_MAX + 32];
+    larder_error none = {.message = ""};
+    int result = 0, snapshots = open_directory(pool, &none);
+    larder_snapshot_name(pool, "", file);
+    if (snapshots >= 0 && exists(snapshots, file)) {
+        result = unlink_for_good(pool, snapshots, file, error) ? 1 : -1;
+    }
+    if (snapshots >= 0) {
+        close(snapshots);
+    }
+    return result;
+}
+
+bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error *error)
+{
+    char file[LARDER_NAME_MAX + 32];
+    larder_error none = {.message = ""};
+    int snapshots = open_directory(pool, &none);
+    larder_snapshot_name(pool, "", file);
+    bool lies_about = snapshots >= 0 && exists(snapshots, file), done = true;
+    if (snapshots >= 0) {
+        close(snapshots);
+    }
+    if (lies_about) {
+        /* Not one that is just being written, or claimed by the maker of the next pool. */
+        done = larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error);
+        if (done && atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES) {
+            done = larder_snapshot_discard(pool, error) >= 0;
+        }
+        flock(directory, LOCK_UN);
+    }
+    return done;
+}

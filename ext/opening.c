@@ -1,0 +1,280 @@
+/* Larder\SharedMemory: the life of pools. Opening, removing, saving and naming them. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php_larder.h"
+
+#include "shared_memory.h"
+
+#include "engine/geometry.h"
+#include "engine/snapshot.h"
+#include "engine/token.h"
+#include "image/image.h"
+
+#include "zend_exceptions.h"
+
+static bool read_settings(larder_pool_config *config)
+{
+    const char *mode = LARDER_G(zero_copy) == NULL ? "auto" : LARDER_G(zero_copy);
+    if (strcmp(mode, "auto") == 0) {
+        config->zero_copy = LARDER_ZERO_COPY_AUTO;
+    } else if (strcmp(mode, "on") == 0 || strcmp(mode, "1") == 0) {
+        config->zero_copy = LARDER_ZERO_COPY_ON;
+    } else if (strcmp(mode, "off") == 0 || strcmp(mode, "0") == 0 || strcmp(mode, "") == 0) {
+        config->zero_copy = LARDER_ZERO_COPY_OFF;
+    } else {
+        zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                                "The ini setting larder.zero_copy is \"%s\"; set it to auto, on or off.", mode);
+        return false;
+    }
+    config->protect_unpinned = LARDER_G(protect_unpinned);
+    return true;
+}
+
+/* Where this user's snapshots lie; NULL: nowhere. False: an exception is pending. */
+static bool configured_snapshots(char path[LARDER_PATH_MAX], const char **snapshots)
+{
+    const char *parent = LARDER_G(snapshot) == NULL ? "" : LARDER_G(snapshot);
+    *snapshots = NULL;
+    if (strcmp(parent, "") == 0 || strcmp(parent, "0") == 0 || strcasecmp(parent, "off") == 0) {
+        return true;
+    }
+    if (parent[0] != '/' ||
+        snprintf(path, LARDER_PATH_MAX, "%s/larder-%u", parent, (unsigned)geteuid()) >= (int)LARDER_PATH_MAX) {
+        zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                                "The ini setting larder.snapshot is \"%.80s\"; set it to the absolute path of a "
+                                "directory on a disk, or to off.",
+                                parent);
+        return false;
+    }
+    *snapshots = path;
+    return true;
+}
+
+static bool configured_size(uint64_t *size)
+{
+    const char *text = LARDER_G(size) == NULL ? "0" : LARDER_G(size);
+    zend_string *value = zend_string_init(text, strlen(text), 0), *error = NULL;
+    zend_long bytes = zend_ini_parse_quantity(value, &error);
+    zend_string_release(value);
+    if (error != NULL || bytes < 0) {
+        zend_throw_exception_ex(
+            larder_pool_unusable_class, 0,
+            "The ini setting larder.size is \"%s\"; set it to a number of bytes such as 256M, or 0.", text);
+        if (error != NULL) {
+            zend_string_release(error);
+        }
+        return false;
+    }
+    *size = (uint64_t)bytes;
+    return true;
+}
+
+/* A pool that this process has open already, if it is what is asked for now. */
+static bool suits(const larder_pool *pool, uint64_t size, bool evict)
+{
+    if (size != 0 && larder_round_size(size) != pool->geometry.size) {
+        zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                                "The pool \"%s\" exists with " ZEND_ULONG_FMT " bytes, not the " ZEND_ULONG_FMT
+                                " asked for; ask for that size, or remove the pool first "
+                                "(Larder\\SharedMemory::remove('%s')).",
+                                pool->name, (zend_ulong)pool->geometry.size, (zend_ulong)size, pool->name);
+        return false;
+    }
+    if (evict != (pool->geometry.evict != 0)) {
+        zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                                "The pool \"%s\" was made %s eviction; use another name, or remove the pool first "
+                                "(Larder\\SharedMemory::remove('%s')).",
+                                pool->name, pool->geometry.evict != 0 ? "with" : "without", pool->name);
+        return false;
+    }
+    return true;
+}
+
+static bool names_a_pool(const zend_string *name)
+{
+    /* The engine checks the rest; a NUL it would not see. */
+    return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
+}
+
+/* It may have been removed since; then it is made as it is asked for now. */
+static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
+{
+    larder_pool_config before = pool->config;
+    pool->config.evict = evict;
+    if (size != 0) {
+        pool->config.size = larder_round_size(size);
+    }
+    larder_pool_doubt(pool);
+    if (!larder_pool_enter(pool)) {
+        larder_throw_unreachable(pool);
+    } else if (suits(pool, size, evict)) {
+        return pool;
+    }
+    pool->config = before;
+    return NULL;
+}
+
+static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
+{
+    larder_pool *pool = zend_hash_find_ptr(&LARDER_G(pools), name);
+    larder_error error;
+    char snapshots[LARDER_PATH_MAX];
+    larder_pool_config config = {.name = ZSTR_VAL(name),
+                                 .size = size,
+                                 .evict = evict,
+                                 .layout = larder_image_layout(),
+                                 .ops = {.moved = larder_image_moved}};
+    if (pool != NULL) {
+        return open_again(pool, size, evict);
+    }
+    if (!read_settings(&config) || !configured_snapshots(snapshots, &config.snapshots)) {
+        return NULL;
+    }
+    pool = larder_pool_open(&config, &error);
+    if (pool == NULL) {
+        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
+        return NULL;
+    }
+    zend_string *persistent = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), 1);
+    zend_hash_add_ptr(&LARDER_G(pools), persistent, pool);
+    zend_string_release(persistent);
+    return pool;
+}
+
+ZEND_METHOD(Larder_SharedMemory, open)
+{
+    zend_string *name = NULL;
+    zend_long bytes = 0;
+    bool automatic = true, evict = true;
+    ZEND_PARSE_PARAMETERS_START(0, 3)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR(name)
+    Z_PARAM_LONG_OR_NULL(bytes, automatic)
+    Z_PARAM_BOOL(evict)
+    ZEND_PARSE_PARAMETERS_END();
+    uint64_t size = (uint64_t)bytes;
+    if (ZEND_NUM_ARGS() < 2) {
+        automatic = true;
+    }
+    if (CG(compiler_options) & ZEND_COMPILE_PRELOAD) {
+        zend_throw_exception(
+            larder_pool_unusable_class,
+            "A pool cannot be opened while opcache preloads, in a process that others are forked from; "
+            "open it in the request.",
+            0);
+        RETURN_THROWS();
+    }
+    if (automatic && !configured_size(&size)) {
+        RETURN_THROWS();
+    }
+    if ((!automatic || size != 0) && (size < LARDER_SIZE_MIN || size > LARDER_SIZE_MAX)) {
+        if (automatic) {
+            zend_throw_exception(
+                larder_pool_unusable_class,
+                "The ini setting larder.size must be between 4M (4194304) and 1024G; set it to 0 for an "
+                "automatic choice.",
+                0);
+        } else {
+            zend_argument_value_error(
+                2, "must be between 4194304 (4 MiB) and 1099511627776 (1 TiB) bytes, or null, " ZEND_LONG_FMT " given",
+                bytes);
+        }
+        RETURN_THROWS();
+    }
+    zend_string *wanted = name == NULL ? zend_string_init("default", sizeof "default" - 1, 0) : zend_string_copy(name);
+    larder_pool *pool = NULL;
+    if (names_a_pool(wanted)) {
+        pool = find_or_open(wanted, size, evict);
+    } else {
+        zend_argument_value_error(1, "must not contain a NUL byte");
+    }
+    zend_string_release(wanted);
+    if (pool == NULL) {
+        RETURN_THROWS();
+    }
+    object_init_ex(return_value, larder_shared_memory_class);
+    larder_shared_memory_of(Z_OBJ_P(return_value))->pool = pool;
+}
+
+ZEND_METHOD(Larder_SharedMemory, remove)
+{
+    zend_string *name = NULL;
+    char directory[LARDER_PATH_MAX];
+    const char *snapshots;
+    larder_error error;
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    if (name != NULL && !names_a_pool(name)) {
+        zend_argument_value_error(1, "must not contain a NUL byte");
+        RETURN_THROWS();
+    }
+    if (!configured_snapshots(directory, &snapshots)) {
+        RETURN_THROWS();
+    }
+    int removed = larder_pool_remove(NULL, name == NULL ? "default" : ZSTR_VAL(name), snapshots, &error);
+    if (removed < 0) {
+        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
+        RETURN_THROWS();
+    }
+    /* This process need not wait until it happens to look. And it begins anew: that the pool went is its own doing. */
+    larder_pool *pool = name == NULL ? zend_hash_str_find_ptr(&LARDER_G(pools), ZEND_STRL("default"))
+                                     : zend_hash_find_ptr(&LARDER_G(pools), name);
+    if (pool != NULL) {
+        larder_memory_forget(pool->memory);
+        larder_pool_doubt(pool);
+    }
+    RETURN_BOOL(removed == 1);
+}
+
+ZEND_METHOD(Larder_SharedMemory, save)
+{
+    zend_string *name = NULL;
+    char snapshots[LARDER_PATH_MAX];
+    larder_error error;
+    larder_saved saved;
+    larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    if (name != NULL && !names_a_pool(name)) {
+        zend_argument_value_error(1, "must not contain a NUL byte");
+        RETURN_THROWS();
+    }
+    config.name = name == NULL ? "default" : ZSTR_VAL(name);
+    if (!configured_snapshots(snapshots, &config.snapshots)) {
+        RETURN_THROWS();
+    }
+    int done = larder_pool_save(&config, &saved, &error);
+    if (done < 0) {
+        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
+        RETURN_THROWS();
+    }
+    if (done == 0) {
+        RETURN_NULL();
+    }
+    array_init(return_value);
+    add_assoc_string(return_value, "path", saved.path);
+    add_assoc_long(return_value, "items", (zend_long)saved.items);
+    add_assoc_long(return_value, "bytes", (zend_long)saved.bytes);
+}
+
+static void add_name(void *list, const char *name)
+{
+    add_next_index_string(list, name);
+}
+
+ZEND_METHOD(Larder_SharedMemory, names)
+{
+    larder_error error;
+    ZEND_PARSE_PARAMETERS_NONE();
+    array_init(return_value);
+    if (!larder_pool_names(NULL, add_name, return_value, &error)) {
+        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
+        RETURN_THROWS();
+    }
+}
