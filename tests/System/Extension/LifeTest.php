@@ -1,0 +1,149 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System\Extension;
+
+use Larder\SharedMemory;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\TestCase;
+
+/** A pool lives longer than PHP-FPM, and with a snapshot longer than the machine's memory. */
+#[CoversNothing]
+final class LifeTest extends TestCase
+{
+    private const SIZE = 16 << 20;
+    private const ITEMS = 2000;
+
+    private string $pool = '';
+
+    private Scratch $scratch;
+
+    private ?Workers $workers = null;
+
+    protected function setUp(): void
+    {
+        self::assertTrue(\extension_loaded('larder'), 'The extension is not loaded; run this suite by `make test SUITES=system`.');
+        $this->pool = 'system-' . bin2hex(random_bytes(4));
+        $this->scratch = new Scratch();
+        copy(__DIR__ . '/scripts/life.inc', $this->scratch->path . '/life.php');
+    }
+
+    protected function tearDown(): void
+    {
+        $this->workers?->stop();
+        SharedMemory::remove($this->pool);
+    }
+
+    public function testEveryItemIsThereAfterPhpFpmIsRestarted(): void
+    {
+        $this->boot();
+        self::assertSame('stored', $this->ask('store'));
+        for ($i = 0; $i < 3; $i++) {
+            $this->workers?->stop();
+            $this->boot();
+            self::assertSame((string) self::ITEMS, $this->ask('count'));
+        }
+    }
+
+    public function testEveryItemIsThereAfterASaveAndTheLossOfTheMemory(): void
+    {
+        $this->boot();
+        self::assertSame('stored', $this->ask('store'));
+        for ($i = 0; $i < 2; $i++) {
+            $this->workers?->stop();
+            $saved = $this->save();
+            self::assertSame(self::ITEMS, $saved['items']);
+            self::assertFileExists($saved['path']);
+            self::assertFileDoesNotExist(self::path($this->pool));
+            $this->boot();
+            self::assertSame((string) self::ITEMS, $this->ask('count'));
+            self::assertFileDoesNotExist($saved['path']);
+        }
+    }
+
+    public function testWorkersGoOnWithWhatWasSavedWhenAPoolIsSavedUnderThem(): void
+    {
+        $this->boot();
+        self::assertSame('stored', $this->ask('store'));
+        $this->save();
+        self::assertSame((string) self::ITEMS, $this->ask('count'));
+        self::assertSame([], $this->workers?->crashes());
+    }
+
+    public function testNothingComesBackAfterEverythingIsKilledEvenIfTheOldSnapshotDoes(): void
+    {
+        $this->boot();
+        self::assertSame('stored', $this->ask('store'));
+        $this->workers?->stop();
+        $path = $this->save()['path'];
+        copy($path, $this->scratch->path . '/backup');
+        $this->boot();
+        self::assertSame((string) self::ITEMS, $this->ask('count'));
+        $this->values('$pool->invalidateTags(["tag 3"]); $pool->delete("item 0");');
+        foreach ($this->workers?->processIds() ?? [] as $worker) {
+            posix_kill($worker, SIGKILL);
+        }
+        $this->workers?->stop();
+        unlink(self::path($this->pool));
+        rename($this->scratch->path . '/backup', $path);
+        chmod($path, 0600);
+        $this->boot();
+        self::assertSame('0', $this->ask('count'), 'Nothing of an old life.');
+        self::assertStringContainsString('backup', $this->values('echo $pool->statistics()["snapshot"]["reason"];'));
+        self::assertFileDoesNotExist($path);
+    }
+
+    public function testTheCommandSaysWhatItCannotSave(): void
+    {
+        self::assertStringContainsString("There is no pool \"{$this->pool}\"", $this->runPhp('bin/larder save ' . $this->pool, 1));
+        self::assertStringContainsString('is no name', $this->runPhp('bin/larder save ../x', 1));
+        $this->values('$pool->set("k", 1);');
+        self::assertStringContainsString("{$this->pool}: 1 items", $this->runPhp("bin/larder save {$this->pool}", 0));
+    }
+
+    private static function path(string $pool): string
+    {
+        return '/dev/shm/larder-' . posix_geteuid() . '/' . $pool;
+    }
+
+    private function boot(): void
+    {
+        $this->workers = new Workers(['larder.size' => self::SIZE, 'larder.snapshot' => $this->scratch->path], 2);
+    }
+
+    private function ask(string $do): ?string
+    {
+        return $this->workers?->client->get($this->scratch->path . '/life.php', ['pool' => $this->pool, 'do' => $do, 'items' => self::ITEMS]);
+    }
+
+    /** @return array{name: string, path: string, items: int, bytes: int} */
+    private function save(): array
+    {
+        $answer = json_decode($this->runPhp("bin/larder save --json {$this->pool}", 0), true, flags: JSON_THROW_ON_ERROR);
+        self::assertIsArray($answer);
+        self::assertIsArray($answer['saved'] ?? null);
+        /** @var array{name: string, path: string, items: int, bytes: int} */
+        return $answer['saved'][0];
+    }
+
+    /** Runs code on the command line, which shares the workers' pool. */
+    private function values(string $code): string
+    {
+        return $this->runPhp('-r ' . escapeshellarg('$pool = Larder\SharedMemory::open("' . $this->pool . '", ' . self::SIZE . '); ' . $code), 0);
+    }
+
+    private function runPhp(string $arguments, int $expected): string
+    {
+        $settings = ['extension' => Workers::extension(), 'larder.snapshot' => $this->scratch->path];
+        $command = 'cd ' . escapeshellarg(\dirname(__DIR__, 3)) . ' && ' . escapeshellarg(PHP_BINARY);
+        foreach ($settings as $name => $value) {
+            $command .= ' -d ' . escapeshellarg("{$name}={$value}");
+        }
+        exec("{$command} {$arguments} 2>&1", $output, $status);
+        self::assertSame($expected, $status, implode("\n", $output));
+
+        return implode("\n", $output);
+    }
+}
