@@ -339,6 +339,50 @@ TEST(replace_while_moving, "an item that is replaced while it is being moved kee
     larder_pool_close(pool);
 }
 
+static uint64_t written_beside;
+
+/* As many writers do while the one that makes room is not given the processor. */
+static void write_until_refused(void)
+{
+    while (put_block(beside, 1000000 + written_beside, 2000) == LARDER_OK) {
+        written_beside++;
+    }
+    meddled++;
+}
+
+TEST(used_survive_others, "what is used survives although others write faster than room is made for them")
+{
+    larder_pool *pool = open_with("p", 4 * MIB, true);
+    beside = open_with("p", 4 * MIB, true);
+    unsigned lost = 0;
+    enum { ROUNDS = 30, HOT = 150, COLD = 2500 };
+    meddled = 0;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        uint64_t hot = round * (HOT + COLD), cold = hot + HOT;
+        for (uint64_t i = hot; i < cold; i++) {
+            put_block(pool, i, 2000);
+            has_block(pool, i);
+        }
+        fault_arm(LARDER_AT_MOVE, round % 12, write_until_refused);
+        for (uint64_t i = cold; i < cold + COLD; i++) {
+            put_block(pool, i, 2000);
+            larder_pool_leave(pool);
+            larder_pool_leave(beside);
+        }
+        for (uint64_t i = hot; i < cold; i++) {
+            const larder_key key = key_number(i);
+            lost += !larder_delete(pool, &key);
+        }
+    }
+    fault_disarm();
+    EQUAL(meddled, ROUNDS);
+    COMPARE(written_beside, >=, 500);
+    EQUAL(lost, 0);
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
 enum { COUNTERS = 150 };
 
 static int64_t expected_count[COUNTERS];

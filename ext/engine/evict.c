@@ -18,9 +18,10 @@
  * Three things were learnt by simulation on real traces, and matter more than the choice of policy:
  *   - The walk stops and goes on, just ahead of the writers, at the pace of their bytes. Walking whole segments at once
  *     leaves the pool emptier than it has to be, and makes one store in a thousand slow.
- *   - Moving is bounded per call. At the bound it is put off, and the reserve of two segments shrinks for a while;
- *     only if it falls below one and a half are used items dropped. Dropping at the bound raised the miss ratio by up
- *     to 18 % of itself.
+ *   - Moving is bounded per call. At the bound it is put off, and the reserve shrinks for a while. Dropping at the
+ *     bound raised the miss ratio by up to 18 % of itself. Where processors are busy, a process that makes room may
+ *     wait for one while others fill the reserve. Who then finds nothing free walks until something is, and only if
+ *     it has moved a MiB on its way does what was used go, too.
  *   - Where segments wait in limbo for readers, walking on would send the rest of the pool there, too. What lately
  *     waited there is kept as extra reserve instead, and if nothing at all is free, only unpinned segments are walked.
  *
@@ -39,7 +40,9 @@
 #define LONG_RUN                8u /* segments: longer runs are made without looking at what is worth keeping */
 #define MOVES_PER_CALL          32u
 #define VISITS_PER_CALL         96u
-#define RESERVE                 2u /* segments of room to keep */
+#define RESERVE                 3u /* segments of room to keep: an open one each, and what writers leave alone */
+#define WALKS_AT_ONCE           32u
+#define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
 
 enum purpose {
     EVICT,   /* what was used is kept, the rest goes */
@@ -57,6 +60,7 @@ typedef struct walk {
     larder_pool *pool;
     uint32_t segment, generation;
     enum purpose purpose;
+    bool to_the_end; /* now, with nothing put off */
     budget *left;
 } walk;
 
@@ -67,11 +71,13 @@ static uint64_t total_bytes(const larder_pool *pool, uint32_t segment)
 
 /* ---- moving -------------------------------------------------------------------------------------------- */
 
-/* Room in the queue's open segment; opens one of the reserved if it must. */
-static bool room_to_move(larder_pool *pool, enum larder_list queue, uint64_t bytes, uint64_t *offset, uint32_t *to)
+/* Room in main's open segment; opens another if it must, and only to walk to the end that which writers leave alone:
+ * before the walk went on they could fill it. */
+static bool room_to_move(const walk *w, uint64_t bytes, uint64_t *offset, uint32_t *to)
 {
+    larder_pool *pool = w->pool;
     for (int tries = 0; tries < 2; tries++) {
-        uint32_t open = larder_open_of(pool, queue);
+        uint32_t open = larder_open_of(pool, LARDER_MAIN);
         if (open < pool->geometry.segment_count) {
             larder_segment *segment = &pool->segments[open];
             uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
@@ -86,7 +92,7 @@ static bool room_to_move(larder_pool *pool, enum larder_list queue, uint64_t byt
             }
             larder_seal_segment(pool, open);
         }
-        if (larder_open_segment(pool, queue, 0) == LARDER_NO_SEGMENT) {
+        if (larder_open_segment(pool, LARDER_MAIN, w->to_the_end ? 0 : LARDER_KEPT_SEGMENTS) == LARDER_NO_SEGMENT) {
             return false;
         }
     }
@@ -133,7 +139,7 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
     larder_pool *pool = w->pool;
     uint64_t offset, bytes = larder_item_bytes(pool, item);
     uint32_t to;
-    if (!can_move(w, item) || !room_to_move(pool, LARDER_MAIN, bytes, &offset, &to)) {
+    if (!room_to_move(w, bytes, &offset, &to)) {
         return false;
     }
     larder_item *copy = (larder_item *)(pool->rw + offset);
@@ -209,7 +215,7 @@ static bool may_move(const walk *w)
 }
 
 /* Keeps, drops or skips one item. False: it is to be kept, which must wait for another call. */
-static bool visit_item(walk *w, uint64_t offset, bool may_wait)
+static bool visit_item(walk *w, uint64_t offset)
 {
     larder_pool *pool = w->pool;
     larder_item *item = (larder_item *)(pool->rw + offset);
@@ -228,13 +234,11 @@ static bool visit_item(walk *w, uint64_t offset, bool may_wait)
     }
     bool alive = larder_is_alive(pool, item);
     if (alive && is_worth_keeping(w, item, &level)) {
-        if (!may_move(w) && may_wait) {
-            return false;
-        }
-        if (may_move(w) && move_item(w, item, at, word, level)) {
+        bool movable = can_move(w, item);
+        if (movable && may_move(w) && move_item(w, item, at, word, level)) {
             return true;
         }
-        if (w->purpose == COMPACT) {
+        if (w->purpose == COMPACT || (movable && !w->to_the_end)) {
             return false; /* compacting never drops anything */
         }
     }
@@ -304,13 +308,14 @@ static void finish_victim(larder_pool *pool)
 }
 
 /* Visits the victim's next item, or finishes with it. False: the item must wait, or could not be moved. */
-static bool walk_on(larder_pool *pool, budget *left, bool may_wait)
+static bool walk_on(larder_pool *pool, budget *left, bool to_the_end)
 {
     uint32_t segment = pool->header->victim - 1;
     walk w = {.pool = pool,
               .segment = segment,
               .generation = atomic_load_explicit(&pool->generations[segment], memory_order_relaxed),
               .purpose = (enum purpose)pool->header->victim_purpose,
+              .to_the_end = to_the_end,
               .left = left};
     uint64_t at = next_start(pool, segment, pool->header->victim_walked);
     left->visits -= left->visits > 0;
@@ -318,7 +323,7 @@ static bool walk_on(larder_pool *pool, budget *left, bool may_wait)
         finish_victim(pool);
         return true;
     }
-    if (!visit_item(&w, larder_segment_offset(pool, segment) + at, may_wait)) {
+    if (!visit_item(&w, larder_segment_offset(pool, segment) + at)) {
         return false;
     }
     pool->header->victim_walked = at + 8;
@@ -409,11 +414,11 @@ static uint32_t find_oldest(larder_pool *pool, enum larder_list queue, uint32_t 
 
 /* ---- making room ----------------------------------------------------------------------------------------- */
 
-static bool make_room_step(larder_pool *pool, budget *left, bool may_wait)
+static bool make_room_step(larder_pool *pool, budget *left)
 {
     enum purpose purpose = EVICT;
     if (pool->header->victim != 0) {
-        return walk_on(pool, left, may_wait);
+        return walk_on(pool, left, false);
     }
     uint32_t victim = find_mostly_dead(pool, &purpose);
     if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
@@ -441,12 +446,11 @@ void larder_make_room_ahead(larder_pool *pool)
     if (lists[LARDER_LIST_LIMBO].count > 0) {
         larder_drain_limbo(pool);
     }
-    uint64_t low = wanted_room(pool) - larder_segment_bytes(pool) / 2;
     while (room(pool) < wanted_room(pool) && left.visits > 0) {
-        if (lists[LARDER_LIST_LIMBO].count > 0 && lists[LARDER_LIST_FREE].count == 0) {
+        if (lists[LARDER_LIST_LIMBO].count > 0 && lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
             break; /* nothing could be moved now, and what is emptied would wait with the others */
         }
-        if (!make_room_step(pool, &left, room(pool) >= low)) {
+        if (!make_room_step(pool, &left)) {
             break;
         }
     }
@@ -478,12 +482,15 @@ static bool choose_free_victim(larder_pool *pool)
     return victim != LARDER_NO_SEGMENT;
 }
 
-/* Walks the victim to its end; gives it up if something in it can neither be moved nor dropped. */
-static bool walk_to_the_end(larder_pool *pool, uint64_t bytes)
+/* Walks the victim to its end, moving so many bytes at most; gives it up if something in it can neither be moved nor
+ * dropped. */
+static bool walk_to_the_end(larder_pool *pool, uint64_t *bytes)
 {
-    budget left = {.moves = UINT32_MAX, .visits = UINT32_MAX, .bytes = bytes};
+    budget left = {.moves = UINT32_MAX, .visits = UINT32_MAX, .bytes = *bytes};
     while (pool->header->victim != 0) {
-        if (!walk_on(pool, &left, false)) {
+        bool walked = walk_on(pool, &left, true);
+        *bytes = left.bytes;
+        if (!walked) {
             pool->header->victim = 0;
             return false;
         }
@@ -495,18 +502,18 @@ enum larder_result larder_make_room_now(larder_pool *pool)
 {
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
     bool evicts = pool->geometry.evict != 0;
-    uint32_t kept = larder_kept_segments(pool);
+    uint64_t left = MOVED_AT_ONCE;
     larder_drain_limbo(pool);
-    for (uint32_t walked = 0; available->count <= kept && walked < (evicts ? 4u : 32u); walked++) {
+    for (uint32_t walked = 0; available->count <= LARDER_KEPT_SEGMENTS && walked < WALKS_AT_ONCE; walked++) {
         if (!choose_free_victim(pool)) {
             break;
         }
-        bool compacts = pool->header->victim_purpose == COMPACT;
-        if (!walk_to_the_end(pool, larder_segment_bytes(pool) / (compacts ? 1 : 2)) && !evicts) {
+        uint64_t whole = larder_segment_bytes(pool); /* compacting drops nothing, and has to come to its end */
+        if (!walk_to_the_end(pool, pool->header->victim_purpose == COMPACT ? &whole : &left) && !evicts) {
             break;
         }
     }
-    return available->count > kept ? LARDER_OK : evicts ? LARDER_PINNED : LARDER_FULL;
+    return available->count > LARDER_KEPT_SEGMENTS ? LARDER_OK : evicts ? LARDER_PINNED : LARDER_FULL;
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
@@ -644,7 +651,8 @@ static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
 {
     if (count <= LONG_RUN) {
         choose_victim(pool, segment, EVICT);
-        walk_to_the_end(pool, larder_segment_bytes(pool) / 2);
+        uint64_t half = larder_segment_bytes(pool) / 2;
+        walk_to_the_end(pool, &half);
         return;
     }
     for (uint32_t items = larder_segment_live_items(&pool->segments[segment]); items > 0; items--) {

@@ -11,11 +11,9 @@
 #define LARDER_STRIDE 1024u
 void larder_make_room_ahead(larder_pool *pool);
 
-/* Free segments that writers leave alone: a pool that may not evict always needs one, or it could not compact. */
-static inline uint32_t larder_kept_segments(const larder_pool *pool)
-{
-    return pool->geometry.evict != 0 ? 0 : 1;
-}
+/* Free segments that writers leave alone: without one there would be nowhere to move to, when nothing else is free,
+ * what is worth keeping. */
+#define LARDER_KEPT_SEGMENTS 1u
 
 /* There is no free segment for writers: frees at least one, or says what stands in the way. Under the segment lock. */
 enum larder_result larder_make_room_now(larder_pool *pool);

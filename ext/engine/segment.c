@@ -323,12 +323,12 @@ static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64
             atomic_store_explicit(&pool->header->open[queue], 0, memory_order_relaxed);
             larder_segments_recover(pool);
         }
-        if (pool->header->lists[LARDER_LIST_FREE].count <= larder_kept_segments(pool)) {
+        if (pool->header->lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
             result = larder_make_room_now(pool);
         }
         /* Making room may have opened one, to move items to. */
         if (larder_open_of(pool, queue) == LARDER_NO_SEGMENT &&
-            larder_open_segment(pool, queue, larder_kept_segments(pool)) == LARDER_NO_SEGMENT) {
+            larder_open_segment(pool, queue, LARDER_KEPT_SEGMENTS) == LARDER_NO_SEGMENT) {
             result = result == LARDER_OK ? LARDER_PINNED : result;
         } else {
             result = LARDER_OK;
