@@ -106,7 +106,8 @@ final class WorkersTest extends RealServers
         self::assertCount(3, $this->workers->processIds());
         $statistics = $this->values()->statistics();
         self::assertGreaterThan(0, $statistics['evictions'], 'The pool was full.');
-        self::assertSame(0, array_sum($statistics['refused']));
+        // Whoever holds the pool's lock may wait for a processor for longer than others wait for the lock.
+        self::assertSame(['full' => 0, 'pinned' => 0, 'large' => 0], array_diff_key($statistics['refused'], ['busy' => 0]));
         self::assertLessThan(20, self::connections(), 'The connections were persistent.');
     }
 
