@@ -13,11 +13,13 @@ use Larder\Store\PhpFileStore;
 use Larder\Store\RedisStore;
 use Larder\Store\SharedMemoryStore;
 use Larder\Store\SqliteStore;
+use Larder\Tier\Tiers;
 
 /**
  * The name of a store, as it is written in a configuration:
  *
- *     dsn     = scheme ":" [ place ] [ "?" options ]
+ *     dsn     = store *( " > " store )                             tiers: the near one first, as it is read
+ *     store   = scheme ":" [ place ] [ "?" options ]
  *     place   = name                                                shm, array, apcu
  *             | path                                                sqlite, file, php, redis+unix
  *             | path *( "," path )                                   memcached+unix
@@ -35,7 +37,9 @@ use Larder\Store\SqliteStore;
  *     file:/var/cache/site     redis://127.0.0.1:6379/0    redis+unix:/run/redis.sock?database=2
  *     rediss://user:pass@cache.internal                    memcached://cache1,cache2:11212
  *
- * The options of a scheme are those of its store's fromDsn().
+ *     apcu: > sqlite:/var/cache/site.db                           array: > shm: > sqlite:/var/cache/site.db
+ *
+ * The options of a scheme are those of its store's fromDsn(), and those of a near store what Tier\Tiers says besides.
  */
 final class Dsn
 {
@@ -62,6 +66,7 @@ final class Dsn
      * @param non-empty-list<array{string, ?int}>        $hosts   each with its port; where there are none, one that is empty
      * @param non-empty-list<string>                     $paths   decoded: what $path is when commas divide it
      * @param array<string, string>                      $options decoded, by name
+     * @param ?self                                      $far     what this one is the near store of
      */
     private function __construct(
         public readonly string $scheme,
@@ -74,14 +79,15 @@ final class Dsn
         public readonly array $hosts,
         private readonly array $paths,
         private readonly array $options,
+        public readonly ?self $far = null,
     ) {}
 
     /** @throws InvalidDsn */
     public static function parse(#[\SensitiveParameter] string $dsn): self
     {
         $dsn = trim($dsn);
-        if (preg_match('/\s>\s|\s>$/', $dsn) === 1) {
-            throw InvalidDsn::tiers(self::masked($dsn));
+        if (preg_match('/^(.*?)\s>(?:\s(.*))?$/s', $dsn, $tiers) === 1) {
+            return self::parse($tiers[1])->inFrontOf(self::parse($tiers[2] ?? ''));
         }
         if (preg_match('/^([a-z][a-z0-9+.-]*):(.*)$/is', $dsn, $match) !== 1) {
             throw InvalidDsn::withoutScheme(self::masked($dsn));
@@ -124,6 +130,10 @@ final class Dsn
      */
     public function open(): Store
     {
+        if ($this->far !== null) {
+            return Tiers::open($this->inFrontOf(null), $this->far);
+        }
+
         return match (self::STORES[$this->scheme]) {
             SharedMemoryStore::class => SharedMemoryStore::fromDsn($this),
             ArrayStore::class => ArrayStore::fromDsn($this),
@@ -134,6 +144,18 @@ final class Dsn
             RedisStore::class => RedisStore::fromDsn($this),
             default => MemcachedStore::fromDsn($this),
         };
+    }
+
+    /** Without some of the options. */
+    public function without(string ...$options): self
+    {
+        return $this->with($this->path, array_diff_key($this->options, array_flip($options)), $this->far);
+    }
+
+    /** With another path. */
+    public function named(string $path): self
+    {
+        return $this->with($path, $this->options, $this->far);
     }
 
     /**
@@ -247,6 +269,17 @@ final class Dsn
             '0', 'no', 'off', 'false' => false,
             default => $value === null ? $default : throw InvalidDsn::option($option, $value, 'yes or no'),
         };
+    }
+
+    private function inFrontOf(?self $far): self
+    {
+        return $this->with($this->path, $this->options, $far);
+    }
+
+    /** @param array<string, string> $options */
+    private function with(string $path, array $options, ?self $far): self
+    {
+        return new self($this->scheme, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : [$path], $options, $far);
     }
 
     /**

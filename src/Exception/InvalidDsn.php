@@ -51,9 +51,14 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
         return new self(sprintf('The DSN "%s" %s; %s.', $dsn, $problem, $remedy));
     }
 
-    public static function tiers(string $dsn): self
+    public static function withoutLog(string $scheme): self
     {
-        return new self(sprintf('The DSN "%s" names tiers ("a > b"), which this version cannot open yet; name one store.', $dsn));
+        return new self(sprintf('A "%s" store cannot stand behind another, as it has no log that a near store could follow; put "sqlite:/path" behind the last ">".', $scheme));
+    }
+
+    public static function nearStore(string $scheme): self
+    {
+        return new self(sprintf('A "%s" store cannot stand in front of another; put one of array, apcu and shm there.', $scheme));
     }
 
     /** @param non-empty-list<string> $known */

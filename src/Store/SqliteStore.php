@@ -24,6 +24,8 @@ use Larder\Store\Sqlite\Row;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
 use Larder\StoreStatistics;
+use Larder\Tier\Log;
+use Larder\Tier\SqliteLog;
 use Larder\Token;
 use Larder\Ttl;
 
@@ -70,6 +72,9 @@ final class SqliteStore implements Store, Leases
 
     private readonly \stdClass $foreign;
 
+    /** There is no room in a transaction that is open: what can do without any does. */
+    private bool $isWithoutRoom = false;
+
     /** @var \Closure(): int */
     private readonly \Closure $clock;
 
@@ -86,7 +91,7 @@ final class SqliteStore implements Store, Leases
         string $path,
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
-        float $timeout = 1.0,
+        private readonly float $timeout = 1.0,
         private readonly ?int $size = null,
         private readonly bool $evict = true,
         ?\Closure $clock = null,
@@ -361,6 +366,12 @@ final class SqliteStore implements Store, Leases
     public function release(string $name, string $owner): bool
     {
         return $this->leases()->release($name, $owner);
+    }
+
+    /** The log that near stores in front of this one follow (see Tier\TieredStore). */
+    public function log(): Log
+    {
+        return new SqliteLog($this->database, $this->schema, $this->timeout, $this->together(...));
     }
 
     public function capabilities(): array
@@ -663,6 +674,9 @@ final class SqliteStore implements Store, Leases
      */
     private function withRoom(\Closure $work, ?\Closure $otherwise = null): mixed
     {
+        if ($this->isWithoutRoom && $otherwise !== null) {
+            return $otherwise();
+        }
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             try {
                 return $work();
@@ -677,6 +691,34 @@ final class SqliteStore implements Store, Leases
         } catch (Full) {
             throw StoreUnavailable::because("The SQLite database \"{$this->database->path}\"", 'it is full and nothing can be evicted', 'free some space on its disk, or raise the option size');
         }
+    }
+
+    /**
+     * Takes a note of some work and does it, in one transaction.
+     *
+     * @param \Closure(): mixed $work
+     * @param \Closure(): void  $note
+     * @param \Closure(): void  $stopgap instead of the note, if there is no room for it; needs none
+     *
+     * @throws StoreUnavailable
+     */
+    private function together(\Closure $work, \Closure $note, \Closure $stopgap): mixed
+    {
+        $all = fn(\Closure $note): mixed => $this->database->atomically(static function () use ($work, $note): mixed {
+            // First, so that what is not there yet is made before the work is begun: it may ask objects what they are made of.
+            $note();
+
+            return $work();
+        });
+
+        return $this->withRoom(fn(): mixed => $all($note), function () use ($all, $stopgap): mixed {
+            $this->isWithoutRoom = true;
+            try {
+                return $all($stopgap);
+            } finally {
+                $this->isWithoutRoom = false;
+            }
+        });
     }
 
     private function makeRoom(): bool

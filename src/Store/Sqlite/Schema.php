@@ -13,6 +13,7 @@ namespace Larder\Store\Sqlite;
  *     tags    tag, and its stamp: dead, stale, until (see TagStamp)
  *     clock   one row: epoch, tick; guard_floor and tag_floor, which stand for what is not in the other tables;
  *             invalidated (the last tick at which a tag was); hand (the key up to which an eviction has come)
+ *     log     the events that near stores follow (see SqliteLog); empty but for its beginning where there are none
  *
  * A statement that writes an item gives it the tick after the present one as its guard, and a trigger brings the
  * clock there: one statement, and one page more than without a clock. That is also why there is no index but the
@@ -26,12 +27,15 @@ final class Schema
 
     public readonly string $clock;
 
+    public readonly string $log;
+
     public function __construct(
         public readonly string $prefix,
     ) {
         $this->items = "\"items:{$prefix}\"";
         $this->tags = "\"tags:{$prefix}\"";
         $this->clock = "\"clock:{$prefix}\"";
+        $this->log = "\"log:{$prefix}\"";
     }
 
     /** @return list<string> */
@@ -46,6 +50,8 @@ final class Schema
             "CREATE TRIGGER IF NOT EXISTS \"inserted:{$this->prefix}\" AFTER INSERT ON {$this->items} {$tick}",
             "CREATE TRIGGER IF NOT EXISTS \"updated:{$this->prefix}\" AFTER UPDATE ON {$this->items} {$tick}",
             $this->start(),
+            "CREATE TABLE IF NOT EXISTS {$this->log} (id INTEGER PRIMARY KEY, nonce BLOB NOT NULL, event BLOB NOT NULL)",
+            $this->startOfLog(),
         ];
     }
 
@@ -53,5 +59,11 @@ final class Schema
     public function start(): string
     {
         return "INSERT OR IGNORE INTO {$this->clock} VALUES (1, CAST(hex(randomblob(8)) AS BLOB), 1, 0, 0, 0, x'')";
+    }
+
+    /** An event before all others, if there is none. */
+    public function startOfLog(): string
+    {
+        return "INSERT INTO {$this->log} SELECT 0, randomblob(8), x'' WHERE NOT EXISTS (SELECT 1 FROM {$this->log})";
     }
 }

@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tier;
+
+/** What near stores must forget: some keys, the items with some tags, or everything. */
+final class Event
+{
+    /** Bytes; what takes more in a log is written down as everything. */
+    private const LONGEST = 1 << 18;
+
+    /**
+     * @param list<string> $keys
+     * @param list<string> $tags
+     */
+    private function __construct(
+        public readonly array $keys = [],
+        public readonly array $tags = [],
+        public readonly bool $isEverything = false,
+    ) {}
+
+    /** @param list<string> $keys */
+    public static function keys(array $keys): self
+    {
+        return new self(keys: $keys);
+    }
+
+    /** @param list<string> $tags */
+    public static function tags(array $tags): self
+    {
+        return new self(tags: $tags);
+    }
+
+    public static function everything(): self
+    {
+        return new self(isEverything: true);
+    }
+
+    public function packed(): string
+    {
+        $packed = serialize([$this->keys, $this->tags, $this->isEverything]);
+
+        return \strlen($packed) > self::LONGEST ? self::everything()->packed() : $packed;
+    }
+
+    /** What is damaged stands for everything. */
+    public static function unpacked(string $packed): self
+    {
+        $parts = @unserialize($packed, ['allowed_classes' => false]);
+        if (!\is_array($parts) || array_keys($parts) !== [0, 1, 2] || !\is_array($parts[0]) || !\is_array($parts[1]) || $parts[2] !== false) {
+            return self::everything();
+        }
+        $keys = array_values(array_filter($parts[0], is_string(...)));
+        $tags = array_values(array_filter($parts[1], is_string(...)));
+
+        return \count($keys) === \count($parts[0]) && \count($tags) === \count($parts[1]) ? new self($keys, $tags) : self::everything();
+    }
+}

@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tier;
+
+use Larder\Exception\StoreUnavailable;
+
+/**
+ * The ordered list of invalidations that near stores follow: an append-only list of events, which everyone who has a near
+ * store in front of the same far one can read.
+ *
+ * An event is there as soon as what it tells of can be seen in the far store, neither sooner nor later: the two are one
+ * transaction, or one script. A log may forget its older part; a near store that has not followed for so long starts
+ * anew.
+ */
+interface Log
+{
+    /**
+     * A short word that is another one whenever something was recorded since it was asked for; the cheapest way to learn
+     * that nothing was. Two that are the same say that no write has begun, and none has ended, in between.
+     *
+     * @return ?string null: something is being recorded at the moment, or it cannot be told so cheaply; ask for the news
+     *
+     * @throws StoreUnavailable
+     */
+    public function head(): ?string;
+
+    /**
+     * What was recorded since a position: all that was finished before this is asked, and perhaps more.
+     *
+     * @param ?string $position as earlier news told it; null: from a near store that has followed nothing yet, which gets
+     *                          the present position and no events
+     *
+     * @throws StoreUnavailable
+     */
+    public function since(?string $position): News;
+
+    /**
+     * Has something written into the far store, and the event recorded with it: both or neither.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $write into the far store; may be called again if the first time was undone
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    public function record(Event $event, \Closure $write): mixed;
+}

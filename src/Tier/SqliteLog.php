@@ -1,0 +1,147 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tier;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\Sqlite\Database;
+use Larder\Store\Sqlite\Full;
+use Larder\Store\Sqlite\Schema;
+
+/**
+ * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the
+ * database (see HeadFile).
+ *
+ * Events have numbers without gaps, and each a random nonce. A position is the number and the nonce of the last event that
+ * was followed; if the database does not have that event any more, because it was trimmed, or because the file is another
+ * one, was restored from a copy or has lost its last transactions with the power, the near store starts anew.
+ *
+ * Every process that writes into the database has to do it through this log: one that opens the database alone is not
+ * heard of.
+ */
+final class SqliteLog implements Log
+{
+    /** How many events are kept, about. */
+    private const KEPT = 4_096;
+
+    private const RECORDS_PER_TRIM = 256;
+
+    private readonly HeadFile $head;
+
+    /**
+     * @param \Closure(\Closure(): mixed, \Closure(): void, \Closure(): void): mixed $together of the store: does the second and
+     *                                                                                         the first in one transaction; if
+     *                                                                                         there is no room, the third and
+     *                                                                                         the first
+     */
+    public function __construct(
+        private readonly Database $database,
+        private readonly Schema $schema,
+        float $timeout,
+        private readonly \Closure $together,
+    ) {
+        $this->head = new HeadFile("{$database->path}-head-{$schema->prefix}", $timeout);
+    }
+
+    public function head(): ?string
+    {
+        return $this->head->read();
+    }
+
+    public function since(?string $position): News
+    {
+        $news = $this->database->attempt(fn(): News => ($position === null ? null : $this->after($position)) ?? new News($this->last(), [], false));
+        if ($this->head->isAbandoned()) {
+            $this->repair();
+        }
+
+        return $news;
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $write
+     *
+     * @return T
+     */
+    public function record(Event $event, \Closure $write): mixed
+    {
+        $begun = null;
+        try {
+            /** @var T $result */
+            $result = ($this->together)(
+                $write,
+                function () use ($event, &$begun): void {
+                    $begun = $this->head->begin();
+                    $this->database->change(
+                        "INSERT INTO {$this->schema->log} SELECT ifnull(max(id), 0) + 1, randomblob(8), ? FROM {$this->schema->log}",
+                        $event->packed(),
+                    );
+                    if (mt_rand(1, self::RECORDS_PER_TRIM) === 1) {
+                        $this->database->change("DELETE FROM {$this->schema->log} WHERE id <= (SELECT max(id) FROM {$this->schema->log}) - ?", self::KEPT);
+                    }
+                },
+                function () use (&$begun): void {
+                    $begun = $this->head->begin();
+                    $this->forget();
+                },
+            );
+
+            return $result;
+        } finally {
+            if ($begun !== null) {
+                $this->head->end($begun);
+            }
+        }
+    }
+
+    /** There is no room for an event. What is left takes none, and is no position that anybody knows. */
+    private function forget(): void
+    {
+        $this->database->change("DELETE FROM {$this->schema->log} WHERE id < (SELECT max(id) FROM {$this->schema->log})");
+        $this->database->change("UPDATE {$this->schema->log} SET nonce = randomblob(8)");
+    }
+
+    private function after(string $position): ?News
+    {
+        $parts = explode(':', $position, 2);
+        $events = [];
+        $id = (int) $parts[0];
+        foreach ($this->database->rows("SELECT id, hex(nonce), event FROM {$this->schema->log} WHERE id >= ? ORDER BY id", $id) as $i => [$next, $nonce, $packed]) {
+            if ($next !== $id + $i || ($i === 0 && $nonce !== ($parts[1] ?? ''))) {
+                return null;
+            }
+            $position = "{$next}:{$nonce}";
+            if ($i > 0) {
+                $events[] = Event::unpacked((string) $packed);
+            }
+        }
+
+        return isset($nonce) ? new News($position, $events, true) : null;
+    }
+
+    private function last(): string
+    {
+        do {
+            $rows = $this->database->rows("SELECT id, hex(nonce) FROM {$this->schema->log} ORDER BY id DESC LIMIT 1");
+            if ($rows !== []) {
+                return "{$rows[0][0]}:{$rows[0][1]}";
+            }
+            // Somebody has emptied it.
+            $this->database->change($this->schema->startOfLog());
+        } while (true);
+    }
+
+    private function repair(): void
+    {
+        try {
+            $this->database->atomically(function (): void {
+                $this->head->repair();
+            });
+        } catch (StoreUnavailable|Full) {
+            // It was right without, only slower.
+        }
+    }
+}

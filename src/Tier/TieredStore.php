@@ -1,0 +1,433 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tier;
+
+use Larder\Capability;
+use Larder\DirectReads;
+use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Unstorable;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Fetched;
+use Larder\Item;
+use Larder\Key;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
+use Larder\PerRequest;
+use Larder\SaveMode;
+use Larder\Serializer\Contents;
+use Larder\Store;
+use Larder\StoreStatistics;
+use Larder\Token;
+
+/**
+ * A near store in front of a far one: reads are answered by the near one where it can, and everything else by the far one.
+ *
+ *     request ── head ──> log                 nothing new: the near store is as good as the far one
+ *        │    ── since ─> log                 the events since the near store's position are applied to it
+ *        ├── read ──> near ── miss ──> far    what is found is kept in the near store
+ *        └── write ─> far + event             in one transaction
+ *
+ * A request that begins after a write, delete, tag invalidation or clear has finished anywhere sees it. The near store
+ * keeps in itself up to where it has followed the log, so that all processes that share it share the work, and so that
+ * the two are lost together. It is brought up to date before the first read of a request, which begins with the store
+ * itself or with beginRequest(), and after each write of one's own.
+ *
+ * A value that comes from the far store is kept by the token that the near store gave before the far one was asked: what
+ * was applied to the near store in between refuses it. So whatever is delayed wherever, nothing in the near store is older
+ * than the events that were applied to it. Fills of keys that this request has seen missing in the far store are no
+ * events, as no near store has anything to forget because of them; all other writes are.
+ *
+ * The near store is this tier's own. Another cache in it would be read and cleared with it.
+ *
+ * What has objects in it that say themselves what they are made of (__serialize(), __sleep()) is not kept in the near store: to
+ * keep it, it would have to ask objects that the caller has.
+ *
+ * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
+ */
+final class TieredStore implements Store, DirectReads, Leases, PerRequest
+{
+    /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
+    private const MOST_MISSING = 1_024;
+
+    private readonly Leases $leases;
+
+    /** No caller can have this object. */
+    private readonly \stdClass $absent;
+
+    /** What the near store has followed: the log's head, if it had one, and the position. */
+    private readonly string $followed;
+
+    /** Since when the log cannot be read. */
+    private readonly string $failing;
+
+    /** Whether the log was looked at in this request, since the last write. */
+    private bool $isUpToDate = false;
+
+    /** Whether the near store may be read. */
+    private bool $isTrusted = false;
+
+    /** @var array<array-key, true> keys that were missing in the far store in this request */
+    private array $missing = [];
+
+    /** @var ?array{string, Fetched} a key that read() has missed a moment ago, and what was found out about it */
+    private ?array $missed = null;
+
+    /** @var \Closure(): int */
+    private readonly \Closure $clock;
+
+    /**
+     * @param Log              $log   of the far store
+     * @param int              $grace seconds in which the near store may answer while the log cannot be read
+     * @param ?\Closure(): int $clock the time in Unix seconds; for tests that cannot wait
+     *
+     * @throws InvalidOption
+     * @throws UnsupportedOperation if the near store cannot judge tokens, or keeps no tags while the far one does
+     */
+    public function __construct(
+        public readonly Store&DirectReads $near,
+        public readonly Store $far,
+        public readonly Log $log,
+        private readonly int $grace = 0,
+        ?\Closure $clock = null,
+    ) {
+        foreach ([Capability::Tokens, ...$this->has($far, Capability::Tags) ? [Capability::Tags] : []] as $needed) {
+            if (!$this->has($near, $needed)) {
+                throw UnsupportedOperation::by((new \ReflectionClass($near))->getShortName(), $needed);
+            }
+        }
+        if ($far instanceof self && $this->has($near, Capability::Sharing)) {
+            // What another process has applied to the one may not have been applied to the other yet.
+            throw InvalidOption::choice('near', (new \ReflectionClass($near))->getShortName(), 'ArrayStore, where there are more than two tiers');
+        }
+        if ($grace < 0) {
+            throw InvalidOption::range('grace', $grace, '0 seconds or more');
+        }
+        $this->leases = $far instanceof Leases ? $far : new AddedLeases($far);
+        $this->absent = new \stdClass();
+        $this->followed = Key::internal('tier', 'followed');
+        $this->failing = Key::internal('tier', 'failing');
+        $this->clock = $clock ?? time(...);
+    }
+
+    public function beginRequest(): void
+    {
+        $this->lookAgain();
+        $this->missing = [];
+        foreach ([$this->near, $this->far] as $store) {
+            if ($store instanceof PerRequest) {
+                $store->beginRequest();
+            }
+        }
+    }
+
+    public function read(string $key, mixed $default = null): mixed
+    {
+        if (!$this->isUpToDate) {
+            $this->bringUpToDate();
+        }
+        if ($this->isTrusted) {
+            $value = $this->near->read($key, $this->absent);
+            if ($value !== $this->absent) {
+                return $value;
+            }
+        }
+        $fetched = $this->fetch([$key]);
+        if (isset($fetched->items[$key])) {
+            return $fetched->items[$key]->value;
+        }
+        $this->missed = [$key, $fetched];
+
+        return $default;
+    }
+
+    public function fetch(array $keys): Fetched
+    {
+        if ($this->missed !== null && [$this->missed[0]] === $keys && $this->isUpToDate) {
+            // A cache asks again for what it has just not found.
+            [, $fetched] = $this->missed;
+            $this->missed = null;
+
+            return $fetched;
+        }
+        if (!$this->isUpToDate) {
+            $this->bringUpToDate();
+        }
+        $near = $this->isTrusted ? $this->nearest($keys) : new Fetched([], []);
+        $unknown = array_values(array_filter($keys, static fn(string $key): bool => !isset($near->items[$key])));
+        if ($unknown === []) {
+            return new Fetched($near->items, []);
+        }
+        $far = $this->far->fetch($unknown);
+        $this->keep($far->items, $near->tokens);
+        foreach ($far->tokens as $key => $_) {
+            $this->missing[$key] = true;
+        }
+        if (\count($this->missing) > self::MOST_MISSING) {
+            $this->missing = [];
+        }
+        $items = [];
+        foreach ($near->items === [] ? [] : $keys as $key) {
+            $item = $near->items[$key] ?? $far->items[$key] ?? null;
+            if ($item !== null) {
+                $items[$key] = $item;
+            }
+        }
+
+        return new Fetched($near->items === [] ? $far->items : $items, $far->tokens, $far->stale);
+    }
+
+    public function token(string $key): Token
+    {
+        return $this->far->token($key);
+    }
+
+    public function save(array $items, SaveMode $mode = SaveMode::Set): array
+    {
+        if ($items === []) {
+            return [];
+        }
+        $tellsNothing = $mode === SaveMode::Set;
+        $keys = [];
+        foreach ($items as $item) {
+            $keys[] = $item->key;
+            $tellsNothing = $tellsNothing && $item->fill && $item->token !== null && isset($this->missing[$item->key]);
+            unset($this->missing[$item->key]);
+        }
+        $save = fn(): array => $this->far->save($items, $mode);
+        if ($tellsNothing) {
+            $this->missed = null;
+
+            return $save();
+        }
+
+        return $this->record(Event::keys($keys), $save);
+    }
+
+    public function delete(array $keys, ?Token $token = null): array
+    {
+        return $keys === [] ? [] : $this->record(Event::keys($keys), fn(): array => $this->far->delete($keys, $token));
+    }
+
+    public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
+    {
+        return $this->record(Event::keys([$key]), fn(): int => $this->far->increment($key, $by, $initial, $ttl));
+    }
+
+    public function touch(array $keys, ?int $ttl): array
+    {
+        return $keys === [] ? [] : $this->record(Event::keys($keys), fn(): array => $this->far->touch($keys, $ttl));
+    }
+
+    public function invalidateTags(array $tags, int $serveStale = 0): void
+    {
+        if ($tags !== []) {
+            $this->record(Event::tags($tags), function () use ($tags, $serveStale): void {
+                $this->far->invalidateTags($tags, $serveStale);
+            });
+        }
+    }
+
+    public function clear(): void
+    {
+        $this->record(Event::everything(), function (): void {
+            $this->far->clear();
+        });
+    }
+
+    public function prune(): int
+    {
+        return $this->far->prune() + $this->near->prune();
+    }
+
+    public function keys(string $prefix = ''): iterable
+    {
+        return $this->far->keys($prefix);
+    }
+
+    /** Of the far store; those of the near one are among the details. */
+    public function statistics(): StoreStatistics
+    {
+        $far = $this->far->statistics();
+        $near = $this->near->statistics();
+
+        return new StoreStatistics($far->items, $far->bytes, $far->capacity, $far->hits, $far->misses, $far->evictions, $far->expired, [
+            ...$far->details,
+            'near items' => $near->items,
+            'near bytes' => $near->bytes,
+            'near capacity' => $near->capacity,
+            'near hits' => $near->hits,
+            'near misses' => $near->misses,
+            'near evictions' => $near->evictions,
+        ]);
+    }
+
+    public function capabilities(): array
+    {
+        return $this->far->capabilities();
+    }
+
+    /** Who has a lease has to see what those have done who had it before. */
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        $this->lookAgain();
+
+        return $this->leases->acquire($name, $owner, $seconds);
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->refresh($name, $owner, $seconds);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        return $this->leases->release($name, $owner);
+    }
+
+    private function has(Store $store, Capability $capability): bool
+    {
+        return \in_array($capability, $store->capabilities(), true);
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $write into the far store
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    private function record(Event $event, \Closure $write): mixed
+    {
+        try {
+            // A far store that is a tier itself has the same log.
+            return $this->far instanceof self ? $write() : $this->log->record($event, $write);
+        } finally {
+            $this->lookAgain();
+        }
+    }
+
+    private function lookAgain(): void
+    {
+        $this->isUpToDate = false;
+        $this->missed = null;
+    }
+
+    private function bringUpToDate(): void
+    {
+        // Once, whatever comes of it: a store that is down is not asked on and on.
+        $this->isUpToDate = true;
+        try {
+            if ($this->far instanceof self) {
+                // Nothing that comes from there may be older than what this near store has followed.
+                $this->far->beginRequest();
+            }
+            $this->follow();
+            $this->isTrusted = true;
+        } catch (StoreUnavailable) {
+            $this->isTrusted = $this->isWithinGrace();
+        }
+    }
+
+    /** @throws StoreUnavailable */
+    private function follow(): void
+    {
+        $followed = $this->near->read($this->followed);
+        [$then, $position] = \is_array($followed) && \count($followed) === 2 ? array_values($followed) : [null, null];
+        $head = $this->log->head();
+        if ($head !== null && $head === $then) {
+            return;
+        }
+        $news = $this->log->since(\is_string($position) ? $position : null);
+        $this->apply($news);
+        $this->near->delete([$this->failing]);
+        $this->near->save([new Item($this->followed, [$head, $news->position])]);
+    }
+
+    private function apply(News $news): void
+    {
+        $keys = $tags = [];
+        foreach ($news->events as $event) {
+            if ($event->isEverything) {
+                $this->near->clear();
+
+                return;
+            }
+            $keys += array_fill_keys($event->keys, true);
+            $tags += array_fill_keys($event->tags, true);
+        }
+        if (!$news->isComplete) {
+            $this->near->clear();
+
+            return;
+        }
+        if ($tags !== []) {
+            $this->near->invalidateTags(array_map(strval(...), array_keys($tags)));
+        }
+        if ($keys !== []) {
+            $this->near->delete(array_map(strval(...), array_keys($keys)));
+        }
+    }
+
+    private function isWithinGrace(): bool
+    {
+        if ($this->grace === 0) {
+            return false;
+        }
+        try {
+            $now = ($this->clock)();
+            $this->near->save([new Item($this->failing, $now)], SaveMode::Add);
+            $since = $this->near->read($this->failing);
+
+            // What has followed nothing yet has nothing to serve.
+            return \is_int($since) && $now - $since < $this->grace && $this->near->read($this->followed) !== null;
+        } catch (StoreUnavailable) {
+            return false;
+        }
+    }
+
+    /** @param list<string> $keys */
+    private function nearest(array $keys): Fetched
+    {
+        try {
+            return $this->near->fetch($keys);
+        } catch (StoreUnavailable) {
+            $this->isTrusted = false;
+
+            return new Fetched([], []);
+        }
+    }
+
+    /**
+     * Keeps in the near store what the far one has found.
+     *
+     * As writes that are judged by their tokens, not as fills, which some stores have to store in another form; as additions,
+     * so that of several processes that have found the same the second does no harm.
+     *
+     * @param array<array-key, Item>  $items
+     * @param array<array-key, Token> $tokens of the near store, from before the far one was asked
+     */
+    private function keep(array $items, array $tokens): void
+    {
+        $now = ($this->clock)();
+        $kept = [];
+        try {
+            foreach ($items as $key => $item) {
+                $ttl = $item->expiry === null ? null : $item->expiry - $now;
+                // The caller has these very objects: they are not asked what they are made of.
+                if (isset($tokens[$key]) && ($ttl === null || $ttl > 0) && !Contents::check($item->key, $item->value)) {
+                    $kept[] = new Item($item->key, $item->value, $ttl, $item->tags, $tokens[$key]);
+                }
+            }
+            if ($kept !== []) {
+                $this->near->save($kept, SaveMode::Add);
+            }
+        } catch (StoreUnavailable|Unstorable) {
+            // The far store has them.
+        }
+    }
+}

@@ -1,0 +1,63 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tier;
+
+use Larder\DirectReads;
+use Larder\Dsn;
+use Larder\Exception;
+use Larder\Exception\InvalidDsn;
+use Larder\Store;
+use Larder\Store\ApcuStore;
+use Larder\Store\ArrayStore;
+use Larder\Store\Prefix;
+use Larder\Store\SharedMemoryStore;
+use Larder\Store\SqliteStore;
+
+/** How the tiers of a DSN are opened. */
+final class Tiers
+{
+    private function __construct() {}
+
+    /**
+     * Options of the near DSN besides its store's: grace (seconds in which the near store may answer while the log cannot
+     * be read).
+     *
+     * @throws Exception
+     */
+    public static function open(Dsn $near, Dsn $far): TieredStore
+    {
+        $store = $far->open();
+        $log = match (true) {
+            $store instanceof SqliteStore => $store->log(),
+            $store instanceof TieredStore => $store->log,
+            default => throw InvalidDsn::withoutLog($far->scheme),
+        };
+
+        return new TieredStore(self::near($near->without('grace'), $far), $store, $log, $near->integer('grace', 0));
+    }
+
+    private static function near(Dsn $near, Dsn $far): Store&DirectReads
+    {
+        // A near store is its tier's own; without a name of its own it gets one that no other tier has.
+        $own = 'tier-' . substr(hash('xxh128', "{$far->scheme}:{$far->path}?{$far->text('prefix', Prefix::DEFAULT)}"), 0, 16);
+        switch ($near->scheme) {
+            case 'array':
+                return ArrayStore::fromDsn($near);
+            case 'shm':
+                return SharedMemoryStore::fromDsn($near->path === '' ? $near->named($own) : $near);
+            case 'apcu':
+                $near->withoutPath();
+                $near->allow('prefix');
+                if (\PHP_SAPI === 'cli' && !(\function_exists('apcu_enabled') && apcu_enabled())) {
+                    // The APCu of the command line would be its own anyway. What it does the web server's learns from the log.
+                    return new ArrayStore();
+                }
+
+                return new ApcuStore($near->text('prefix', $own));
+            default:
+                throw InvalidDsn::nearStore($near->scheme);
+        }
+    }
+}

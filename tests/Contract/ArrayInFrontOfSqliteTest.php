@@ -1,0 +1,22 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\DirectReads;
+use Larder\Store;
+use Larder\Store\ArrayStore;
+use Larder\Tier\SqliteLog;
+use Larder\Tier\TieredStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+
+#[CoversClass(TieredStore::class)]
+#[CoversClass(SqliteLog::class)]
+final class ArrayInFrontOfSqliteTest extends TieredStoreContract
+{
+    protected function near(string $name): Store&DirectReads
+    {
+        return new ArrayStore();
+    }
+}

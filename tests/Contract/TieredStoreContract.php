@@ -1,0 +1,82 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\DirectReads;
+use Larder\Store;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
+use Larder\Tier\TieredStore;
+
+/** What a near store in front of SQLite promises, whichever it is: all that SQLite does, and the same to everyone. */
+abstract class TieredStoreContract extends SharedStoreContract
+{
+    private ?Scratch $scratch = null;
+
+    private ?RequestEachTime $store = null;
+
+    /** @param string $name one near store for each */
+    abstract protected function near(string $name): Store&DirectReads;
+
+    protected function tearDown(): void
+    {
+        $this->store = $this->scratch = null;
+    }
+
+    protected function store(): Store
+    {
+        return $this->store ??= $this->named('test');
+    }
+
+    protected function reopened(): Store
+    {
+        return $this->named('test');
+    }
+
+    protected function neighbour(): Store
+    {
+        return $this->named('tes');
+    }
+
+    /** The near store keeps what was written, and is right to. */
+    protected function refusedFillsLeaveNothing(): bool
+    {
+        return false;
+    }
+
+    protected function losses(): iterable
+    {
+        $this->store()->fetch(['key']);
+        $database = new \SQLite3("{$this->path()}/cache.db");
+        $database->busyTimeout(30_000);
+        yield 'the clock' => static function () use ($database): void {
+            $database->exec('DELETE FROM "clock:test"');
+        };
+        yield 'the log' => static function () use ($database): void {
+            $database->exec('DELETE FROM "log:test"');
+        };
+        yield 'the end of the log' => static function () use ($database): void {
+            $database->exec('DELETE FROM "log:test" WHERE id = (SELECT max(id) FROM "log:test")');
+        };
+        yield 'the head' => function (): void {
+            @unlink("{$this->path()}/cache.db-head-test");
+        };
+        yield 'the near store' => fn() => $this->near('test')->clear();
+    }
+
+    protected function named(string $name): RequestEachTime
+    {
+        $far = new SqliteStore("{$this->path()}/cache.db", $name, timeout: 30.0);
+
+        return new RequestEachTime(new TieredStore($this->near($name), $far, $far->log()));
+    }
+
+    protected function path(): string
+    {
+        $this->scratch ??= new Scratch();
+
+        return $this->scratch->path;
+    }
+}
