@@ -9,7 +9,6 @@
 
 #include "engine/geometry.h"
 #include "engine/snapshot.h"
-#include "engine/token.h"
 #include "image/image.h"
 
 #include "zend_exceptions.h"
@@ -220,12 +219,11 @@ ZEND_METHOD(Larder_SharedMemory, remove)
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         RETURN_THROWS();
     }
-    /* This process need not wait until it happens to look. And it begins anew: that the pool went is its own doing. */
+    /* This process need not wait until it happens to look. */
     larder_pool *pool = name == NULL ? zend_hash_str_find_ptr(&LARDER_G(pools), ZEND_STRL("default"))
                                      : zend_hash_find_ptr(&LARDER_G(pools), name);
     if (pool != NULL) {
-        larder_memory_forget(pool->memory);
-        larder_pool_doubt(pool);
+        larder_pool_abandon(pool);
     }
     RETURN_BOOL(removed == 1);
 }

@@ -142,6 +142,10 @@ bool larder_pool_names(const char *directory, void (*visit)(void *context, const
  * 1: removed, 0: there was none, -1: error. */
 int larder_pool_remove(const char *directory, const char *name, const char *snapshots, larder_error *error);
 
+/* This process has just removed the pool: gives back what no process reads from any more, and unmaps it if this one
+ * does not. The handle can be used as before: it finds or makes the next pool of its name. */
+void larder_pool_abandon(larder_pool *pool);
+
 /* What every operation begins with: the start of a request, after a fork, and now and then in between, a look
  * at whether this is still the pool of that name and undamaged; if not, it is opened (made) anew in place.
  * False: the pool cannot be used now (the cache behaves as empty). */

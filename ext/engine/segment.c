@@ -46,7 +46,7 @@ static bool owner_is_dead(larder_pool *pool, uint64_t owner)
            larder_slot_bury(pool, slot);
 }
 
-bool larder_try_lock(larder_pool *pool)
+static bool try_once(larder_pool *pool)
 {
     if (atomic_load_explicit(&pool->header->lock, memory_order_relaxed) != 0 || !try_lock(pool, 0)) {
         return false;
@@ -56,10 +56,10 @@ bool larder_try_lock(larder_pool *pool)
 }
 
 /* model/lock.pml: take_lock() */
-bool larder_lock(larder_pool *pool)
+bool larder_lock_whatever(larder_pool *pool)
 {
     for (int spin = 0; spin < LOCK_SPINS; spin++) {
-        if (larder_try_lock(pool)) {
+        if (try_once(pool)) {
             return true;
         }
     }
@@ -81,6 +81,27 @@ bool larder_lock(larder_pool *pool)
     } while (monotonic_ns() - begin < LOCK_PATIENCE_NS);
     pool->stuck_owner = owner;
     return false;
+}
+
+/* In a pool that was removed nobody makes room any more: its memory is given back (larder_pool_abandon()). */
+static bool keep_if_alive(larder_pool *pool)
+{
+    /* acquire: the mark was set before whoever gives the memory back took the lock. */
+    if (atomic_load_explicit(&pool->header->dead, memory_order_acquire) != LARDER_DEAD) {
+        return true;
+    }
+    larder_unlock(pool);
+    return false;
+}
+
+bool larder_lock(larder_pool *pool)
+{
+    return larder_lock_whatever(pool) && keep_if_alive(pool);
+}
+
+bool larder_try_lock(larder_pool *pool)
+{
+    return try_once(pool) && keep_if_alive(pool);
 }
 
 void larder_unlock(larder_pool *pool)

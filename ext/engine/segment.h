@@ -71,9 +71,12 @@ static inline uint64_t larder_segment_offset(const larder_pool *pool, uint32_t s
 
 /* ---- under the segment lock (for evict.c) ---------------------------------------------------------------- */
 
-/* False: another process has held it for too long. */
+/* False: another process has held it for too long, or the pool was removed. */
 bool larder_lock(larder_pool *pool);
 bool larder_try_lock(larder_pool *pool);
+
+/* Of a removed one, too. */
+bool larder_lock_whatever(larder_pool *pool);
 void larder_unlock(larder_pool *pool);
 
 void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t segment);

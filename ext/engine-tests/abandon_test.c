@@ -1,0 +1,160 @@
+/* A pool that was removed gives its memory back as soon as nobody reads from it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "fixture.h"
+
+#include "engine/pin.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCKS = 200, BLOCK_BYTES = 30000, LARGE_BYTES = 400000 };
+
+static int open_file(void)
+{
+    int fd = open(path_of("p"), O_RDONLY);
+    REQUIRE(fd >= 0);
+    return fd;
+}
+
+static uint64_t memory_of(int fd)
+{
+    struct stat status;
+    EQUAL(fstat(fd, &status), 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+static void fill(larder_pool *pool)
+{
+    for (uint64_t i = 0; i < BLOCKS; i++) {
+        described what = {.key = i, .version = 1, .block = true};
+        put_described(pool, key_number(i), &what, i == 7 ? LARGE_BYTES : BLOCK_BYTES, LARDER_SET, LARDER_NO_EXPIRY);
+    }
+}
+
+static void remove_it(void)
+{
+    larder_error error = {.message = ""};
+    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 1);
+}
+
+TEST(unmapped,
+     "a process that removes a pool from which it uses nothing unmaps it, and goes on with the next of the name")
+{
+    larder_pool *pool = pool_open("p", 16 * MIB);
+    int fd = open_file();
+    fill(pool);
+    larder_pool_leave(pool); /* drops its pins */
+    remove_it();
+    larder_pool_abandon(pool);
+    CHECK(pool->rw == NULL && pool->ro == NULL);
+    COMPARE(memory_of(fd), <, 6 * MIB);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK_POOL(pool);
+    close(fd);
+}
+
+static bool is_whole(const larder_item *item, const uint64_t *before, size_t size)
+{
+    size_t value_at = larder_item_value_at(item->tags, item->key_length, item->kind);
+    return digest((const uint8_t *)item + value_at, size) == *before;
+}
+
+TEST(in_use, "what this process, or another, still uses of a pool that was removed stays whole; the rest is given back")
+{
+    larder_pool *pool = pool_open("p", 16 * MIB), *other = pool_open("p", 16 * MIB);
+    described what;
+    larder_hit small, large, others;
+    int fd = open_file();
+    fill(pool);
+    EQUAL(read_described(pool, key_number(3), 3, &what, &small), READ_WHOLE);
+    EQUAL(read_described(pool, key_number(7), 7, &what, &large), READ_WHOLE);
+    EQUAL(read_described(other, key_number(150), 150, &what, &others), READ_WHOLE);
+    CHECK(larder_pin_set(other, others.segment, larder_word_generation(others.word))); /* it copies, and would not */
+    const larder_item *items[3] = {small.item, large.item, others.item};
+    uint64_t sums[3];
+    size_t sizes[3] = {BLOCK_BYTES, LARGE_BYTES, BLOCK_BYTES};
+    for (int i = 0; i < 3; i++) {
+        const larder_item *item = items[i];
+        sums[i] =
+            digest((const uint8_t *)item + larder_item_value_at(item->tags, item->key_length, item->kind), sizes[i]);
+    }
+    uint64_t before = memory_of(fd), segment = larder_segment_bytes(pool);
+    remove_it();
+    larder_pool_abandon(pool);
+    COMPARE(memory_of(fd), <, 6 * MIB + LARGE_BYTES + 4 * segment);
+    COMPARE(before, >=, 16 * MIB);
+    for (int i = 0; i < 3; i++) {
+        if (!is_whole(items[i], &sums[i], sizes[i])) {
+            test_failed(__FILE__, __LINE__, "item %d", i);
+        }
+    }
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK); /* in the next pool */
+    CHECK(holds_text(other, "k", "v"));
+    for (int i = 0; i < 3; i++) {
+        if (!is_whole(items[i], &sums[i], sizes[i])) {
+            test_failed(__FILE__, __LINE__, "item %d", i);
+        }
+    }
+    larder_pool_leave(pool);
+    larder_pool_leave(other);
+    CHECK_POOL(pool);
+    close(fd);
+}
+
+static larder_pool *remover;
+
+static void remove_here(void)
+{
+    larder_pool_close(pool_open("p", 4 * MIB)); /* nobody minds */
+    remove_it();
+    larder_pool_abandon(remover);
+}
+
+TEST(under_way, "an operation in whose middle the pool is removed and given back ends well, wherever it is")
+{
+    rng r = {test_seed()};
+    for (unsigned point = 1; point < LARDER_WORKING_POINTS; point++) {
+        for (uint64_t i = 0; i < 2; i++) {
+            larder_pool *pool = pool_open("p", 4 * MIB);
+            int64_t number;
+            remover = pool_open("p", 4 * MIB);
+            fill(pool);
+            fault_arm(point, rng_below(&r, 200), remove_here);
+            for (uint64_t n = 0; n < 400; n++) {
+                const larder_key key = key_number(rng_below(&r, 40)), counter = key_of("counter");
+                described what = {.key = 1, .version = n, .block = n % 2 == 0};
+                switch (rng_below(&r, 6)) {
+                case 0:
+                    larder_delete(pool, &key);
+                    break;
+                case 1:
+                    larder_touch(pool, &key, LARDER_NO_EXPIRY);
+                    break;
+                case 2:
+                    larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number);
+                    break;
+                default:
+                    put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, 60000), LARDER_SET,
+                                  LARDER_NO_EXPIRY);
+                }
+            }
+            fault_disarm();
+            larder_pool_leave(pool);
+            EQUAL(put_text(pool, "afterwards", "v"), LARDER_OK);
+            CHECK(holds_text(pool, "afterwards", "v"));
+            CHECK_POOL(pool);
+            larder_pool_close(pool);
+            larder_pool_close(remover);
+            larder_error error;
+            larder_pool_remove(test_directory(), "p", NULL, &error);
+            if (test_failures() > 0) {
+                printf("    at fault point %u\n", point);
+                test_give_up();
+            }
+        }
+    }
+}
