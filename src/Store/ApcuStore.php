@@ -576,12 +576,21 @@ final class ApcuStore implements Store, DirectReads
                 return $mark;
             }
             $there = apcu_fetch($this->mark($key));
-            if (\is_int($there)) {
+            if (\is_int($there) && $this->prolong($this->mark($key), $there, $ttl)) {
                 return $there;
             }
         }
 
         return null;
+    }
+
+    /**
+     * What is filled while an older fill lives must not die with the older one's mark; and a mark that was removed
+     * meanwhile must not come back.
+     */
+    private function prolong(string $mark, int $there, ?int $ttl): bool
+    {
+        return $this->atomically(static fn(): bool => apcu_fetch($mark) === $there && apcu_store($mark, $there, self::apcuTtl($ttl)));
     }
 
     private function now(): int
@@ -645,8 +654,9 @@ final class ApcuStore implements Store, DirectReads
             return null;
         }
         // APCu's clock may be any, but the value was fetched a moment ago by it. As its seconds begin at other
-        // moments than ours, the last one is not counted: never later than true.
-        $expiry = time() + self::number($about['creation_time'] ?? null) + $ttl - self::number($about['access_time'] ?? null);
+        // moments than ours, the last one is not counted; but what APCu still has in it is not dead.
+        $left = self::number($about['creation_time'] ?? null) + $ttl - self::number($about['access_time'] ?? null);
+        $expiry = time() + max(1, $left);
         if ($ttl > 1) {
             return $expiry;
         }

@@ -47,6 +47,28 @@ final class ApcuStoreTest extends SharedStoreContract
         self::assertSame('fresh', $this->value('key'));
     }
 
+    public function testWhatIsReadIsFetchedToTheEndOfItsLife(): void
+    {
+        $this->store()->save([new Item('key', 'value', 2)]);
+        while (isset($this->store()->fetch(['key'])->items['key'])) {
+            usleep(1_000);
+        }
+        self::assertNull((new ApcuStore('test'))->read('key'), 'It is not read any more, either.');
+    }
+
+    public function testWhatIsFilledAgainOutlivesTheFirstFill(): void
+    {
+        foreach ([1, 100] as $ttl) {
+            $token = $this->store()->token('key');
+            self::assertSame([], $this->store()->save([new Item('key', $ttl, $ttl, token: $token, fill: true)]));
+        }
+        $this->store()->save([new Item('other', 'value', 3)]);
+        while ($this->has('other')) {
+            usleep(1_000);
+        }
+        self::assertSame(100, $this->value('key'));
+    }
+
     protected function losses(): iterable
     {
         foreach (['clock', 'g', 'k', 'i', 't'] as $kind) {
