@@ -5,6 +5,7 @@
 
 #include "php_larder.h"
 
+#include "engine/stats.h"
 #include "image/image.h"
 
 #include "ext/standard/file.h"
@@ -114,21 +115,58 @@ static int post_deactivate(void)
     return SUCCESS;
 }
 
+static void print_count(const char *what, uint64_t count)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)count);
+    php_info_print_table_row(2, what, text);
+}
+
+static void print_pool(larder_pool *pool)
+{
+    larder_stats stats;
+    char text[128];
+
+    larder_stats_read(pool, &stats);
+    php_info_print_table_start();
+    php_info_print_table_colspan_header(2, pool->path);
+    snprintf(text, sizeof text, "%llu bytes, %s, %s", (unsigned long long)pool->geometry.size,
+             pool->zero_copy ? "zero-copy" : "copy", pool->geometry.evict != 0 ? "evicts" : "refuses when it is full");
+    php_info_print_table_row(2, "Pool", text);
+    snprintf(text, sizeof text, "%llu bytes of %llu", (unsigned long long)stats.bytes,
+             (unsigned long long)stats.capacity);
+    php_info_print_table_row(2, "Used", text);
+    print_count("Items", stats.items);
+    print_count("Hits", stats.counters[LARDER_HITS]);
+    print_count("Misses", stats.counters[LARDER_MISSES]);
+    print_count("Stores", stats.counters[LARDER_SETS]);
+    print_count("Evictions", stats.counters[LARDER_EVICTIONS]);
+    print_count("Refused, full", stats.counters[LARDER_REFUSED_FULL]);
+    print_count("Refused, pinned", stats.counters[LARDER_REFUSED_PINNED]);
+    print_count("Refused, too large", stats.counters[LARDER_REFUSED_LARGE]);
+    print_count("Refused, busy", stats.counters[LARDER_REFUSED_BUSY]);
+    print_count("Waiting for readers, bytes", stats.limbo_bytes);
+    print_count("Processes", stats.processes);
+    if (stats.oldest_pin_process != 0) {
+        snprintf(text, sizeof text, "%.1f s, process %llu", (double)stats.oldest_pin_ms / 1000,
+                 (unsigned long long)stats.oldest_pin_process);
+        php_info_print_table_row(2, "Oldest pin", text);
+    }
+    php_info_print_table_end();
+}
+
 static PHP_MINFO_FUNCTION(larder)
 {
     larder_pool *pool;
     php_info_print_table_start();
     php_info_print_table_row(2, "Larder", "enabled");
     php_info_print_table_row(2, "Version", PHP_LARDER_VERSION);
+    php_info_print_table_end();
     ZEND_HASH_FOREACH_PTR(&LARDER_G(pools), pool)
     {
-        char text[128];
-        snprintf(text, sizeof text, "%llu bytes, %s", (unsigned long long)pool->geometry.size,
-                 pool->zero_copy ? "zero-copy" : "copy");
-        php_info_print_table_row(2, pool->path, text);
+        print_pool(pool);
     }
     ZEND_HASH_FOREACH_END();
-    php_info_print_table_end();
     DISPLAY_INI_ENTRIES();
 }
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d74b2cedc471685b1a4fb745e46c120118e437d2 */
+ * Stub hash: 25403f136876423573d0f725ec373e6cfd895eff */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

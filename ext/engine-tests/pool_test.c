@@ -791,6 +791,25 @@ TEST(address_taken,
     larder_pool_close(pool);
 }
 
+TEST(address_taken_and_zero_copy_on, "a process that is told to use values in place and cannot says so, and what to do")
+{
+    larder_pool *maker = pool_open("p", 4 * MIB);
+    uint64_t base = maker->geometry.base;
+    larder_pool_close(maker);
+    void *taken =
+        mmap((void *)(uintptr_t)base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    REQUIRE((uintptr_t)taken == base);
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.zero_copy = LARDER_ZERO_COPY_ON;
+    larder_error error;
+    CHECK(larder_pool_open(&config, &error) == NULL);
+    CHECK(strstr(error.message, "set larder.zero_copy to auto") != NULL);
+    munmap(taken, 4096);
+    larder_pool *pool = pool_open_as(&config);
+    CHECK(pool->zero_copy);
+    larder_pool_close(pool);
+}
+
 TEST(opened_twice, "a process that opens a pool twice has it in zero-copy mode once, and in copy mode the second time")
 {
     larder_pool *first = pool_open("p", 4 * MIB), *second = pool_open("p", 4 * MIB);

@@ -139,7 +139,8 @@ typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
-    uint64_t unused[6];
+    _Atomic uint64_t process; /* its holder's id, for people: ids are reused, and others in other containers */
+    uint64_t unused[5];
     _Atomic uint64_t counter[16];
 } larder_slot;
 _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");

@@ -135,9 +135,18 @@ bool larder_map(larder_pool *pool, int fd, larder_error *error)
         larder_unmap(NULL, rw, g->size);
         return false;
     }
+    pool->shift = (intptr_t)((uintptr_t)ro - g->base);
+    if (pool->shift != 0 && pool->config.zero_copy == LARDER_ZERO_COPY_ON) {
+        larder_fail(
+            error,
+            "Values of the pool %s cannot be used in place, because something else lies at its address %#llx in "
+            "this process; set larder.zero_copy to auto to copy them here.",
+            pool->path, (unsigned long long)g->base);
+        larder_unmap(ro, rw, g->size);
+        return false;
+    }
     pool->rw = rw;
     pool->ro = ro;
-    pool->shift = (intptr_t)((uintptr_t)ro - g->base);
     pool->zero_copy = pool->shift == 0 && pool->config.zero_copy != LARDER_ZERO_COPY_OFF;
     if (pool->config.protect_unpinned) {
         mprotect((uint8_t *)ro + g->segments_at, g->size - g->segments_at, PROT_NONE);

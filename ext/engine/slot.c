@@ -71,6 +71,8 @@ static void hold(larder_pool *pool, int fd, uint32_t index)
     pool->own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
     /* acq_rel: the pins cleared before belong to the incarnation before. */
     pool->incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
+    /* relaxed: only a figure. */
+    atomic_store_explicit(&pool->slot->process, (uint64_t)getpid(), memory_order_relaxed);
 }
 
 bool larder_slot_take(larder_pool *pool, larder_error *error)

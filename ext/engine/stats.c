@@ -47,7 +47,7 @@ static void add_slots(larder_pool *pool, larder_stats *stats)
         if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && since != 0 && now > since &&
             now - since > stats->oldest_pin_ms) {
             stats->oldest_pin_ms = now - since;
-            stats->oldest_pin_slot = i;
+            stats->oldest_pin_process = atomic_load_explicit(&slot->process, memory_order_relaxed);
         }
     }
 }

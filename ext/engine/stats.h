@@ -12,9 +12,9 @@ typedef struct larder_stats {
     uint64_t small_segments, main_segments;
     uint64_t limbo_bytes;
     uint64_t segment_bytes;
-    uint32_t processes;     /* slots in use */
-    uint64_t oldest_pin_ms; /* how long the oldest pin has been held; 0: none */
-    uint32_t oldest_pin_slot;
+    uint32_t processes;          /* slots in use */
+    uint64_t oldest_pin_ms;      /* how long the oldest pin has been held; 0: none */
+    uint64_t oldest_pin_process; /* whose it is, by the id that its holder knows itself by; 0: none */
 } larder_stats;
 
 void larder_stats_read(larder_pool *pool, larder_stats *stats);

@@ -65,6 +65,7 @@ foreach ($held as $i => $value) {
     check(md5(serialize($value)) === $sums[$i], 'held to the end');
 }
 check($pool->statistics()['oldest_pin_seconds'] > 0.1, 'statistics say how long');
+same($pool->statistics()['oldest_pin_process'], getmypid(), 'and who');
 
 echo "-- a parent that ends before its child\n";
 $middle = fork(function () use ($pool, $sums) {

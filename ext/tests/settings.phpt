@@ -29,8 +29,8 @@ echo run_php('echo Larder\SharedMemory::open(pool_name("-b"), 8 << 20)->statisti
 echo run_php('echo Larder\SharedMemory::open(pool_name("-b"))->statistics()["size"];'), "\n";
 echo run_php('echo thrown(fn () => Larder\SharedMemory::open(pool_name("-b")));', ['larder.size' => '4M']), "\n";
 // phpinfo() tells the settings and the pools.
-$info = run_php('Larder\SharedMemory::open(pool_name("-b")); phpinfo(INFO_MODULES);', ['larder.size' => '8M']);
-foreach (['Larder => enabled', 'larder.size => 8M => 8M', pool_path('-b') . ' => 8388608 bytes, zero-copy'] as $line) {
+$info = run_php('$pool = Larder\SharedMemory::open(pool_name("-b")); $pool->set("k", 1); $pool->get("k"); $pool->get("k"); $pool->get("x"); phpinfo(INFO_MODULES);', ['larder.size' => '8M']);
+foreach (['Larder => enabled', 'larder.size => 8M => 8M', pool_path('-b'), 'Pool => 8388608 bytes, zero-copy, evicts', 'Items => 1', 'Hits => 2', 'Misses => 1', 'Stores => 1', 'Refused, full => 0', 'Processes => 1'] as $line) {
     check(str_contains($info, $line), $line);
 }
 ?>

@@ -119,6 +119,7 @@ Array
     [segments] => free open sealed limbo tail small main bytes
     [processes] => int
     [oldest_pin_seconds] => float
+    [oldest_pin_process] => int
     [limbo_bytes] => int
     [snapshot] => loaded dropped reason
 )

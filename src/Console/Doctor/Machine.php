@@ -7,6 +7,9 @@ namespace Larder\Console\Doctor;
 /** What the doctor looks at: facts about this machine and this PHP. */
 final class Machine
 {
+    /** The least user id that is not a system user's, unless /etc/login.defs has another. */
+    private const FIRST_USER = 1_000;
+
     /**
      * @param list<string>          $extensions loaded ones, in lower case
      * @param array<string, string> $ini        settings of PHP, by name
@@ -14,7 +17,8 @@ final class Machine
      * @param ?int                  $shmTotal   bytes of /dev/shm
      * @param ?int                  $shmFree    bytes of it that are free
      * @param ?array{used: int, wasted: int, size: int, full: bool} $opcache bytes; null: off
-     * @param ?string               $removeIpc  what logind is told of RemoveIPC; null: nothing, or there is no logind
+     * @param bool                  $removesIpc whether logind removes what users who log out leave in /dev/shm
+     * @param bool                  $isSystemUser root, or another that logind leaves alone
      */
     public function __construct(
         public readonly string $sapi,
@@ -24,8 +28,8 @@ final class Machine
         public readonly ?int $shmTotal = null,
         public readonly ?int $shmFree = null,
         public readonly ?array $opcache = null,
-        public readonly ?string $removeIpc = null,
-        public readonly bool $isRoot = false,
+        public readonly bool $removesIpc = false,
+        public readonly bool $isSystemUser = false,
     ) {}
 
     public static function this(): self
@@ -48,8 +52,14 @@ final class Machine
             $total === false ? null : (int) $total,
             $free === false ? null : (int) $free,
             self::opcache(),
-            self::removeIpcIn((string) @file_get_contents('/etc/systemd/logind.conf')),
-            \function_exists('posix_geteuid') && posix_geteuid() === 0,
+            is_dir('/run/systemd/sessions') && self::removesIpc(array_map(
+                static fn(string $file): string => (string) @file_get_contents($file),
+                ['/etc/systemd/logind.conf', ...array_merge(...array_map(
+                    static fn(string $directory): array => glob("{$directory}/systemd/logind.conf.d/*.conf") ?: [],
+                    ['/usr/lib', '/run', '/etc'],
+                ))],
+            )),
+            \function_exists('posix_geteuid') && posix_geteuid() < self::FIRST_USER,
         );
     }
 
@@ -81,9 +91,16 @@ final class Machine
         return $mounts;
     }
 
-    public static function removeIpcIn(string $configuration): ?string
+    /**
+     * Of a setting that is given several times the last one counts; the default is yes.
+     *
+     * @param list<string> $configuration the contents of logind's files
+     */
+    public static function removesIpc(array $configuration): bool
     {
-        return preg_match('/^\s*RemoveIPC\s*=\s*(\w+)/mi', $configuration, $match) === 1 ? strtolower($match[1]) : null;
+        preg_match_all('/^\s*RemoveIPC\s*=\s*(\w+)/m', implode("\n", $configuration), $found);
+
+        return !\in_array(strtolower(end($found[1]) ?: 'yes'), ['no', 'n', 'false', 'f', 'off', '0'], true);
     }
 
     /** @return ?array{used: int, wasted: int, size: int, full: bool} */

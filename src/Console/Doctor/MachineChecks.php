@@ -56,7 +56,7 @@ final class MachineChecks
         } else {
             $found[] = Finding::fine('/dev/shm', \sprintf('%s of %s are free.', Printed::bytes($this->machine->shmFree), Printed::bytes($this->machine->shmTotal)));
         }
-        if ($this->machine->removeIpc === 'yes' && !$this->machine->isRoot) {
+        if ($this->machine->removesIpc && !$this->machine->isSystemUser) {
             $found[] = Finding::problem('logind', 'It removes a user\'s files from /dev/shm, pools among them, when that user logs out.', 'RemoveIPC=no in /etc/systemd/logind.conf');
         }
         foreach (['larder.zero_copy' => 'off', 'larder.protect_unpinned' => '1'] as $setting => $slow) {

@@ -40,7 +40,7 @@ final class DoctorTest extends TestCase
         yield 'no extension' => [self::machine(extensions: []), Severity::Advice, 'shared memory (shm:)', 'make ext'];
         yield 'no /dev/shm' => [self::machine(shmTotal: null), Severity::Problem, 'is not there', 'mount -t tmpfs'];
         yield 'a small /dev/shm' => [self::machine(shmTotal: 64 << 20, shmFree: 10 << 20), Severity::Advice, '10.0 MiB of 64.0 MiB', '--shm-size'];
-        yield 'logind removes' => [self::machine(removeIpc: 'yes'), Severity::Problem, 'logs out', 'RemoveIPC=no'];
+        yield 'logind removes' => [self::machine(removesIpc: true), Severity::Problem, 'logs out', 'RemoveIPC=no'];
         yield 'copies' => [self::machine(ini: ['larder.zero_copy' => 'off']), Severity::Advice, 'finding faults', 'larder.zero_copy=auto'];
         yield 'protection' => [self::machine(ini: ['larder.protect_unpinned' => '1']), Severity::Advice, 'finding faults', 'larder.protect_unpinned=0'];
         yield 'APCu off' => [self::machine(ini: ['apc.enabled' => '0']), Severity::Problem, 'switched off', 'apc.enabled=1'];
@@ -63,7 +63,7 @@ final class DoctorTest extends TestCase
 
     public function testRootsPoolsAreNotRemovedByLogind(): void
     {
-        foreach ((new MachineChecks(self::machine(removeIpc: 'yes', isRoot: true)))->findings() as $finding) {
+        foreach ((new MachineChecks(self::machine(removesIpc: true, isSystemUser: true)))->findings() as $finding) {
             self::assertSame(Severity::Fine, $finding->severity);
         }
     }
@@ -107,8 +107,11 @@ final class DoctorTest extends TestCase
         self::assertSame('nfs', $machine->fileSystemOf('/mnt/a b/deep/cache.db'));
         self::assertSame('ext4', $machine->fileSystemOf('/mnt/other'));
         self::assertNull(self::machine()->fileSystemOf('/var'));
-        self::assertSame('yes', Machine::removeIpcIn("[Login]\n#RemoveIPC=no\n RemoveIPC = Yes\n"));
-        self::assertNull(Machine::removeIpcIn("[Login]\n#RemoveIPC=yes\n"));
+        self::assertTrue(Machine::removesIpc(["[Login]\n#RemoveIPC=no\n RemoveIPC = Yes\n"]));
+        self::assertTrue(Machine::removesIpc(["[Login]\n#RemoveIPC=no\n"]), 'It is logind\'s default.');
+        self::assertTrue(Machine::removesIpc([]));
+        self::assertFalse(Machine::removesIpc(["[Login]\nRemoveIPC=yes", "[Login]\nRemoveIPC=no"]));
+        self::assertFalse(Machine::removesIpc(["[Login]\r\nRemoveIPC=false\r\n"]));
     }
 
     public function testThisMachineIsLookedAt(): void
@@ -150,9 +153,9 @@ final class DoctorTest extends TestCase
         ?int $shmTotal = 1 << 30,
         ?int $shmFree = 1 << 29,
         ?array $opcache = ['used' => 10, 'wasted' => 0, 'size' => 100, 'full' => false],
-        ?string $removeIpc = null,
-        bool $isRoot = false,
+        bool $removesIpc = false,
+        bool $isSystemUser = false,
     ): Machine {
-        return new Machine($sapi, $extensions, $ini, $mounts, $shmTotal, $shmFree, $opcache, $removeIpc, $isRoot);
+        return new Machine($sapi, $extensions, $ini, $mounts, $shmTotal, $shmFree, $opcache, $removesIpc, $isSystemUser);
     }
 }
