@@ -49,14 +49,14 @@ final class HeadFile
      */
     public function begin(): int
     {
-        return $this->change(static fn(int $number): int => ($number | 1) === $number ? $number + 2 : $number + 1);
+        return (int) $this->change(static fn(?int $number): int => (($number ?? self::random()) | 1) + ($number === null ? 0 : 2 * ($number & 1)));
     }
 
     /** The write is over, and what came of it can be seen. */
     public function end(int $begun): void
     {
         try {
-            $this->change(static fn(int $number): int => $number === $begun ? $number + 1 : $number);
+            $this->change(static fn(?int $number): ?int => $number === $begun ? $number + 1 : null);
         } catch (StoreUnavailable) {
             // It stays odd, until somebody repairs it.
         }
@@ -77,15 +77,15 @@ final class HeadFile
      */
     public function repair(): void
     {
-        $this->change(static fn(int $number): int => $number + ($number & 1));
+        $this->change(static fn(?int $number): int => $number === null ? self::random() : $number + ($number & 1));
     }
 
     /**
-     * @param \Closure(int): int $next
+     * @param \Closure(?int): ?int $next the next number after the one that is there, or none; null: it stays as it is
      *
      * @throws StoreUnavailable
      */
-    private function change(\Closure $next): int
+    private function change(\Closure $next): ?int
     {
         $isNew = !file_exists($this->path);
         $file = @fopen($this->path, 'c+');
@@ -103,10 +103,9 @@ final class HeadFile
                 }
                 usleep(25);
             }
-            $old = self::number((string) stream_get_contents($file));
-            $number = $next($old ?? random_int(1 << 32, 1 << 60) & ~1);
+            $number = $next(self::number((string) stream_get_contents($file)));
             rewind($file);
-            if ($number !== $old && fwrite($file, pack('J2', $number, ~$number)) !== self::BYTES) {
+            if ($number !== null && (fwrite($file, pack('J2', $number, ~$number)) !== self::BYTES || !ftruncate($file, self::BYTES))) {
                 throw $this->unavailable('cannot be written');
             }
 
@@ -114,6 +113,12 @@ final class HeadFile
         } finally {
             fclose($file);
         }
+    }
+
+    /** An even one that nobody has seen. */
+    private static function random(): int
+    {
+        return random_int(1 << 32, 1 << 60) & ~1;
     }
 
     /** @return ?int null: it is none */

@@ -117,8 +117,12 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
         $this->lookAgain();
         $this->missing = [];
         foreach ([$this->near, $this->far] as $store) {
-            if ($store instanceof PerRequest) {
-                $store->beginRequest();
+            try {
+                if ($store instanceof PerRequest) {
+                    $store->beginRequest();
+                }
+            } catch (StoreUnavailable) {
+                // What has failed is noticed when it is asked for something.
             }
         }
     }
@@ -321,11 +325,11 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
     {
         // Once, whatever comes of it: a store that is down is not asked on and on.
         $this->isUpToDate = true;
+        if ($this->far instanceof self) {
+            // Nothing that comes from there may be older than what this near store has followed.
+            $this->far->beginRequest();
+        }
         try {
-            if ($this->far instanceof self) {
-                // Nothing that comes from there may be older than what this near store has followed.
-                $this->far->beginRequest();
-            }
             $this->follow();
             $this->isTrusted = true;
         } catch (StoreUnavailable) {

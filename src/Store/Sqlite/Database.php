@@ -27,6 +27,9 @@ final class Database
 
     private bool $isOpen = false;
 
+    /** SQLite's code for what has failed in a transaction; rolling that back leaves another one. */
+    private ?int $failure = null;
+
     /** Whether the size is already this connection's limit. */
     private bool $isLimited = false;
 
@@ -107,12 +110,14 @@ final class Database
             $this->limit();
             $this->execute('BEGIN IMMEDIATE');
             $this->isOpen = true;
+            $this->failure = null;
             try {
                 $result = $work();
                 $this->execute('COMMIT');
 
                 return $result;
             } catch (\Throwable $failure) {
+                $this->failure = $this->connection?->lastErrorCode();
                 $this->rollBack();
 
                 throw $failure;
@@ -151,7 +156,8 @@ final class Database
         } catch (Exception|Full $mistake) {
             throw $mistake;
         } catch (\Exception $failure) {
-            $code = $this->connection?->lastErrorCode() ?? 0;
+            $code = $this->failure ?? $this->connection?->lastErrorCode() ?? 0;
+            $this->failure = null;
             if ($code === self::FULL && $this->isAtItsSize()) {
                 throw new Full();
             }

@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Tier;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Tier\Event;
+use Larder\Tier\Log;
+use Larder\Tier\News;
+
+/** A log that cannot be read when a test says so, and that counts how often it is asked for news. */
+final class BreakableLog implements Log
+{
+    public bool $isBroken = false;
+
+    public int $asked = 0;
+
+    public function __construct(
+        private readonly Log $log,
+    ) {}
+
+    public function head(): ?string
+    {
+        $this->fail();
+
+        return $this->log->head();
+    }
+
+    public function since(?string $position): News
+    {
+        $this->fail();
+        $this->asked++;
+
+        return $this->log->since($position);
+    }
+
+    public function record(Event $event, \Closure $write): mixed
+    {
+        $this->fail();
+
+        return $this->log->record($event, $write);
+    }
+
+    private function fail(): void
+    {
+        if ($this->isBroken) {
+            throw StoreUnavailable::because('The log', 'a test has broken it', 'nothing');
+        }
+    }
+}

@@ -1,0 +1,178 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Tier;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
+use Larder\Tier\Event;
+use Larder\Tier\Log;
+use Larder\Tier\SqliteLog;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(SqliteLog::class)]
+#[CoversClass(Event::class)]
+final class SqliteLogTest extends TestCase
+{
+    private Scratch $scratch;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+    }
+
+    public function testTheNewsAreWhatWasRecordedSinceAPosition(): void
+    {
+        $log = $this->log();
+        $first = $log->since(null);
+        self::assertSame([[], false], [$first->events, $first->isComplete]);
+        self::assertSame('written', $log->record(Event::keys(['a', "\0b"]), static fn(): string => 'written'));
+        $log->record(Event::tags(['x']), static fn(): bool => true);
+        $news = $this->log()->since($first->position);
+        self::assertTrue($news->isComplete);
+        self::assertEquals([Event::keys(['a', "\0b"]), Event::tags(['x'])], $news->events);
+        $log->record(Event::everything(), static fn(): bool => true);
+        self::assertEquals([Event::everything()], $log->since($news->position)->events);
+        self::assertSame([], $log->since($log->since($news->position)->position)->events);
+    }
+
+    public function testTheHeadTellsNothingFromBeforeTheCommitUntilAfterIt(): void
+    {
+        [$log, $other] = [$this->log(), $this->log()];
+        $log->record(Event::keys(['x']), static fn(): bool => true);
+        $before = $other->head();
+        self::assertNotNull($before);
+        $during = 'not asked';
+        $log->record(Event::keys(['x']), static function () use ($other, &$during): void {
+            $during = $other->head();
+        });
+        self::assertNull($during);
+        self::assertNotNull($other->head());
+        self::assertNotSame($before, $other->head());
+    }
+
+    public function testWhatWasUndoneIsNotRecorded(): void
+    {
+        $store = $this->store();
+        $log = $store->log();
+        $position = $log->since(null)->position;
+        try {
+            $log->record(Event::keys(['x']), static function () use ($store): never {
+                $store->save([new Item('x', 1)]);
+
+                throw StoreUnavailable::because('It', 'was undone', 'do nothing');
+            });
+            self::fail('The failure was swallowed.');
+        } catch (StoreUnavailable) {
+            self::assertSame([], $log->since($position)->events);
+            self::assertSame([], $store->fetch(['x'])->items);
+            self::assertNotNull($log->head(), 'Nothing is under way any more.');
+        }
+    }
+
+    public function testALogThatDoesNotReachBackSaysSo(): void
+    {
+        $log = $this->log();
+        $positions = [$log->since(null)->position];
+        for ($i = 0; $i < 5; $i++) {
+            $log->record(Event::keys([(string) $i]), static fn(): bool => true);
+            $positions[] = $log->since(null)->position;
+        }
+        $this->database()->exec('DELETE FROM "log:larder" WHERE id > 0 AND id <= 2');
+        foreach ([false, false, false, true, true, true] as $i => $reaches) {
+            $news = $log->since($positions[$i]);
+            self::assertSame([$reaches, $positions[5]], [$news->isComplete, $news->position], "from {$i}");
+        }
+        foreach (['', 'x', '3', '3:', '3:00', '99:00', '-1:00', ':'] as $nonsense) {
+            self::assertFalse($log->since($nonsense)->isComplete);
+        }
+        $this->database()->exec('DELETE FROM "log:larder"');
+        self::assertFalse($log->since($positions[5])->isComplete);
+        $log->record(Event::keys(['x']), static fn(): bool => true);
+        self::assertFalse($log->since($positions[1])->isComplete);
+    }
+
+    public function testALogIsTrimmed(): void
+    {
+        $log = $this->log();
+        $log->since(null);
+        // As often as it has to be until it was: each time there is one chance in 256.
+        for ($i = 0; ($this->rows() >= $i || $i < 4_200) && $i < 50_000; $i++) {
+            $log->record(Event::keys(['x']), static fn(): bool => true);
+        }
+        self::assertLessThan(50_000, $i);
+        self::assertGreaterThanOrEqual(4_096, $this->rows());
+    }
+
+    public function testADatabaseThatWasRestoredIsAnotherHistory(): void
+    {
+        $log = $this->log();
+        $log->record(Event::keys(['x']), static fn(): bool => true);
+        $this->database()->exec("VACUUM INTO '{$this->scratch->path}/copy.db'");
+        $log->record(Event::keys(['y']), static fn(): bool => true);
+        $position = $log->since(null)->position;
+        unset($log);
+        array_map(unlink(...), glob("{$this->scratch->path}/cache.db*") ?: []);
+        rename("{$this->scratch->path}/copy.db", "{$this->scratch->path}/cache.db");
+        $restored = $this->log();
+        self::assertFalse($restored->since($position)->isComplete);
+        $restored->record(Event::keys(['z']), static fn(): bool => true);
+        self::assertFalse($restored->since($position)->isComplete, 'There is an event of that number again.');
+    }
+
+    public function testWhatADeadWriterLeftIsRepairedByAReader(): void
+    {
+        $log = $this->log();
+        $log->record(Event::keys(['x']), static fn(): bool => true);
+        $path = "{$this->scratch->path}/cache.db-head-larder";
+        $numbers = unpack('J2', (string) file_get_contents($path));
+        self::assertIsArray($numbers);
+        self::assertIsInt($numbers[1]);
+        file_put_contents($path, pack('J2', $numbers[1] + 1, ~($numbers[1] + 1)));
+        $position = $log->since(null)->position;
+        self::assertNull($log->head());
+        touch($path, time() - 60);
+        self::assertTrue($log->since($position)->isComplete);
+        self::assertNotNull($log->head());
+    }
+
+    public function testAnEventThatIsTooLongOrDamagedStandsForEverything(): void
+    {
+        $long = Event::keys(array_map(static fn(int $i): string => str_repeat('x', 1_000) . $i, range(0, 999)));
+        self::assertTrue(Event::unpacked($long->packed())->isEverything);
+        $packed = Event::keys(['a', 'b'])->packed();
+        self::assertEquals(Event::keys(['a', 'b']), Event::unpacked($packed));
+        foreach (['', 'x', substr($packed, 0, -3), serialize(['a']), serialize([[1], [], false]), serialize([[], [], 'x']), serialize(new \stdClass())] as $damaged) {
+            self::assertTrue(Event::unpacked($damaged)->isEverything);
+        }
+    }
+
+    private function rows(): int
+    {
+        $rows = $this->database()->querySingle('SELECT count(*) FROM "log:larder"');
+
+        return \is_int($rows) ? $rows : 0;
+    }
+
+    private function database(): \SQLite3
+    {
+        $database = new \SQLite3("{$this->scratch->path}/cache.db");
+        $database->busyTimeout(30_000);
+
+        return $database;
+    }
+
+    private function store(): SqliteStore
+    {
+        return new SqliteStore("{$this->scratch->path}/cache.db", timeout: 30.0);
+    }
+
+    private function log(): Log
+    {
+        return $this->store()->log();
+    }
+}

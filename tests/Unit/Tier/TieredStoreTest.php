@@ -1,0 +1,291 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Tier;
+
+use Larder\Capability;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Contract\Value\Teller;
+use Larder\Tests\Scratch;
+use Larder\Tier\TieredStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+/** When the near store answers, when the far one is asked, and what becomes of a tier of which a part fails. */
+#[CoversClass(TieredStore::class)]
+final class TieredStoreTest extends TestCase
+{
+    private Scratch $scratch;
+
+    private ChaosStore $near;
+
+    private ChaosStore $far;
+
+    private BreakableLog $log;
+
+    private int $now = 1_000_000;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+        $sqlite = $this->sqlite();
+        $clock = fn(): int => $this->now;
+        $this->near = new ChaosStore(new ArrayStore(clock: $clock));
+        $this->far = new ChaosStore($sqlite);
+        $this->log = new BreakableLog($sqlite->log());
+    }
+
+    public function testWhatWasFoundOnceIsNotAskedOfTheFarStoreAgain(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', ['value'], 100), new Item('other', 2)]);
+        self::assertSame(['value'], $tier->read('key'));
+        self::assertSame([2], array_column($tier->fetch(['other'])->items, 'value'));
+        [$this->far->calls, $this->log->asked] = [[], 0];
+        for ($request = 0; $request < 3; $request++) {
+            $tier->beginRequest();
+            self::assertSame(['value'], $tier->read('key'));
+            self::assertSame(['key', 'other'], array_keys($tier->fetch(['key', 'other'])->items));
+        }
+        self::assertSame([[], 0], [$this->asked(), $this->log->asked]);
+        self::assertSame(['key', 'other'], array_keys($tier->fetch(['key', 'absent', 'other'])->items));
+        self::assertSame(['fetch'], $this->asked());
+    }
+
+    public function testARequestSeesItsOwnWritesAtOnce(): void
+    {
+        $tier = $this->tier();
+        foreach (['first', 'second'] as $value) {
+            $tier->save([new Item('key', $value, 100, ['x'])]);
+            self::assertSame($value, $tier->read('key'));
+        }
+        $tier->delete(['key']);
+        self::assertNull($tier->read('key'));
+        $tier->save([new Item('key', 'third', 100, ['x'])]);
+        self::assertSame('third', $tier->read('key'));
+        $tier->invalidateTags(['x']);
+        self::assertNull($tier->read('key'));
+        self::assertSame([1, 3], [$tier->increment('n'), $tier->increment('n', 2)]);
+        self::assertSame(3, $tier->read('n'));
+        $tier->touch(['n'], 0);
+        self::assertNull($tier->read('n'));
+        $tier->save([new Item('key', 'fourth')]);
+        self::assertSame('fourth', $tier->read('key'));
+        $tier->clear();
+        self::assertNull($tier->read('key'));
+    }
+
+    public function testOnlyWhatTheLogNamesIsForgotten(): void
+    {
+        $tier = $this->tier();
+        $other = $this->other();
+        $tier->save([new Item('a', 1), new Item('b', 2, 100, ['x']), new Item('c', 3, 100, ['x', 'y'])]);
+        $tier->fetch(['a', 'b', 'c']);
+        $this->far->calls = [];
+        $other->save([new Item('a', 10)]);
+        $other->invalidateTags(['y']);
+        $tier->beginRequest();
+        self::assertSame(2, $tier->read('b'));
+        self::assertSame([], $this->asked());
+        self::assertSame(10, $tier->read('a'));
+        self::assertNull($tier->read('c'));
+    }
+
+    public function testAFillOfWhatWasMissingIsNoEventAndOneOfWhatIsThereIs(): void
+    {
+        $tier = $this->tier();
+        $token = $tier->fetch(['key'])->tokens['key'];
+        $position = $this->log->since(null)->position;
+        self::assertSame([], $tier->save([new Item('key', 'filled', 100, [], $token, true)]));
+        self::assertSame([], $this->log->since($position)->events);
+        self::assertSame('filled', $tier->read('key'));
+        self::assertSame([], $tier->save([new Item('key', 'filled early', 100, [], $tier->token('key'), true)]));
+        self::assertCount(1, $this->log->since($position)->events);
+        self::assertSame('filled early', $tier->read('key'));
+    }
+
+    public function testACacheThatMissesAsksTheFarStoreOnce(): void
+    {
+        $tier = $this->tier();
+        self::assertSame('default', $tier->read('key', 'default'));
+        self::assertSame(['key'], array_keys($tier->fetch(['key'])->tokens));
+        self::assertSame(['fetch'], $this->asked());
+        $tier->fetch(['key']);
+        self::assertSame(['fetch', 'fetch'], $this->asked());
+    }
+
+    public function testTheNearStoreKeepsNothingForLonger(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('short', 1, 10), new Item('long', 1, 1_000), new Item('forever', 1)]);
+        $this->now += 4;
+        $tier->fetch(['short', 'long', 'forever']);
+        $near = $this->near->store->fetch(['short', 'long', 'forever'])->items;
+        self::assertSame([1_000_010, 1_001_000, null], [$near['short']->expiry, $near['long']->expiry, $near['forever']->expiry]);
+        $this->now += 6;
+        self::assertNull($tier->read('short'));
+        self::assertSame(1, $tier->read('long'));
+    }
+
+    public function testALeaseShowsWhatWasWrittenBeforeItWasFree(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $this->other()->save([new Item('key', 'new')]);
+        self::assertSame('old', $tier->read('key'), 'The request goes on.');
+        self::assertTrue($tier->acquire('lease', 'owner', 10.0));
+        self::assertSame('new', $tier->read('key'));
+        self::assertTrue($tier->refresh('lease', 'owner', 10.0));
+        self::assertTrue($tier->release('lease', 'owner'));
+    }
+
+    public function testObjectsThatSayWhatTheyAreMadeOfAreNotAskedBecauseOfTheNearStore(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', new Teller('a'))]);
+        self::assertInstanceOf(Teller::class, $tier->read('key'));
+        self::assertSame([], $this->near->store->fetch(['key'])->items);
+    }
+
+    public function testWithoutItsLogTheNearStoreIsLeftAside(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $this->log->isBroken = true;
+        $this->other()->save([new Item('key', 'new')]);
+        $tier->beginRequest();
+        self::assertSame('new', $tier->read('key'), 'The far store can be asked.');
+        $this->far->isDown = true;
+        $tier->beginRequest();
+        try {
+            $tier->read('key');
+            self::fail('Something was read that nobody can vouch for.');
+        } catch (StoreUnavailable) {
+        }
+        $this->far->isDown = false;
+        $this->log->isBroken = false;
+        $tier->beginRequest();
+        self::assertSame('new', $tier->read('key'));
+    }
+
+    public function testWithGraceTheNearStoreAnswersForSoLong(): void
+    {
+        $tier = $this->tier(10);
+        $tier->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $this->other()->save([new Item('key', 'new')]);
+        for ($failure = 0; $failure < 2; $failure++) {
+            $this->log->isBroken = $this->far->isDown = true;
+            foreach ([0, 5, 4] as $seconds) {
+                $this->now += $seconds;
+                $tier->beginRequest();
+                self::assertSame($failure === 0 ? 'old' : 'new', $tier->read('key'));
+            }
+            $this->now++;
+            $tier->beginRequest();
+            try {
+                $tier->read('key');
+                self::fail('It was served for longer than the time of grace.');
+            } catch (StoreUnavailable) {
+            }
+            $this->log->isBroken = $this->far->isDown = false;
+            $this->other()->save([new Item('another', $failure)]);
+            $tier->beginRequest();
+            self::assertSame('new', $tier->read('key'));
+        }
+    }
+
+    public function testANearStoreThatHasFollowedNothingHasNoGrace(): void
+    {
+        $this->near->store->save([new Item('key', 'of unknown age')]);
+        $this->log->isBroken = $this->far->isDown = true;
+        $this->expectException(StoreUnavailable::class);
+        $this->tier(10)->read('key');
+    }
+
+    public function testANearStoreThatFailsCostsTimeAndNothingElse(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $this->near->isDown = true;
+        $tier->save([new Item('key', 'new')]);
+        self::assertSame('new', $tier->read('key'));
+        self::assertSame(['key'], array_keys($tier->fetch(['key'])->items));
+        $this->near->isDown = false;
+        $tier->fetch(['key']);
+        $tier->save([new Item('other', 1)]);
+        self::assertSame('new', $tier->read('key'), 'It has followed since.');
+        $this->near->isDown = true;
+        self::assertSame('new', $tier->fetch(['key'])->items['key']->value ?? null);
+    }
+
+    /** Where the database is full and drops nothing, there is no room for events either. */
+    public function testAFullFarStoreIsHeardOfAllTheSame(): void
+    {
+        $path = "{$this->scratch->path}/full.db";
+        $open = static function () use ($path): TieredStore {
+            $far = new SqliteStore($path, timeout: 30.0, size: 1 << 20, evict: false);
+
+            return new TieredStore(new ArrayStore(), $far, $far->log());
+        };
+        [$here, $there] = [$open(), $open()];
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 9));
+        $here->save(array_map(static fn(string $key): Item => new Item($key, 'old', 1_000, ['x']), $keys));
+        for ($i = 0; $here->save([new Item("filler {$i}", random_bytes(3_000))]) === []; $i++) {
+            self::assertLessThan(1_000, $i, 'The database does not fill up.');
+        }
+        for (; $here->save([new Item("small filler {$i}", random_bytes(50))]) === []; $i++) {
+            self::assertLessThan(20_000, $i, 'The database does not fill up.');
+        }
+        foreach ($keys as $i => $key) {
+            $there->beginRequest();
+            self::assertSame('old', $there->read($key));
+            $i % 2 === 0 ? $here->delete([$key]) : self::assertSame([$key], $here->save([new Item($key, random_bytes(100_000))]));
+            $there->beginRequest();
+            self::assertNull($there->read($key), $key);
+        }
+    }
+
+    public function testItCanDoWhatTheFarStoreCan(): void
+    {
+        self::assertSame($this->far->store->capabilities(), $this->tier()->capabilities());
+        self::assertContains(Capability::Durability, $this->tier()->capabilities());
+        $tier = $this->tier();
+        $tier->save([new Item('a', 1), new Item('b', 2)]);
+        $tier->read('a');
+        self::assertSame([2, 2], [$tier->statistics()->items, $tier->statistics()->details['near items']]);
+        self::assertSame(['a', 'b'], [...$tier->keys()]);
+    }
+
+    /** @return list<string> what the far store was asked */
+    private function asked(): array
+    {
+        return array_values(array_diff($this->far->calls, ['capabilities', 'beginRequest']));
+    }
+
+    private function tier(int $grace = 0): TieredStore
+    {
+        return new TieredStore($this->near, $this->far, $this->log, $grace, fn(): int => $this->now);
+    }
+
+    /** Another process. */
+    private function other(): TieredStore
+    {
+        $far = $this->sqlite();
+
+        return new TieredStore(new ArrayStore(), $far, $far->log());
+    }
+
+    private function sqlite(): SqliteStore
+    {
+        return new SqliteStore("{$this->scratch->path}/cache.db", timeout: 30.0, clock: fn(): int => $this->now);
+    }
+}
