@@ -25,7 +25,9 @@ use Larder\Tier\Tiers;
  *             | path *( "," path )                                   memcached+unix
  *             | "//" [ user [ ":" password ] "@" ] server [ "/" database ]
  *                                                                   redis, rediss
- *             | "//" server *( "," server )                          memcached
+ *             | "//" [ user [ ":" password ] "@" ] server *( "," server ) [ "/" database ]
+ *                                                                   redis+sentinel, redis+cluster, memcached, and with
+ *                                                                   TLS rediss+sentinel, rediss+cluster
  *     server  = host [ ":" port ]
  *     options = name "=" value *( "&" name "=" value )
  *
@@ -36,8 +38,8 @@ use Larder\Tier\Tiers;
  *     array:?size=16M          apcu:?prefix=shop           sqlite:/var/cache/site.db
  *     file:/var/cache/site     redis://127.0.0.1:6379/0    redis+unix:/run/redis.sock?database=2
  *     rediss://user:pass@cache.internal                    memcached://cache1,cache2:11212
- *
- *     apcu: > sqlite:/var/cache/site.db                           array: > shm: > sqlite:/var/cache/site.db
+ *     redis+sentinel://s1,s2,s3:26380/0?service=shop       redis+cluster://n1:7000,n2:7000
+ *     apcu: > sqlite:/var/cache/site.db                    array: > shm: > sqlite:/var/cache/site.db
  *
  * The options of a scheme are those of its store's fromDsn(), and those of a near store what Tier\Tiers says besides.
  */
@@ -54,12 +56,16 @@ final class Dsn
         'redis' => RedisStore::class,
         'rediss' => RedisStore::class,
         'redis+unix' => RedisStore::class,
+        'redis+sentinel' => RedisStore::class,
+        'rediss+sentinel' => RedisStore::class,
+        'redis+cluster' => RedisStore::class,
+        'rediss+cluster' => RedisStore::class,
         'memcached' => MemcachedStore::class,
         'memcached+unix' => MemcachedStore::class,
     ];
 
     /** Schemes whose DSN may name several servers. */
-    private const SEVERAL = ['memcached'];
+    private const SEVERAL = ['memcached', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
 
     /**
      * @param string                                     $path    decoded: a pool's name, a path, or what follows the host
@@ -98,7 +104,7 @@ final class Dsn
         }
         [$place, $query] = explode('?', $match[2], 2) + [1 => ''];
         $options = self::options($query);
-        if (!\in_array($scheme, ['redis', 'rediss', 'memcached'], true)) {
+        if (!\in_array($scheme, ['redis', 'rediss', ...self::SEVERAL], true)) {
             return new self($scheme, null, null, null, null, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
         }
         $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>.*))?$~is';

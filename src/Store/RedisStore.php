@@ -6,8 +6,6 @@ namespace Larder\Store;
 
 use Larder\Capability;
 use Larder\Dsn;
-use Larder\Exception\ExtensionMissing;
-use Larder\Exception\InvalidDsn;
 use Larder\Exception\InvalidOption;
 use Larder\Fetched;
 use Larder\Item;
@@ -16,14 +14,13 @@ use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
+use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
-use Larder\Store\Redis\PhpRedisConnection;
-use Larder\Store\Redis\PredisConnection;
 use Larder\Store\Redis\RedisLeases;
 use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Scripts;
-use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Walk;
 use Larder\StoreStatistics;
 use Larder\Token;
@@ -53,6 +50,10 @@ use Larder\Ttl;
  * As long as no tag was invalidated, reading needs no script: a plain MGET of the clock, the items and the guards tells
  * all. In each request, the first read finds out; if it meets an item that needs a look at its tags, that is a second
  * round trip, and from then on all reads of that request are scripts.
+ *
+ * In a cluster (Redis Cluster), items are divided into shards by their keys; each has its names in one slot, with a clock, tags and
+ * guards of its own. An invalidation reaches all of them, so that no read ever has to look elsewhere: one round trip to each
+ * master that has one of the keys. How many shards there are must never change while there are items.
  *
  * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
@@ -112,37 +113,22 @@ final class RedisStore implements Store, Leases
 
     /**
      * Options: prefix; client (auto, phpredis, predis); database; timeout, read_timeout, retry_after (seconds);
-     * persistent (switch); those of Payload::fromDsn().
+     * persistent (switch); with TLS: tls_ca, tls_cert, tls_key (files), tls_name, tls_verify (switch); with sentinels: service,
+     * sentinel_user, sentinel_password; in a cluster: shards (1 to 1024); those of Payload::fromDsn().
      */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'client', 'database', 'timeout', 'read_timeout', 'retry_after', 'persistent', ...Payload::OPTIONS);
-        $isSocket = $dsn->scheme === 'redis+unix';
-        if (!$isSocket && preg_match('/^\d*$/D', $dsn->path) !== 1) {
-            throw InvalidDsn::part("{$dsn->scheme}://{$dsn->host}/{$dsn->path}", 'has no number for its database', 'write it as "redis://host:port/0"');
+        $dsn->allow('prefix', ...Connections::options($dsn), ...Payload::OPTIONS);
+        $shards = Connections::isCluster($dsn) ? $dsn->integer('shards', Connections::SHARDS) : 0;
+        if (Connections::isCluster($dsn) && $shards < 1) {
+            throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
         }
-        $database = $dsn->integer('database', $isSocket ? 0 : (int) $dsn->path);
-        if ($database < 0) {
-            throw InvalidOption::range('database', $database, '0 or more');
-        }
-        $server = new Server(
-            host: $dsn->host ?? '127.0.0.1',
-            port: $dsn->port ?? 6379,
-            socket: $isSocket ? $dsn->absolutePath() : null,
-            tls: $dsn->scheme === 'rediss',
-            user: $dsn->user,
-            password: $dsn->password,
-            database: $database,
-            timeout: $dsn->seconds('timeout', 1.0),
-            readTimeout: $dsn->seconds('read_timeout', 1.0),
-            retryAfter: $dsn->seconds('retry_after', 1.0),
-            persistent: $dsn->switch('persistent', false),
-        );
 
         return new self(
-            self::connection($server, $dsn->text('client', 'auto')),
+            Connections::fromDsn($dsn),
             $dsn->text('prefix', Prefix::DEFAULT),
             Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
+            $shards,
         );
     }
 
@@ -275,24 +261,30 @@ final class RedisStore implements Store, Leases
         return $this->walk->keys($prefix);
     }
 
-    /** Of the whole server, which others may use as well. */
+    /** Of the whole server, which others may use as well; of all masters of a cluster. */
     public function statistics(): StoreStatistics
     {
-        [$size, $text] = $this->scripts->send([['DBSIZE'], ['INFO']]) + [null, null];
-        preg_match_all('/^([a-z_]+):([^\r\n]*)/m', \is_string($text) ? $text : '', $lines);
-        $about = array_combine($lines[1], $lines[2]);
-        $number = static fn(string $name): ?int => isset($about[$name]) && is_numeric($about[$name]) ? (int) $about[$name] : null;
-        $capacity = $number('maxmemory');
+        $questions = [['DBSIZE'], ['INFO']];
+        $masters = $this->connection instanceof ClusterConnection ? $this->connection->everywhere($questions) : [$this->scripts->send($questions)];
+        $sums = $all = [];
+        foreach ($masters as $name => [$size, $text]) {
+            preg_match_all('/^([a-z_]+):([^\r\n]*)/m', \is_string($text) ? $text : '', $lines);
+            $all[$name] = array_combine($lines[1], $lines[2]);
+            foreach (['items' => $size] + $all[$name] as $about => $value) {
+                $sums[$about] = is_numeric($value) ? ($sums[$about] ?? 0) + (int) $value : null;
+            }
+        }
+        $capacity = $sums['maxmemory'] ?? null;
 
         return new StoreStatistics(
-            items: \is_int($size) ? $size : null,
-            bytes: $number('used_memory'),
+            items: $sums['items'] ?? null,
+            bytes: $sums['used_memory'] ?? null,
             capacity: $capacity === 0 ? null : $capacity,
-            hits: $number('keyspace_hits'),
-            misses: $number('keyspace_misses'),
-            evictions: $number('evicted_keys'),
-            expired: $number('expired_keys'),
-            details: $about,
+            hits: $sums['keyspace_hits'] ?? null,
+            misses: $sums['keyspace_misses'] ?? null,
+            evictions: $sums['evicted_keys'] ?? null,
+            expired: $sums['expired_keys'] ?? null,
+            details: isset($all[0]) ? $all[0] : array_combine(array_map(strval(...), array_keys($all)), $all),
         );
     }
 
@@ -314,20 +306,6 @@ final class RedisStore implements Store, Leases
     public function capabilities(): array
     {
         return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
-    }
-
-    private static function connection(Server $server, string $client): Connection
-    {
-        return match ($client) {
-            'phpredis' => new PhpRedisConnection($server),
-            'predis' => new PredisConnection($server),
-            'auto' => match (true) {
-                \extension_loaded('redis') => new PhpRedisConnection($server),
-                class_exists(\Predis\Client::class) => new PredisConnection($server),
-                default => throw ExtensionMissing::ofClient('RedisStore', 'the PHP extension redis', 'the package predis/predis'),
-            },
-            default => throw InvalidOption::choice('client', $client, 'auto', 'phpredis', 'predis'),
-        };
     }
 
     /**

@@ -15,6 +15,9 @@ final class CacheServer
 {
     public readonly string $socket;
 
+    /** Of 127.0.0.1; 0: it listens on its socket only. */
+    public int $port = 0;
+
     private ?ServerProcess $process = null;
 
     /** @var list<ServerProcess> killed ones, whose watchdogs wait for forks of this process to end */
@@ -45,6 +48,59 @@ final class CacheServer
         ], "PING\r\n", $options === [] ? '+PONG' : '');
     }
 
+    /**
+     * On a port of 127.0.0.1 as well.
+     *
+     * @param list<string> $options
+     */
+    public static function redisOnPort(array $options = []): self
+    {
+        $port = ServerProcess::freePort();
+        $server = self::redis(['--port', (string) $port, '--bind', '127.0.0.1', ...$options]);
+        $server->port = $port;
+
+        return $server;
+    }
+
+    /**
+     * With TLS on a port of 127.0.0.1, and without on the socket.
+     *
+     * @param list<string> $options
+     */
+    public static function redisWithTls(Certificates $certificates, array $options = []): self
+    {
+        $port = ServerProcess::freePort();
+        $server = self::redis([
+            '--tls-port', (string) $port, '--bind', '127.0.0.1', '--tls-cert-file', "{$certificates->path}/server.crt",
+            '--tls-key-file', "{$certificates->path}/server.key", '--tls-ca-cert-file', "{$certificates->path}/ca.crt", ...$options,
+        ]);
+        $server->port = $port;
+
+        return $server;
+    }
+
+    /** One of several that watch a master that they call "shop". */
+    public static function sentinel(int $master, int $quorum): self
+    {
+        $flavour = RedisFlavours::first();
+        $program = Program::find($flavour->program())
+            ?? throw ServerFailed::isNotInstalled($flavour->title(), $flavour->program(), $flavour->program());
+        $port = ServerProcess::freePort();
+        $server = new self("{$flavour->title()} Sentinel", [$program, 'CONFIGURATION', '--sentinel'], "PING\r\n", '+PONG');
+        $server->port = $port;
+        file_put_contents("{$server->scratch->path}/configuration", <<<CONFIGURATION
+            port {$port}
+            bind 127.0.0.1
+            dir {$server->scratch->path}
+            sentinel monitor shop 127.0.0.1 {$master} {$quorum}
+            sentinel down-after-milliseconds shop 1000
+            sentinel failover-timeout shop 3000
+
+            CONFIGURATION);
+
+        return $server;
+    }
+
     public static function memcached(): self
     {
         $program = Program::find('memcached') ?? throw ServerFailed::isNotInstalled('Memcached', 'memcached', 'memcached');
@@ -56,12 +112,17 @@ final class CacheServer
     public function start(): self
     {
         $directory = ServerProcess::directory();
-        $command = array_map(fn(string $word): string => $word === 'SOCKET' ? $this->socket : $word, $this->command);
+        $command = array_map(fn(string $word): string => match ($word) {
+            'SOCKET' => $this->socket,
+            'CONFIGURATION' => "{$this->scratch->path}/configuration",
+            default => $word,
+        }, $this->command);
+        $address = \in_array('SOCKET', $this->command, true) ? "unix://{$this->socket}" : "tcp://127.0.0.1:{$this->port}";
         $this->process = ServerProcess::start(
             $this->title,
             $directory,
             $command,
-            fn(): bool => ServerProcess::replies("unix://{$this->socket}", $this->question, $this->answer),
+            fn(): bool => ServerProcess::replies($address, $this->question, $this->answer),
         );
 
         return $this;

@@ -65,6 +65,12 @@ final class DsnTest extends TestCase
         self::assertSame($path, Dsn::parse($dsn)->absolutePath());
     }
 
+    public function testSeveralServersAndPaths(): void
+    {
+        self::assertSame([['one', null], ['two', 5], ['::1', 6]], Dsn::parse('memcached://one,two:5,[::1]:6')->hosts);
+        self::assertSame(['/a,b', '/c'], Dsn::parse('memcached+unix:/a%2cb,///c')->absolutePaths());
+    }
+
     public function testSizesHaveUnits(): void
     {
         foreach (['1000' => 1_000, '4k' => 4_096, '64M' => 67_108_864, '2GB' => 2_147_483_648] as $text => $bytes) {
@@ -87,6 +93,12 @@ final class DsnTest extends TestCase
         yield 'redis by Predis' => ['redis://127.0.0.1?client=predis', RedisStore::class];
         yield 'rediss' => ['rediss://user:password@localhost', RedisStore::class];
         yield 'redis on a socket' => ['redis+unix:/run/nobody.sock', RedisStore::class];
+        yield 'redis behind sentinels' => ['redis+sentinel://:secret@s1,s2:26380,[::1]/2?service=shop&sentinel_user=u&sentinel_password=p', RedisStore::class];
+        yield 'redis behind sentinels with TLS' => ['rediss+sentinel://s1?service=shop&tls_ca=/etc/passwd&tls_name=x', RedisStore::class];
+        yield 'redis cluster' => ['redis+cluster://n1,n2:7001?shards=8&client=predis', RedisStore::class];
+        yield 'redis cluster with TLS' => ['rediss+cluster://n1?tls_verify=no', RedisStore::class];
+        yield 'several memcacheds' => ['memcached://one,two:11212,[::1]:11213?prefix=x', MemcachedStore::class];
+        yield 'several sockets' => ['memcached+unix:/run/a.sock,/run/b.sock', MemcachedStore::class];
         yield 'memcached' => ['memcached://127.0.0.1:1', MemcachedStore::class];
         yield 'memcached on a socket' => ['memcached+unix:/run/nobody.sock?persistent=1', MemcachedStore::class];
     }
@@ -122,6 +134,20 @@ final class DsnTest extends TestCase
         yield 'a server without slashes' => ['memcached:localhost', 'names no server'];
         yield 'a port that is none' => ['redis://localhost:0', 'has a port that does not exist'];
         yield 'a port that is too large' => ['redis://localhost:65536', 'has a port that does not exist'];
+        yield 'several servers where one is' => ['redis://one,two', 'names several servers; name one'];
+        yield 'a server without a name' => ['memcached://one,,two', 'names no server'];
+        yield 'a second port that does not exist' => ['redis+cluster://one:1,two:0', 'has a port that does not exist'];
+        yield 'a second path that is relative' => ['memcached+unix:/run/a.sock,b.sock', 'has no absolute path'];
+        yield 'sentinels of nobody' => ['redis+sentinel://s1', 'add the name that the sentinels have for it'];
+        yield 'a misspelt service' => ['redis+sentinel://s1?servce=x', 'did you mean "service"?'];
+        yield 'a service without sentinels' => ['redis://s1?service=x', 'The option "service" of the "redis" DSN is unknown'];
+        yield 'TLS options without TLS' => ['redis://s1?tls_ca=/etc/passwd', 'The option "tls_ca" of the "redis" DSN is unknown'];
+        yield 'a misspelt option of TLS' => ['rediss://s1?tls_cafile=/x', 'did you mean "tls_ca"?'];
+        yield 'an authority that is not there' => ['rediss://s1?tls_ca=/nowhere/ca.crt', 'give a file that can be read'];
+        yield 'a cluster with a database' => ['redis+cluster://n1/2', 'a cluster has only one'];
+        yield 'a cluster with another option for a database' => ['redis+cluster://n1?database=2', 'The option "database"'];
+        yield 'too few shards' => ['redis+cluster://n1?shards=0', 'it must be from 1 to 1024'];
+        yield 'too many shards' => ['redis+cluster://n1?shards=1025', 'it must be from 1 to 1024'];
         yield 'a database that is no number' => ['redis://localhost/one', 'has no number for its database'];
         yield 'a negative database' => ['redis://localhost?database=-1', 'must be 0 or more'];
         yield 'a relative path' => ['sqlite:cache.db', 'has no absolute path; write it as "sqlite:/path"'];
@@ -166,7 +192,7 @@ final class DsnTest extends TestCase
 
     public function testAPasswordIsNeverInAMessage(): void
     {
-        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'apcu: > redis://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
+        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'redis://:hunter2@one,two', 'redis+cluster://:hunter2@one,:', 'redis+sentinel://:hunter2@one', 'apcu: > redis://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
             try {
                 Dsn::parse($dsn)->open();
                 self::fail('A wrong DSN was opened.');

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Memcached;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Store\Breaker;
 
 /** A line to one server, over the extension memcached. It connects when first used. */
 final class Server
@@ -25,8 +26,7 @@ final class Server
     /** Whether a failure now may only mean that an established connection has been closed. */
     private bool $mayBeClosed = false;
 
-    /** When to try to connect again; hrtime in ns. */
-    private int $notBefore = 0;
+    private readonly Breaker $breaker;
 
     /** @var list<\Memcached> clients that a fork took along: letting go of one would say good-bye in the parent's name */
     private array $inherited = [];
@@ -40,7 +40,7 @@ final class Server
     /**
      * @param ?string $socket     the path of a unix socket; null: host and port count
      * @param float   $timeout    seconds to wait for a connection, and for each reply
-     * @param float   $retryAfter seconds in which no other attempt is made after one has failed
+     * @param float   $retryAfter seconds in which no process of this machine asks again after a failure
      * @param bool    $persistent keep the connection for later requests of this process
      */
     public function __construct(
@@ -48,9 +48,11 @@ final class Server
         private readonly int $port = 11_211,
         private readonly ?string $socket = null,
         private readonly float $timeout = 1.0,
-        private readonly float $retryAfter = 1.0,
+        float $retryAfter = 1.0,
         private readonly bool $persistent = false,
-    ) {}
+    ) {
+        $this->breaker = new Breaker("memcached {$this->name()}", $retryAfter);
+    }
 
     public function name(): string
     {
@@ -214,10 +216,18 @@ final class Server
         } finally {
             $this->mayBeClosed = false;
         }
-        $this->hasAnswered = true;
+        $this->answered();
         $this->failure = null;
 
         return $answer;
+    }
+
+    private function answered(): void
+    {
+        if (!$this->hasAnswered) {
+            $this->hasAnswered = true;
+            $this->breaker->worked();
+        }
     }
 
     private function wasClosed(): bool
@@ -287,7 +297,7 @@ final class Server
             $this->client = null;
             $this->announced = null;
         }
-        if (hrtime(true) < $this->notBefore) {
+        if (!$this->breaker->allows()) {
             throw $this->unavailable('it could not be reached a moment ago');
         }
         $client = $this->persistent
@@ -319,17 +329,18 @@ final class Server
     {
         $client = $this->client();
         if (\in_array($client->getResultCode(), $codes, true)) {
-            $this->hasAnswered = true;
+            $this->answered();
 
             return;
         }
         $why = $client->getResultMessage();
-        if ($client->getResultCode() === \Memcached::RES_TIMEOUT) {
+        $isSlow = $client->getResultCode() === \Memcached::RES_TIMEOUT;
+        if ($isSlow) {
             $this->mayBeClosed = false;
         }
-        // What was an established connection may only have been closed; what never was one is given time.
-        if (!$this->hasAnswered) {
-            $this->notBefore = (int) hrtime(true) + (int) ($this->retryAfter * 1e9);
+        // What was an established connection may only have been closed; what never was one, or is slow, is given time.
+        if ($isSlow || !$this->hasAnswered) {
+            $this->breaker->failed();
         }
         if ($this->persistent) {
             $client->resetServerList();

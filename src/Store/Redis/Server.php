@@ -11,16 +11,17 @@ final class Server
 {
     /**
      * @param ?string $socket         the path of a unix socket; null: host and port count
+     * @param ?Tls    $tls            null: the connection is not encrypted
      * @param float   $timeout        seconds to wait for a connection
      * @param float   $readTimeout    seconds to wait for a reply
-     * @param float   $retryAfter     seconds in which no other attempt is made after one to connect has failed
+     * @param float   $retryAfter     seconds in which no process of this machine asks again after a failure
      * @param bool    $persistent     keep the connection for later requests of this process
      */
     public function __construct(
         public readonly string $host = '127.0.0.1',
         public readonly int $port = 6379,
         public readonly ?string $socket = null,
-        public readonly bool $tls = false,
+        public readonly ?Tls $tls = null,
         public readonly ?string $user = null,
         #[\SensitiveParameter]
         public readonly ?string $password = null,
@@ -33,7 +34,25 @@ final class Server
 
     public function name(): string
     {
-        return $this->socket ?? "{$this->host}:{$this->port}";
+        return $this->socket ?? (str_contains($this->host, ':') ? "[{$this->host}]:{$this->port}" : "{$this->host}:{$this->port}");
+    }
+
+    /** Another server that is spoken to in the same way. */
+    public function at(string $host, int $port): self
+    {
+        return new self(
+            $host,
+            $port,
+            null,
+            $this->tls,
+            $this->user,
+            $this->password,
+            $this->database,
+            $this->timeout,
+            $this->readTimeout,
+            $this->retryAfter,
+            $this->persistent,
+        );
     }
 
     /**

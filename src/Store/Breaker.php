@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store;
+
+/**
+ * Keeps those who use a server from waiting for it again and again while it does not answer: after a failure, nobody on this
+ * machine asks it for a while; then one process tries, and the others go on only when that has worked.
+ *
+ * What the processes of a user share is a file for each server that has failed, with the time in it before which nobody asks;
+ * only who is about to connect looks at it. Where it cannot be had, each process keeps the time to itself.
+ *
+ * The pattern is that of M. Nygard, "Release It!", 2007.
+ */
+final class Breaker
+{
+    /** How long a file stays that nobody looks at; in seconds. */
+    private const REMEMBERED = 86_400;
+
+    /** In Unix seconds. */
+    private float $notBefore = 0.0;
+
+    /** Whether this process is the one that tries, and has to tell the others. */
+    private bool $tries = false;
+
+    private ?string $path = null;
+
+    /**
+     * @param string               $server     the name that all processes give it
+     * @param float                $retryAfter seconds in which nobody asks after a failure; 0: there is no breaker
+     * @param ?string              $directory  where the file is; null: one of this user's, in the system's for temporary files
+     * @param ?\Closure(): float  $clock      Unix seconds; null: PHP's
+     */
+    public function __construct(
+        private readonly string $server,
+        private readonly float $retryAfter,
+        private readonly ?string $directory = null,
+        private readonly ?\Closure $clock = null,
+    ) {}
+
+    /** Whether to ask the server now. Whoever gets a yes says afterwards whether it failed() or worked(). */
+    public function allows(): bool
+    {
+        $now = $this->now();
+        if ($now < $this->notBefore && $this->notBefore <= $now + $this->retryAfter) {
+            return false;
+        }
+        $path = $this->path();
+        $file = $path === null || !is_file($path) ? false : @fopen($path, 'r+');
+        if ($file === false) {
+            return true;
+        }
+        try {
+            if (!flock($file, \LOCK_EX | \LOCK_NB)) {
+                return false;
+            }
+            $until = (float) fread($file, 64);
+            // A clock that was set back must not close it for longer than ever was meant.
+            if ($now < $until && $until <= $now + $this->retryAfter) {
+                $this->notBefore = $until;
+
+                return false;
+            }
+            rewind($file);
+            ftruncate($file, 0);
+            fwrite($file, sprintf('%.6F', $now + $this->retryAfter));
+
+            return $this->tries = true;
+        } finally {
+            fclose($file);
+        }
+    }
+
+    public function failed(): void
+    {
+        if ($this->retryAfter <= 0.0) {
+            return;
+        }
+        $this->tries = false;
+        $this->notBefore = $this->now() + $this->retryAfter;
+        $path = $this->path();
+        if ($path !== null) {
+            is_file($path) || self::tidy(\dirname($path));
+            @file_put_contents($path, sprintf('%.6F', $this->notBefore), \LOCK_EX);
+        }
+    }
+
+    /** What was written about servers that nobody has asked for since. */
+    private static function tidy(string $directory): void
+    {
+        foreach (glob("{$directory}/breaker-*") ?: [] as $path) {
+            if (@filemtime($path) < time() - self::REMEMBERED) {
+                @unlink($path);
+            }
+        }
+    }
+
+    public function worked(): void
+    {
+        $this->notBefore = 0.0;
+        if ($this->tries) {
+            $this->tries = false;
+            $path = $this->path();
+            if ($path !== null) {
+                @unlink($path);
+            }
+        }
+    }
+
+    /** @return ?string null if there is no place that is this user's alone */
+    private function path(): ?string
+    {
+        if ($this->retryAfter <= 0.0) {
+            return null;
+        }
+        if ($this->path === null) {
+            $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
+            $directory = $this->directory ?? sys_get_temp_dir() . "/larder-{$user}";
+            if (!is_dir($directory)) {
+                @mkdir($directory, 0o700);
+            }
+            $about = @lstat($directory);
+            $isOurs = $about !== false && $about['uid'] === $user && ($about['mode'] & 0o170022) === 0o040000;
+            $this->path = $isOurs ? "{$directory}/breaker-" . hash('xxh128', $this->server) : '';
+        }
+
+        return $this->path === '' ? null : $this->path;
+    }
+
+    private function now(): float
+    {
+        return $this->clock === null ? microtime(true) : ($this->clock)();
+    }
+}

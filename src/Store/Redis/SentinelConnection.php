@@ -1,0 +1,109 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\Breaker;
+
+/**
+ * A line to the master that sentinels name, in the manner of Redis's "Guidelines for Redis clients with support for Redis
+ * Sentinel". When it breaks, or the master has become a replica, the sentinels are asked again.
+ */
+final class SentinelConnection implements Connection
+{
+    private ?Connection $master = null;
+
+    private readonly Breaker $breaker;
+
+    /**
+     * @param non-empty-list<Server>       $sentinels in any order
+     * @param string                       $service   the name that they have for the master
+     * @param Server                       $server    how to speak to the master, wherever it is
+     * @param \Closure(Server): Connection $connect
+     */
+    public function __construct(
+        private readonly array $sentinels,
+        private readonly string $service,
+        private readonly Server $server,
+        private readonly \Closure $connect,
+    ) {
+        $this->breaker = new Breaker("sentinel {$service} {$this->names()}", $server->retryAfter);
+    }
+
+    public function send(array $commands): array
+    {
+        $master = $this->master ??= $this->find();
+        try {
+            $replies = $master->send($commands);
+        } catch (StoreUnavailable $failure) {
+            $this->master = null;
+
+            throw $failure;
+        }
+        foreach ($replies as $reply) {
+            if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'READONLY')) {
+                $this->master = null;
+
+                throw $this->unavailable('what was its master is a replica now');
+            }
+        }
+
+        return $replies;
+    }
+
+    /** @throws StoreUnavailable */
+    private function find(): Connection
+    {
+        if (!$this->breaker->allows()) {
+            throw $this->unavailable('its master could not be found a moment ago');
+        }
+        $failure = null;
+        foreach ($this->sentinels as $sentinel) {
+            try {
+                $master = $this->ask($sentinel);
+                $this->breaker->worked();
+
+                return $master;
+            } catch (StoreUnavailable $failure) {
+                // Another one may know more.
+            }
+        }
+        $this->breaker->failed();
+
+        throw $failure;
+    }
+
+    private function ask(Server $sentinel): Connection
+    {
+        [$address] = ($this->connect)($sentinel)->send([['SENTINEL', 'get-master-addr-by-name', $this->service]]);
+        [$host, $port] = \is_array($address) ? $address + [null, null] : [null, null];
+        if (!\is_string($host) || !is_numeric($port)) {
+            throw $this->unavailable($address instanceof ErrorReply ? "the sentinel {$sentinel->name()} said \"{$address->message}\"" : "the sentinel {$sentinel->name()} does not know it");
+        }
+        $server = $this->server->at($host, (int) $port);
+        $master = ($this->connect)($server);
+        // A user who may not ask for the role finds out by the first write.
+        [$role] = $master->send([['ROLE']]);
+        if (\is_array($role) && ($role[0] ?? 'master') !== 'master') {
+            throw $server->unavailable('the sentinel names it as the master, but it is a replica');
+        }
+
+        return $master;
+    }
+
+    private function names(): string
+    {
+        return implode(', ', array_map(static fn(Server $sentinel): string => $sentinel->name(), $this->sentinels));
+    }
+
+    private function unavailable(string $why): StoreUnavailable
+    {
+        return StoreUnavailable::because(
+            "The Redis service \"{$this->service}\" of the sentinels {$this->names()}",
+            $why,
+            'see that they run, and that the DSN\'s addresses and its option "service" are right',
+        );
+    }
+}

@@ -1,0 +1,37 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+/** What is said and checked when a connection is encrypted. */
+final class Tls
+{
+    /**
+     * @param ?string $ca          a file of the authorities that may have signed the server's certificate; null: the system's
+     * @param ?string $certificate a file with the certificate that we show; null: none
+     * @param ?string $key         a file with its key; null: it is in the same file
+     * @param ?string $name        the name that the server's certificate has to have; null: that of its address
+     * @param bool    $verify      false: whoever answers is believed, which keeps out listeners but no impostors
+     */
+    public function __construct(
+        public readonly ?string $ca = null,
+        public readonly ?string $certificate = null,
+        public readonly ?string $key = null,
+        public readonly ?string $name = null,
+        public readonly bool $verify = true,
+    ) {}
+
+    /** @return array<string, string|bool> as PHP's stream contexts want it */
+    public function context(): array
+    {
+        return array_filter([
+            'cafile' => $this->ca,
+            'local_cert' => $this->certificate,
+            'local_pk' => $this->key,
+            'peer_name' => $this->name,
+            'verify_peer' => $this->verify,
+            'verify_peer_name' => $this->verify,
+        ], static fn(string|bool|null $value): bool => $value !== null);
+    }
+}

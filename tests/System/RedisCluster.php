@@ -1,0 +1,131 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Bench\Server\ServerProcess;
+use Larder\Store\Redis\ErrorReply;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\Server;
+use Larder\Tests\Scratch;
+
+/** Three masters that share the slots, and no replicas. */
+final class RedisCluster
+{
+    private const SLOTS = 16_384;
+
+    /** In ns. */
+    private const PATIENCE = 60_000_000_000;
+
+    /** @var array<int, CacheServer> */
+    public array $nodes = [];
+
+    public function __construct(
+        private readonly Scratch $scratch = new Scratch(),
+    ) {
+        $buses = [];
+        foreach (range(0, 2) as $i) {
+            $buses[$i] = ServerProcess::freePort();
+            $this->nodes[$i] = CacheServer::redisOnPort([
+                '--cluster-enabled', 'yes', '--cluster-config-file', "{$this->scratch->path}/nodes-{$i}.conf", '--cluster-port', (string) $buses[$i],
+                '--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '2000',
+            ])->start();
+        }
+        foreach ($this->nodes as $i => $node) {
+            $this->ask($i, 'CLUSTER', 'SET-CONFIG-EPOCH', (string) ($i + 1));
+            $this->ask($i, 'CLUSTER', 'ADDSLOTSRANGE', (string) intdiv(self::SLOTS * $i, 3), (string) (intdiv(self::SLOTS * ($i + 1), 3) - 1));
+            $this->ask(0, 'CLUSTER', 'MEET', '127.0.0.1', (string) $node->port, (string) $buses[$i]);
+        }
+        $deadline = hrtime(true) + self::PATIENCE;
+        foreach ([0, 1, 2] as $i) {
+            while (preg_match('/cluster_state:ok.*cluster_slots_assigned:16384.*cluster_known_nodes:3/s', (string) $this->ask($i, 'CLUSTER', 'INFO')) !== 1) {
+                if (hrtime(true) > $deadline) {
+                    throw new \RuntimeException('The cluster did not form: ' . $this->ask($i, 'CLUSTER', 'NODES'));
+                }
+                usleep(20_000);
+            }
+        }
+    }
+
+    public function dsn(string $options, int ...$seeds): string
+    {
+        $hosts = array_map(fn(int $i): string => "127.0.0.1:{$this->nodes[$i]->port}", $seeds === [] ? [0, 1, 2] : $seeds);
+
+        return 'redis+cluster://' . implode(',', $hosts) . "?{$options}";
+    }
+
+    /** Gives a node's slots of these to another one, with all that is in them, while everybody may go on. */
+    public function move(int $slot, int $from, int $to): void
+    {
+        $names = [(string) $this->ask($from, 'CLUSTER', 'MYID'), (string) $this->ask($to, 'CLUSTER', 'MYID')];
+        $this->ask($to, 'CLUSTER', 'SETSLOT', (string) $slot, 'IMPORTING', $names[0]);
+        $this->ask($from, 'CLUSTER', 'SETSLOT', (string) $slot, 'MIGRATING', $names[1]);
+        while (\is_array($keys = $this->raw($from, 'CLUSTER', 'GETKEYSINSLOT', (string) $slot, '100')) && $keys !== []) {
+            $this->ask($from, 'MIGRATE', '127.0.0.1', (string) $this->nodes[$to]->port, '', '0', '10000', 'KEYS', ...array_filter($keys, is_string(...)));
+        }
+        foreach ([$to, $from] as $node) {
+            $this->ask($node, 'CLUSTER', 'SETSLOT', (string) $slot, 'NODE', $names[1]);
+        }
+        // Who has not heard of it must not say otherwise at the next move.
+        foreach ([0, 1, 2] as $i) {
+            for ($deadline = hrtime(true) + self::PATIENCE; $this->ownerBy($i, $slot) !== $names[1] || $this->epoch($i) !== $this->epoch($to); usleep(10_000)) {
+                if (hrtime(true) > $deadline) {
+                    throw new \RuntimeException('The slot did not move: ' . $this->ask($i, 'CLUSTER', 'NODES'));
+                }
+            }
+        }
+    }
+
+    private function epoch(int $node): int
+    {
+        return (int) substr((string) strstr((string) $this->ask($node, 'CLUSTER', 'INFO'), 'cluster_current_epoch:'), 22);
+    }
+
+    /** @return ?string the id of the node that this one takes for the slot's owner */
+    private function ownerBy(int $node, int $slot): ?string
+    {
+        $ranges = $this->raw($node, 'CLUSTER', 'SLOTS');
+        foreach (\is_array($ranges) ? $ranges : [] as $range) {
+            if (\is_array($range) && $range[0] <= $slot && $range[1] >= $slot && \is_array($range[2]) && \is_string($range[2][2] ?? null)) {
+                return $range[2][2];
+            }
+        }
+
+        return null;
+    }
+
+    /** @return int the node that has the slot of a name */
+    public function owner(string $name): int
+    {
+        $slot = (int) $this->ask(0, 'CLUSTER', 'KEYSLOT', $name);
+        foreach ([0, 1, 2] as $i) {
+            if ($slot >= intdiv(self::SLOTS * $i, 3) && $slot < intdiv(self::SLOTS * ($i + 1), 3)) {
+                return $i;
+            }
+        }
+
+        throw new \LogicException("There is no slot {$slot}.");
+    }
+
+    public function ask(int $node, string ...$command): int|string
+    {
+        $reply = $this->raw($node, ...$command);
+
+        return \is_int($reply) || \is_string($reply)
+            ? $reply
+            : throw new \RuntimeException(implode(' ', $command) . ': ' . ($reply instanceof ErrorReply ? $reply->message : get_debug_type($reply)));
+    }
+
+    private function raw(int $node, string ...$command): mixed
+    {
+        return $command === [] ? null : (new PhpRedisConnection(new Server(socket: $this->nodes[$node]->socket, readTimeout: 30.0)))->send([array_values($command)])[0];
+    }
+
+    public function stop(): void
+    {
+        foreach ($this->nodes as $node) {
+            $node->stop();
+        }
+    }
+}

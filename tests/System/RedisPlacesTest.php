@@ -1,0 +1,281 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Dsn;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Store\Redis\ClusterConnection;
+use Larder\Store\Redis\Connections;
+use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\SentinelConnection;
+use Larder\Store\Redis\Tls;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** Redis or Valkey in a cluster, behind sentinels, with TLS, and with users that may not do everything. */
+#[CoversClass(ClusterConnection::class)]
+#[CoversClass(SentinelConnection::class)]
+#[CoversClass(Connections::class)]
+#[CoversClass(Tls::class)]
+final class RedisPlacesTest extends TestCase
+{
+    private const PATIENCE = 60;
+
+    private static ?RedisCluster $cluster = null;
+
+    private static ?Certificates $certificates = null;
+
+    /** @var list<CacheServer> */
+    private array $servers = [];
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$cluster?->stop();
+        self::$cluster = self::$certificates = null;
+    }
+
+    protected function tearDown(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->stop();
+        }
+        $this->servers = [];
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function clients(): iterable
+    {
+        yield 'phpredis' => ['phpredis'];
+        yield 'Predis' => ['predis'];
+    }
+
+    #[DataProvider('clients')]
+    public function testASlotThatMovesTakesItsItemsAlong(string $client): void
+    {
+        $cluster = self::$cluster ??= new RedisCluster();
+        // One node is enough to find the others.
+        $dsn = $cluster->dsn("client={$client}&prefix={$client}&timeout=10&read_timeout=10", 1);
+        $cache = Cache::open($dsn, strict: true);
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 199));
+        self::assertTrue($cache->setMany(array_fill_keys($keys, ['value']), 100, tags: ['all', 'some']));
+        self::assertTrue($cache->invalidateTags(['unknown']));
+        self::assertCount(200, $cache->getMany($keys));
+        $layout = new Layout("{$client}:", Connections::SHARDS);
+        $slot = (int) $cluster->ask(0, 'CLUSTER', 'KEYSLOT', $layout->clock(3));
+        $from = $cluster->owner($layout->clock(3));
+        $cluster->move($slot, $from, ($from + 1) % 3);
+        self::assertCount(200, $cache->getMany($keys));
+        self::assertTrue($cache->invalidateTags(['some']));
+        self::assertSame([], $cache->getMany($keys));
+        self::assertSame(1, $cache->increment($keys[0]));
+        $cluster->move($slot, ($from + 1) % 3, $from);
+        self::assertSame(2, Cache::open($dsn, strict: true)->increment($keys[0]));
+        self::assertGreaterThan(0, $cache->store->statistics()->items);
+    }
+
+    #[DataProvider('clients')]
+    public function testAKeyThatIsAboutToMoveIsAskedForWhereItGoes(string $client): void
+    {
+        $cluster = self::$cluster ??= new RedisCluster();
+        $store = Dsn::parse($cluster->dsn("client={$client}&prefix=ask-{$client}&timeout=10&read_timeout=10"))->open();
+        $layout = new Layout("ask-{$client}:", Connections::SHARDS);
+        $name = 'asked';
+        $store->token($name);
+        $clock = $layout->clock($layout->shard($name));
+        $slot = (string) $cluster->ask(0, 'CLUSTER', 'KEYSLOT', $clock);
+        $from = $cluster->owner($clock);
+        $to = ($from + 1) % 3;
+        $ids = [(string) $cluster->ask($from, 'CLUSTER', 'MYID'), (string) $cluster->ask($to, 'CLUSTER', 'MYID')];
+        $cluster->ask($to, 'CLUSTER', 'SETSLOT', $slot, 'IMPORTING', $ids[0]);
+        $cluster->ask($from, 'CLUSTER', 'SETSLOT', $slot, 'MIGRATING', $ids[1]);
+        self::assertInstanceOf(\Larder\Leases::class, $store);
+        // A lease is one name, which is not there yet: it is made where the slot goes.
+        self::assertTrue($store->acquire($name, 'owner', 100.0));
+        $cluster->move((int) $slot, $from, $to);
+        self::assertFalse($store->acquire($name, 'other', 100.0));
+        self::assertTrue($store->release($name, 'owner'));
+        $cluster->move((int) $slot, $to, $from);
+    }
+
+    #[DataProvider('clients')]
+    public function testAMasterThatIsGoneTakesItsShardsAlongAndNothingElse(string $client): void
+    {
+        $cluster = self::$cluster ??= new RedisCluster();
+        $prefix = "gone-{$client}";
+        $cache = Cache::open($cluster->dsn("client={$client}&prefix={$prefix}&retry_after=0&timeout=10&read_timeout=10"));
+        $layout = new Layout("{$prefix}:", Connections::SHARDS);
+        $lost = $kept = [];
+        foreach (range(0, 99) as $i) {
+            $cluster->owner($layout->item("key {$i}")) === 2 ? $lost[] = "key {$i}" : $kept[] = "key {$i}";
+        }
+        self::assertNotEmpty($lost);
+        self::assertNotEmpty($kept);
+        self::assertTrue($cache->setMany(array_fill_keys([...$lost, ...$kept], 'old'), tags: ['tag']));
+        $cluster->nodes[2]->kill();
+        self::assertNull($cache->get($lost[0]));
+        self::assertCount(\count($kept), $cache->getMany($kept));
+        self::assertTrue($cache->set($kept[0], 'new'));
+        self::assertFalse($cache->delete($lost[0]));
+        self::assertTrue($cache->health()->isFlagged());
+        $cluster->nodes[2]->start();
+        self::eventually(static fn(): bool => $cache->set($lost[0], 'new'));
+        self::assertFalse($cache->health()->isFlagged());
+        self::assertSame('new', $cache->get($lost[0]));
+    }
+
+    public function testAClusterWhoseNodesAreAllGoneIsAMissThatSaysSo(): void
+    {
+        $this->expectException(StoreUnavailable::class);
+        $this->expectExceptionMessage('The Redis server 127.0.0.1:2 is unavailable');
+        Cache::open('redis+cluster://127.0.0.1:1,127.0.0.1:2', strict: true)->get('key');
+    }
+
+    public function testAServerThatIsNoClusterSaysSo(): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        $this->expectExceptionMessageMatches('/cluster support disabled/');
+        Cache::open("redis+cluster://127.0.0.1:{$server->port}", strict: true)->get('key');
+    }
+
+    #[DataProvider('clients')]
+    public function testAfterAFailoverTheNewMasterIsUsed(string $client): void
+    {
+        $master = $this->started(CacheServer::redisOnPort(['--repl-diskless-sync-delay', '0']));
+        $replica = $this->started(CacheServer::redisOnPort(['--replicaof', '127.0.0.1', (string) $master->port, '--repl-diskless-sync-delay', '0']));
+        $sentinels = array_map(fn(): CacheServer => $this->started(CacheServer::sentinel($master->port, 2)), range(0, 2));
+        $hosts = implode(',', array_map(static fn(CacheServer $sentinel): string => "127.0.0.1:{$sentinel->port}", $sentinels));
+        $cache = Cache::open("redis+sentinel://127.0.0.1:1,{$hosts}/0?service=shop&client={$client}&retry_after=0&timeout=10&read_timeout=10", strict: false);
+        self::assertTrue($cache->set('key', 'value', tags: ['tag']));
+        foreach ($sentinels as $sentinel) {
+            self::eventually(static fn(): bool => self::sentinelKnows($sentinel, 2, 1));
+        }
+        // What is to outlive the failover has to have reached the replica.
+        $redis = new \Redis();
+        $redis->connect($replica->socket);
+        self::eventually(static fn(): bool => $redis->exists('larder:key') === 1);
+        $master->kill();
+        self::assertFalse($cache->invalidateTags(['tag']));
+        self::assertTrue($cache->health()->isFlagged());
+        self::eventually(static fn(): bool => $cache->set('another', 'value'));
+        self::assertFalse($cache->health()->isFlagged(), 'What the old master has missed was told to the new one.');
+        self::assertFalse($cache->has('key'));
+        self::assertSame('value', $cache->get('another'));
+        $roles = $redis->rawCommand('ROLE');
+        self::assertIsArray($roles);
+        self::assertSame('master', $roles[0]);
+    }
+
+    public function testAServiceThatNoSentinelKnowsIsSaidByItsName(): void
+    {
+        $master = $this->started(CacheServer::redisOnPort());
+        $sentinel = $this->started(CacheServer::sentinel($master->port, 1));
+        $this->expectException(StoreUnavailable::class);
+        $this->expectExceptionMessageMatches('/The Redis service "shoe" of the sentinels 127\.0\.0\.1:\d+ is unavailable: .* does not know it; /');
+        Cache::open("redis+sentinel://127.0.0.1:{$sentinel->port}?service=shoe", strict: true)->get('key');
+    }
+
+    #[DataProvider('clients')]
+    public function testWithTlsTheServersCertificateIsChecked(string $client): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no', '--requirepass', 'secret']));
+        $dsn = "rediss://:secret@127.0.0.1:{$server->port}?client={$client}&retry_after=0&timeout=10&read_timeout=10";
+        foreach (["&tls_ca={$certificates->path}/ca.crt", "&tls_ca={$certificates->path}/ca.crt&tls_name=localhost", '&tls_verify=no'] as $options) {
+            $cache = Cache::open($dsn . $options, strict: true);
+            self::assertTrue($cache->set('key', 'value', tags: ['tag']));
+            self::assertSame('value', $cache->get('key'));
+        }
+        foreach (['', "&tls_ca={$certificates->path}/client.crt", "&tls_ca={$certificates->path}/ca.crt&tls_name=elsewhere"] as $options) {
+            try {
+                Cache::open($dsn . $options, strict: true)->get('key');
+                self::fail('A server was believed whose certificate says nothing.');
+            } catch (StoreUnavailable $failure) {
+                self::assertStringNotContainsString('secret', $failure->getMessage());
+            }
+        }
+    }
+
+    #[DataProvider('clients')]
+    public function testAServerThatWantsToKnowItsClientsIsShownACertificate(string $client): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'yes']));
+        $dsn = "rediss://localhost:{$server->port}?client={$client}&retry_after=0&timeout=10&read_timeout=10&tls_ca={$certificates->path}/ca.crt";
+        self::assertFalse(Cache::open($dsn)->set('key', 'value'));
+        $cache = Cache::open("{$dsn}&tls_cert={$certificates->path}/client.crt&tls_key={$certificates->path}/client.key", strict: true);
+        self::assertTrue($cache->set('key', 'value'));
+        self::assertSame('value', $cache->get('key'));
+    }
+
+    /** What docs/operate.md says that a user needs. */
+    #[DataProvider('clients')]
+    public function testAUserWhoMayDoNoMoreThanTheGuideSaysCanDoEverything(string $client): void
+    {
+        $server = $this->started(CacheServer::redis());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $guide = (string) file_get_contents(\dirname(__DIR__, 2) . '/docs/operate.md');
+        $rules = strtok((string) strstr($guide, 'ACL SETUSER shop'), "\n");
+        self::assertIsString($rules);
+        $redis->rawCommand(...explode(' ', $rules));
+        $redis->rawCommand('ACL', 'SETUSER', 'default', 'off');
+        $connection = new \Larder\Store\Redis\Server(socket: $server->socket, user: 'shop', password: 'hunter2', retryAfter: 0.0);
+        $store = new \Larder\Store\RedisStore($client === 'predis' ? new \Larder\Store\Redis\PredisConnection($connection) : new \Larder\Store\Redis\PhpRedisConnection($connection));
+        $cache = new Cache($store, strict: true);
+        self::assertTrue($cache->set('key', 'value', 100, ['tag']));
+        self::assertSame('value', $cache->remember('computed', static fn(): string => 'value'));
+        self::assertSame(1, $cache->increment('n'));
+        self::assertTrue($cache->touch('key', 200));
+        self::assertTrue($cache->invalidateTags(['tag']));
+        self::assertSame([], $store->save([new Item('filled', 1, 100, token: $store->fetch(['filled'])->tokens['filled'], fill: true)]));
+        self::assertSame(['computed', 'filled', 'n'], self::sorted($store->keys()));
+        $store->prune();
+        self::assertGreaterThan(0, $store->statistics()->items);
+        self::assertTrue($cache->delete('key'));
+        self::assertTrue($cache->clear());
+        $this->expectException(StoreUnavailable::class);
+        (new \Larder\Store\RedisStore($client === 'predis' ? new \Larder\Store\Redis\PredisConnection($connection) : new \Larder\Store\Redis\PhpRedisConnection($connection), 'another'))->save([new Item('key', 1)]);
+    }
+
+    /**
+     * @param iterable<int, string> $keys
+     *
+     * @return list<string>
+     */
+    private static function sorted(iterable $keys): array
+    {
+        $sorted = [...$keys];
+        sort($sorted);
+
+        return $sorted;
+    }
+
+    private static function sentinelKnows(CacheServer $sentinel, int $others, int $replicas): bool
+    {
+        $redis = new \Redis();
+        $redis->connect('127.0.0.1', $sentinel->port);
+        $about = $redis->rawCommand('SENTINEL', 'MASTER', 'shop');
+        $at = static fn(string $name): mixed => \is_array($about) ? $about[(int) array_search($name, $about, true) + 1] ?? null : null;
+
+        return $at('num-other-sentinels') === (string) $others && $at('num-slaves') === (string) $replicas;
+    }
+
+    /** @param \Closure(): bool $condition */
+    private static function eventually(\Closure $condition): void
+    {
+        for ($deadline = hrtime(true) + self::PATIENCE * 1_000_000_000; !$condition();) {
+            self::assertLessThan($deadline, hrtime(true), 'It does not come about.');
+            usleep(20_000);
+        }
+    }
+
+    private function started(CacheServer $server): CacheServer
+    {
+        return $this->servers[] = $server->start();
+    }
+}

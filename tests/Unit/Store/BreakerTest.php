@@ -1,0 +1,109 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Store;
+
+use Larder\Store\Breaker;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(Breaker::class)]
+final class BreakerTest extends TestCase
+{
+    private Scratch $scratch;
+
+    private float $now = 1_000_000.0;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+    }
+
+    public function testAfterAFailureNobodyAsksForAWhileAndThenOneDoes(): void
+    {
+        [$one, $two, $three] = [$this->breaker(), $this->breaker(), $this->breaker()];
+        self::assertTrue($one->allows());
+        $one->failed();
+        $this->now += 1.9;
+        self::assertSame([false, false], [$one->allows(), $two->allows()]);
+        $this->now += 0.2;
+        self::assertSame([true, false, false], [$two->allows(), $one->allows(), $three->allows()], 'One tries.');
+        $two->failed();
+        $this->now += 1.9;
+        self::assertSame([false, false, false], [$one->allows(), $two->allows(), $three->allows()]);
+        $this->now += 0.2;
+        self::assertSame([true, false], [$three->allows(), $two->allows()]);
+        $three->worked();
+        self::assertTrue($this->breaker()->allows(), 'It has worked: everybody may.');
+        self::assertSame([], glob("{$this->scratch->path}/*"));
+    }
+
+    public function testOneThatDiesWhileItTriesIsFollowedByAnother(): void
+    {
+        $this->breaker()->failed();
+        $this->now += 2.1;
+        self::assertTrue($this->breaker()->allows());
+        self::assertFalse($this->breaker()->allows());
+        $this->now += 2.1;
+        self::assertTrue($this->breaker()->allows());
+    }
+
+    public function testAServerIsNotKeptFromBecauseOfAnother(): void
+    {
+        $this->breaker()->failed();
+        self::assertTrue($this->breaker('another')->allows());
+        self::assertFalse($this->breaker()->allows());
+    }
+
+    public function testAClockThatIsSetBackOpensIt(): void
+    {
+        $breaker = $this->breaker();
+        $breaker->failed();
+        $this->now -= 1_000.0;
+        self::assertTrue($breaker->allows());
+    }
+
+    public function testWithoutATimeThereIsNone(): void
+    {
+        $breaker = new Breaker('server', 0.0, $this->scratch->path);
+        $breaker->failed();
+        self::assertTrue($breaker->allows());
+        self::assertSame([], glob("{$this->scratch->path}/*"));
+    }
+
+    public function testADirectoryThatOthersMayWriteToIsNotUsed(): void
+    {
+        chmod($this->scratch->path, 0o777);
+        $one = $this->breaker();
+        $one->failed();
+        self::assertFalse($one->allows());
+        self::assertTrue($this->breaker()->allows());
+        self::assertSame([], glob("{$this->scratch->path}/*"));
+    }
+
+    public function testAFileThatMakesNoSenseKeepsNobodyAway(): void
+    {
+        $this->breaker()->failed();
+        foreach (['', 'nonsense', '9e99', '-1', str_repeat('9', 400)] as $nonsense) {
+            $files = glob("{$this->scratch->path}/*");
+            self::assertIsArray($files);
+            self::assertCount(1, $files);
+            file_put_contents($files[0], $nonsense);
+            self::assertTrue($this->breaker()->allows());
+        }
+    }
+
+    public function testWhatNobodyAsksForAnyMoreIsForgotten(): void
+    {
+        touch("{$this->scratch->path}/breaker-old", time() - 100_000);
+        $this->breaker()->failed();
+        self::assertFileDoesNotExist("{$this->scratch->path}/breaker-old");
+    }
+
+    private function breaker(string $server = 'server'): Breaker
+    {
+        return new Breaker($server, 2.0, $this->scratch->path, fn(): float => $this->now);
+    }
+}
