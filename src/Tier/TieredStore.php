@@ -180,7 +180,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             }
         }
 
-        return new Fetched($near->items === [] ? $far->items : $items, $far->tokens, $far->stale);
+        return new Fetched($near->items === [] ? $far->items : $items, $far->tokens, $far->stale, $far->failure);
     }
 
     public function token(string $key): Token
