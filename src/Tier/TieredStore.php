@@ -327,7 +327,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
         $this->isUpToDate = true;
         if ($this->far instanceof self) {
             // Nothing that comes from there may be older than what this near store has followed.
-            $this->far->beginRequest();
+            $this->far->lookAgain();
         }
         try {
             $this->follow();

@@ -9,10 +9,13 @@ use Larder\Tier\Event;
 use Larder\Tier\Log;
 use Larder\Tier\News;
 
-/** A log that cannot be read when a test says so, and that counts how often it is asked for news. */
+/** A log that cannot be read, or has no head, when a test says so, and that counts how often it is asked for news. */
 final class BreakableLog implements Log
 {
     public bool $isBroken = false;
+
+    /** Whether it never has a head, as while something is being recorded. */
+    public bool $isHeadless = false;
 
     public int $asked = 0;
 
@@ -24,7 +27,7 @@ final class BreakableLog implements Log
     {
         $this->fail();
 
-        return $this->log->head();
+        return $this->isHeadless ? null : $this->log->head();
     }
 
     public function since(?string $position): News

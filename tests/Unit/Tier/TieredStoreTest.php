@@ -145,6 +145,38 @@ final class TieredStoreTest extends TestCase
         self::assertTrue($tier->release('lease', 'owner'));
     }
 
+    public function testWithoutAHeadEveryRequestAsksForTheNews(): void
+    {
+        $this->log->isHeadless = true;
+        $tier = $this->tier();
+        foreach (['first', 'second', 'third'] as $value) {
+            $this->other()->save([new Item('key', $value)]);
+            $tier->beginRequest();
+            self::assertSame([$value, $value], [$tier->read('key'), $tier->fetch(['key'])->items['key']->value ?? null]);
+        }
+        self::assertSame(3, $this->log->asked);
+    }
+
+    public function testNothingComesOutOfTheSecondTierThatTheFirstIsAlreadyPast(): void
+    {
+        $sqlite = $this->sqlite();
+        [$first, $second] = [new ArrayStore(), new ArrayStore()];
+        $log = $sqlite->log();
+        $behind = new TieredStore($second, $sqlite, $log);
+        $tier = new TieredStore($first, $behind, $log);
+        $tier->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $token = $behind->fetch(['filled'])->tokens['filled'];
+        $this->other()->save([new Item('key', 'new')]);
+        // The fill makes the first tier look at the log again.
+        $tier->save([new Item('filled', 1, 100, [], $token, true)]);
+        $first->delete(['key']);
+        $tier->read('something else');
+        $tier->read('key');
+        $tier->beginRequest();
+        self::assertSame('new', $tier->read('key'));
+    }
+
     public function testObjectsThatSayWhatTheyAreMadeOfAreNotAskedBecauseOfTheNearStore(): void
     {
         $tier = $this->tier();
