@@ -16,6 +16,7 @@ ZEND_DECLARE_MODULE_GLOBALS(larder)
 
 PHP_INI_BEGIN()
 STD_PHP_INI_ENTRY("larder.size", "0", PHP_INI_SYSTEM, OnUpdateString, size, zend_larder_globals, larder_globals)
+STD_PHP_INI_ENTRY("larder.group", "", PHP_INI_SYSTEM, OnUpdateString, group, zend_larder_globals, larder_globals)
 STD_PHP_INI_ENTRY("larder.snapshot", "/var/tmp", PHP_INI_SYSTEM, OnUpdateString, snapshot, zend_larder_globals,
                   larder_globals)
 STD_PHP_INI_ENTRY("larder.zero_copy", "auto", PHP_INI_SYSTEM, OnUpdateString, zero_copy, zend_larder_globals,

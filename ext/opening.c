@@ -13,6 +13,9 @@
 
 #include "zend_exceptions.h"
 
+#include <errno.h>
+#include <grp.h>
+
 static bool read_settings(larder_pool_config *config)
 {
     const char *mode = LARDER_G(zero_copy) == NULL ? "auto" : LARDER_G(zero_copy);
@@ -31,16 +34,50 @@ static bool read_settings(larder_pool_config *config)
     return true;
 }
 
+/* Whose the pools are. False: an exception is pending. */
+static bool configured_group(larder_pool_config *config)
+{
+    const char *name = LARDER_G(group) == NULL ? "" : LARDER_G(group);
+    struct group entry, *found = NULL;
+    char *end = NULL, *buffer;
+    if (name[0] == '\0') {
+        return true;
+    }
+    config->shared = true;
+    long number = strtol(name, &end, 10);
+    if (*end == '\0') {
+        config->group = (gid_t)number;
+        return true;
+    }
+    for (size_t size = 1024; size <= 1 << 20; size *= 4) {
+        buffer = emalloc(size);
+        int code = getgrnam_r(name, &entry, buffer, size, &found);
+        config->group = found == NULL ? 0 : entry.gr_gid;
+        efree(buffer);
+        if (code != ERANGE) {
+            break;
+        }
+    }
+    if (found == NULL) {
+        zend_throw_exception_ex(
+            larder_pool_unusable_class, 0,
+            "The ini setting larder.group is \"%.80s\", and there is no such group; make it, or set it "
+            "to the name or number of another.",
+            name);
+    }
+    return found != NULL;
+}
+
 /* Where this user's snapshots lie; NULL: nowhere. False: an exception is pending. */
-static bool configured_snapshots(char path[LARDER_PATH_MAX], const char **snapshots)
+static bool configured_snapshots(const larder_pool_config *config, char path[LARDER_PATH_MAX], const char **snapshots)
 {
     const char *parent = LARDER_G(snapshot) == NULL ? "" : LARDER_G(snapshot);
     *snapshots = NULL;
     if (strcmp(parent, "") == 0 || strcmp(parent, "0") == 0 || strcasecmp(parent, "off") == 0) {
         return true;
     }
-    if (parent[0] != '/' ||
-        snprintf(path, LARDER_PATH_MAX, "%s/larder-%u", parent, (unsigned)geteuid()) >= (int)LARDER_PATH_MAX) {
+    if (parent[0] != '/' || snprintf(path, LARDER_PATH_MAX, "%s/larder-%s%u", parent, config->shared ? "g" : "",
+                                     (unsigned)(config->shared ? config->group : geteuid())) >= (int)LARDER_PATH_MAX) {
         zend_throw_exception_ex(larder_pool_unusable_class, 0,
                                 "The ini setting larder.snapshot is \"%.80s\"; set it to the absolute path of a "
                                 "directory on a disk, or to off.",
@@ -49,6 +86,12 @@ static bool configured_snapshots(char path[LARDER_PATH_MAX], const char **snapsh
     }
     *snapshots = path;
     return true;
+}
+
+/* Where the pools and snapshots are. `snapshots` has to live as long as the configuration is used. */
+static bool configured_place(larder_pool_config *config, char snapshots[LARDER_PATH_MAX])
+{
+    return configured_group(config) && configured_snapshots(config, snapshots, &config->snapshots);
 }
 
 static bool configured_size(uint64_t *size)
@@ -128,7 +171,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
     if (pool != NULL) {
         return open_again(pool, size, evict);
     }
-    if (!read_settings(&config) || !configured_snapshots(snapshots, &config.snapshots)) {
+    if (!read_settings(&config) || !configured_place(&config, snapshots)) {
         return NULL;
     }
     pool = larder_pool_open(&config, &error);
@@ -200,8 +243,7 @@ ZEND_METHOD(Larder_SharedMemory, open)
 ZEND_METHOD(Larder_SharedMemory, remove)
 {
     zend_string *name = NULL;
-    char directory[LARDER_PATH_MAX];
-    const char *snapshots;
+    char snapshots[LARDER_PATH_MAX];
     larder_error error;
     ZEND_PARSE_PARAMETERS_START(0, 1)
     Z_PARAM_OPTIONAL
@@ -211,10 +253,11 @@ ZEND_METHOD(Larder_SharedMemory, remove)
         zend_argument_value_error(1, "must not contain a NUL byte");
         RETURN_THROWS();
     }
-    if (!configured_snapshots(directory, &snapshots)) {
+    larder_pool_config config = {.name = name == NULL ? "default" : ZSTR_VAL(name)};
+    if (!configured_place(&config, snapshots)) {
         RETURN_THROWS();
     }
-    int removed = larder_pool_remove(NULL, name == NULL ? "default" : ZSTR_VAL(name), snapshots, &error);
+    int removed = larder_pool_remove(&config, &error);
     if (removed < 0) {
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         RETURN_THROWS();
@@ -244,7 +287,7 @@ ZEND_METHOD(Larder_SharedMemory, save)
         RETURN_THROWS();
     }
     config.name = name == NULL ? "default" : ZSTR_VAL(name);
-    if (!configured_snapshots(snapshots, &config.snapshots)) {
+    if (!configured_place(&config, snapshots)) {
         RETURN_THROWS();
     }
     int done = larder_pool_save(&config, &saved, &error);
@@ -270,8 +313,12 @@ ZEND_METHOD(Larder_SharedMemory, names)
 {
     larder_error error;
     ZEND_PARSE_PARAMETERS_NONE();
+    larder_pool_config config = {.name = NULL};
+    if (!configured_group(&config)) {
+        RETURN_THROWS();
+    }
     array_init(return_value);
-    if (!larder_pool_names(NULL, add_name, return_value, &error)) {
+    if (!larder_pool_names(&config, add_name, return_value, &error)) {
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         RETURN_THROWS();
     }

@@ -14,6 +14,7 @@ extern zend_module_entry larder_module_entry;
 ZEND_BEGIN_MODULE_GLOBALS(larder)
 char *size;            /* ini: bytes with PHP's suffixes; 0: automatic */
 char *zero_copy;       /* ini: auto, on, off */
+char *group;           /* ini: name or number of the group whose members share the pools; empty: none */
 char *snapshot;        /* ini: the directory in which each user has one for snapshots; empty or off: none */
 bool protect_unpinned; /* ini */
 HashTable pools;       /* name => larder_pool, of this process (thread); kept from request to request */

@@ -25,7 +25,8 @@ namespace Larder {
     }
 
     /**
-     * A cache in memory that all processes of a user on this machine share.
+     * A cache in memory that all processes of a user on this machine share; with the ini setting larder.group, those of all
+     * members of that group.
      *
      * Reading takes no lock, and hands out arrays and long strings in place, without copying them; they are ordinary
      * values all the same: who changes one gets a copy of its own. Keys are 1 to 65,535 bytes, of any kind; keys given

@@ -37,7 +37,7 @@ static void fill(larder_pool *pool)
 static void remove_it(void)
 {
     larder_error error = {.message = ""};
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 1);
+    EQUAL(pool_remove("p", &error), 1);
 }
 
 TEST(unmapped,
@@ -150,7 +150,7 @@ TEST(under_way, "an operation in whose middle the pool is removed and given back
             larder_pool_close(pool);
             larder_pool_close(remover);
             larder_error error;
-            larder_pool_remove(test_directory(), "p", NULL, &error);
+            pool_remove("p", &error);
             if (test_failures() > 0) {
                 printf("    at fault point %u\n", point);
                 test_give_up();

@@ -57,7 +57,7 @@ static void keeps_serving(uint64_t size, size_t least, size_t most)
     COMPARE(low, >=, stats.capacity / 100 * 70);
     CHECK_POOL(pool);
     larder_pool_close(pool);
-    larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+    pool_remove("p", &(larder_error){.message = ""});
 }
 
 TEST(filled_ten_times,
@@ -479,7 +479,7 @@ TEST(never_drops, "a pool that does not evict refuses when it is full, and every
         EQUAL(stats.counters[LARDER_REFUSED_FULL], 3);
         CHECK_POOL(pool);
         larder_pool_close(pool);
-        larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+        pool_remove("p", &(larder_error){.message = ""});
     }
 }
 

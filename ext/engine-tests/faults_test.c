@@ -172,7 +172,7 @@ static unsigned meet_all(bool stops, uint64_t rounds)
                 test_give_up();
             }
             larder_pool_close(pool);
-            larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+            pool_remove("p", &(larder_error){.message = ""});
         }
         if (reached == before) {
             test_failed(__FILE__, __LINE__, "fault point %u is never reached", point);

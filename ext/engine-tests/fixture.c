@@ -93,6 +93,12 @@ larder_pool *pool_open(const char *name, uint64_t size)
     return pool_open_as(&config);
 }
 
+int pool_remove(const char *name, larder_error *error)
+{
+    const larder_pool_config config = pool_config(name, 0);
+    return larder_pool_remove(&config, error);
+}
+
 const char *pool_refusal(const larder_pool_config *config)
 {
     static larder_error error;

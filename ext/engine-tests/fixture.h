@@ -28,6 +28,9 @@ larder_pool_config pool_config(const char *name, uint64_t size);
 larder_pool *pool_open(const char *name, uint64_t size);
 larder_pool *pool_open_as(const larder_pool_config *config);
 
+/* Removes a pool of this test: 1, 0 if there was none, -1. */
+int pool_remove(const char *name, larder_error *error);
+
 /* Tries to; the message of the failure, "" if there was none (and the pool is closed again). */
 const char *pool_refusal(const larder_pool_config *config);
 

@@ -264,7 +264,7 @@ TEST(replaced_before, "a child of a process whose pool was replaced meanwhile wo
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
     put_text(pool, "k", "old");
-    larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+    pool_remove("p", &(larder_error){.message = ""});
     larder_pool *other = pool_open("p", 4 * MIB);
     child_run(find_the_new_one, pool);
     CHECK(holds_text(other, "k", "from the child"));

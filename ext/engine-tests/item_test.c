@@ -325,7 +325,7 @@ static uint64_t points_of_a_clear(uint64_t items)
         after += fault_count(p);
     }
     larder_pool_close(pool);
-    larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+    pool_remove("p", &(larder_error){.message = ""});
     return after - before;
 }
 

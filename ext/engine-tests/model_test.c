@@ -252,7 +252,7 @@ static void history(uint64_t seed, uint64_t steps, uint64_t size, bool evicts)
         EQUAL(stats.counters[LARDER_EVICTIONS], 0);
     }
     larder_pool_close(m.pool);
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""}), 1);
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
 }
 
 TEST(evicting, "a pool that evicts agrees with the model over random histories, and passes the check")

@@ -301,7 +301,7 @@ TEST(truncated, "a truncated, emptied or lengthened file is replaced by a sound 
         EQUAL(put_text(pool, "new", "value"), LARDER_OK);
         CHECK_POOL(pool);
         larder_pool_close(pool);
-        larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+        pool_remove("p", &(larder_error){.message = ""});
     }
 }
 
@@ -351,7 +351,7 @@ TEST(header_flips,
      "with any byte of the header page changed, the pool is used or replaced, without a crash or an untruth")
 {
     for (size_t i = 0; i < 2 * sizeof(larder_header); i++) {
-        larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+        pool_remove("p", &(larder_error){.message = ""});
         make_sample();
         uint8_t byte;
         size_t at = i / 2;
@@ -450,7 +450,7 @@ static void noise_everywhere(uint64_t seed, unsigned sparse)
             test_failed(__FILE__, __LINE__, "noise over the %s (1 in %u): status %d", parts[i].what, sparse, status);
         }
         larder_error error;
-        EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 1);
+        EQUAL(pool_remove("p", &error), 1);
     }
 }
 
@@ -518,7 +518,7 @@ TEST(removed_under_us,
     uint8_t old_id[16];
     memcpy(old_id, pool->geometry.id, sizeof old_id);
     larder_error error;
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 1);
+    EQUAL(pool_remove("p", &error), 1);
     clock_ms += 200;
     call_often(pool);
     larder_hit hit;
@@ -562,7 +562,7 @@ TEST(unlinked_under_us,
         CHECK(holds_text(second, "k", "v")); /* what was stored went where others look */
         larder_pool_close(second);
         larder_pool_close(pool);
-        larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+        pool_remove("p", &(larder_error){.message = ""});
     }
 }
 
@@ -600,11 +600,11 @@ TEST(as_large_again, "a pool that is made in the place of a removed one is as la
     larder_pool *maker = pool_open("p", 6 * MIB), *pool = pool_open("p", 0);
     larder_pool_close(maker);
     put_text(pool, "k", "v");
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""}), 1);
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
     EQUAL(put_text(pool, "k", "w"), LARDER_OK);
     EQUAL(pool->geometry.size, 6 * MIB);
     larder_pool_close(pool);
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""}), 1);
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
     pool = pool_open("p", 0);
     CHECK(pool->geometry.size != 6 * MIB);
     larder_pool_close(pool);
@@ -613,11 +613,11 @@ TEST(as_large_again, "a pool that is made in the place of a removed one is as la
 TEST(removed_counts, "removing says whether there was a pool, and a second time that there was none")
 {
     larder_error error;
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 0);
+    EQUAL(pool_remove("p", &error), 0);
     larder_pool_close(pool_open("p", 4 * MIB));
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 1);
-    EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 0);
-    EQUAL(larder_pool_remove(test_directory(), "../p", NULL, &error), -1);
+    EQUAL(pool_remove("p", &error), 1);
+    EQUAL(pool_remove("p", &error), 0);
+    EQUAL(pool_remove("../p", &error), -1);
     CONTAINS(error.message, "no name");
 }
 
@@ -649,7 +649,7 @@ TEST(makers_killed, "makers killed at any time leave nothing that hinders the ne
     rng r = {test_seed()};
     unsigned killed = 0;
     for (uint64_t i = 0; i < 150 + 200 * test_scale(); i++) {
-        larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+        pool_remove("p", &(larder_error){.message = ""});
         pid_t pid = child_start(make_and_die, NULL);
         usleep((useconds_t)rng_below(&r, 12000));
         kill(pid, SIGKILL);
@@ -664,7 +664,7 @@ TEST(makers_killed, "makers killed at any time leave nothing that hinders the ne
     }
     COMPARE(killed, >, 20);
     larder_error error;
-    larder_pool_remove(test_directory(), "p", NULL, &error);
+    pool_remove("p", &error);
     larder_pool_close(pool_open("p", 4 * MIB)); /* who makes one sweeps first */
     EQUAL(count_files(".new-"), 0);
 }
@@ -705,7 +705,7 @@ TEST(made_at_once, "eight processes that make a pool at once all get the same on
             EQUAL(child_wait(pids[i]), 0);
             EQUAL(memcmp(racing->id[i], racing->id[0], 16), 0);
         }
-        larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+        pool_remove("p", &(larder_error){.message = ""});
         EQUAL(count_files(""), 0);
     }
 }
@@ -728,7 +728,7 @@ TEST(stopped_maker, "a stopped process that holds the directory is waited for a 
     const larder_pool_config config = pool_config("p", 4 * MIB);
     CONTAINS(pool_refusal(&config), "Another process");
     larder_error error = {.message = ""};
-    EQUAL(larder_pool_remove(test_directory(), "there", NULL, &error), -1);
+    EQUAL(pool_remove("there", &error), -1);
     CONTAINS(error.message, "stopped");
     kill(pid, SIGKILL);
     child_wait(pid);

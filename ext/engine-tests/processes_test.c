@@ -300,7 +300,7 @@ static void check_all_at_once(uint64_t size, bool evict)
         read_one(i);
     }
     larder_pool_close(world->pool);
-    larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+    pool_remove("p", &(larder_error){.message = ""});
 }
 
 TEST(nothing_stale,

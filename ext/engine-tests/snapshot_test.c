@@ -232,7 +232,7 @@ static void make_snapshot(uint64_t items)
 static void remove_pool(void)
 {
     larder_error error;
-    larder_pool_remove(test_directory(), "p", NULL, &error);
+    pool_remove("p", &error);
 }
 
 TEST(damaged, "a snapshot with any byte changed, or cut anywhere, is not loaded at all, and the pool says so")
@@ -314,7 +314,7 @@ TEST(strangers, "another user's snapshot, a link, a directory and one that other
         make_snapshot(5);
         EQUAL(chown(path_of("kept"), STRANGER, STRANGER), 0);
         pool = open_saving("p");
-        expect_empty(pool, "another user's");
+        expect_empty(pool, "not one that only user 0");
         larder_pool_close(pool);
         remove_pool();
         EQUAL(chown(path_of("kept"), 0, 0), 0);
@@ -348,11 +348,12 @@ TEST(in_the_way, "something that cannot be removed where a snapshot belongs is a
 
 TEST(removed, "who removes a pool that was saved removes its snapshot")
 {
+    const larder_pool_config config = saving_config("p");
     larder_error error = {.message = ""};
     make_snapshot(5);
-    EQUAL(larder_pool_remove(test_directory(), "p", path_of("kept"), &error), 1);
+    EQUAL(larder_pool_remove(&config, &error), 1);
     CHECK(!is_there("kept/p.snapshot"));
-    EQUAL(larder_pool_remove(test_directory(), "p", path_of("kept"), &error), 0);
+    EQUAL(larder_pool_remove(&config, &error), 0);
     expect_empty(open_saving("p"), "no snapshot");
 }
 

@@ -590,7 +590,7 @@ TEST(another_life, "a token of a pool that is gone judges nothing in the next on
         .verb = LARDER_JUDGED, .token = token, .life = here->life, .expiry = LARDER_NO_EXPIRY};
     larder_error error;
     for (int written_too = 0; written_too < 2; written_too++) {
-        EQUAL(larder_pool_remove(test_directory(), "p", NULL, &error), 1);
+        EQUAL(pool_remove("p", &error), 1);
         there = pool_open("p", 4 * MIB);
         put_text(there, "k", "of the new pool");
         EQUAL(put_under(here, "k", "of the old one", written_too ? &written : &filled), LARDER_OVERTAKEN);

@@ -244,7 +244,7 @@ static outcome replay(const trace *t, uint64_t wanted, uint64_t bytes)
     }
     CHECK_POOL(pool);
     larder_pool_close(pool);
-    larder_pool_remove(test_directory(), "p", NULL, &(larder_error){.message = ""});
+    pool_remove("p", &(larder_error){.message = ""});
     o.misses = (double)misses / (double)t->length;
     return o;
 }

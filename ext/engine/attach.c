@@ -153,7 +153,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
 
 bool larder_attach(larder_pool *pool, larder_error *error)
 {
-    int directory = larder_directory_open(pool->directory, error);
+    int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error);
     if (directory < 0) {
         return false;
     }

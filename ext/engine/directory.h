@@ -1,5 +1,6 @@
-/* The directory that a user's pools lie in. It belongs to that user alone, and its lock (flock) is held by whoever
- * makes, replaces or removes a pool, so that two processes never both make "the" pool.
+/* The directory that a user's pools lie in, or a group's. It belongs to that user alone (0700), or to the group's
+ * members (02770; only a member can have given it to the group), and its lock (flock) is held by whoever makes,
+ * replaces or removes a pool, so that two processes never both make "the" pool.
  */
 #ifndef LARDER_DIRECTORY_H
 #define LARDER_DIRECTORY_H
@@ -7,11 +8,31 @@
 #include "error.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 #define LARDER_LOCK_PATIENCE_MS 5000u /* how long opening waits for another process that makes a pool */
 
-/* Opens the directory, making it if there is none. -1: it is not ours alone, or cannot be made. */
-int larder_directory_open(const char *path, larder_error *error);
+/* Whose pools, files and directories are: this user's alone, or all members' of a group. */
+typedef struct larder_owner {
+    bool shared;
+    gid_t group;
+} larder_owner;
+
+struct larder_pool;
+larder_owner larder_owner_of(const struct larder_pool *pool);
+
+/* Can nobody else use it? */
+bool larder_owner_has(larder_owner owner, const struct stat *status);
+
+/* In the words of an error: "user 33", "the members of group 50". Good until the next call in this thread. */
+const char *larder_owner_name(larder_owner owner);
+
+/* Gives a new file to the owner, and to nobody else. */
+bool larder_owner_take(larder_owner owner, int fd);
+
+/* Opens the directory, making it if there is none. -1: others can use it, too, or it cannot be made. */
+int larder_directory_open(const char *path, larder_owner owner, larder_error *error);
 
 /* Waits a bounded time, `patience` milliseconds: whoever holds the lock may be stopped. */
 bool larder_directory_lock(int directory, const char *path, unsigned patience, larder_error *error);

@@ -33,10 +33,9 @@ int larder_file_open(const larder_pool *pool, int directory, struct stat *status
         }
         return -1;
     }
-    if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
-        (status->st_mode & 077) != 0) {
-        larder_fail(error, "%s is not a file that only user %u can read and write; remove it.", pool->path,
-                    (unsigned)geteuid());
+    if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || !larder_owner_has(larder_owner_of(pool), status)) {
+        larder_fail(error, "%s is not a file that only %s can read and write; remove it.", pool->path,
+                    larder_owner_name(larder_owner_of(pool)));
         close(fd);
         errno = EPERM;
         return -1;
@@ -135,6 +134,13 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
     int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
         return larder_fail(error, "A pool file cannot be made in %s (%s).", pool->directory, strerror(errno));
+    }
+    if (!larder_owner_take(larder_owner_of(pool), fd)) {
+        larder_fail(error, "The new pool for %s cannot be given to %s (%s).", pool->path,
+                    larder_owner_name(larder_owner_of(pool)), strerror(errno));
+        unlinkat(directory, temporary, 0);
+        close(fd);
+        return false;
     }
     /* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. */
     int code = posix_fallocate(fd, 0, (off_t)size);

@@ -79,7 +79,8 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
     pool->config.name = pool->name;
     int length = config->directory != NULL
                      ? snprintf(pool->directory, sizeof pool->directory, "%s", config->directory)
-                     : snprintf(pool->directory, sizeof pool->directory, "/dev/shm/larder-%u", (unsigned)geteuid());
+                     : snprintf(pool->directory, sizeof pool->directory, "/dev/shm/larder-%s%u",
+                                config->shared ? "g" : "", (unsigned)(config->shared ? config->group : geteuid()));
     pool->config.directory = pool->directory;
     int kept =
         config->snapshots != NULL ? snprintf(pool->snapshots, sizeof pool->snapshots, "%s", config->snapshots) : 0;
@@ -166,19 +167,20 @@ void larder_pool_close(larder_pool *pool)
     free_handle(pool);
 }
 
-bool larder_pool_names(const char *directory, void (*visit)(void *context, const char *name), void *context,
+bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *context, const char *name), void *context,
                        larder_error *error)
 {
     larder_pool place = {.fd = -1};
-    const larder_pool_config config = {.directory = directory, .name = "any"};
-    if (!fill_in(&place, &config, error)) {
+    larder_pool_config any = *config;
+    any.name = "any";
+    if (!fill_in(&place, &any, error)) {
         return false;
     }
     struct stat status;
     if (stat(place.directory, &status) != 0 && errno == ENOENT) {
         return true;
     }
-    int fd = larder_directory_open(place.directory, error);
+    int fd = larder_directory_open(place.directory, larder_owner_of(&place), error);
     DIR *listing = fd < 0 ? NULL : larder_directory_list(fd);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         if (larder_name_is_sound(entry->d_name) && fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -195,14 +197,13 @@ bool larder_pool_names(const char *directory, void (*visit)(void *context, const
     return fd >= 0;
 }
 
-int larder_pool_remove(const char *directory, const char *name, const char *snapshots, larder_error *error)
+int larder_pool_remove(const larder_pool_config *config, larder_error *error)
 {
     larder_pool place = {.fd = -1};
-    const larder_pool_config config = {.directory = directory, .name = name, .evict = true, .snapshots = snapshots};
-    if (!fill_in(&place, &config, error)) {
+    if (!fill_in(&place, config, error)) {
         return -1;
     }
-    int fd_directory = larder_directory_open(place.directory, error);
+    int fd_directory = larder_directory_open(place.directory, larder_owner_of(&place), error);
     if (fd_directory < 0) {
         return -1;
     }

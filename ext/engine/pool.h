@@ -34,7 +34,7 @@ typedef struct larder_value_ops {
 enum larder_zero_copy { LARDER_ZERO_COPY_AUTO, LARDER_ZERO_COPY_ON, LARDER_ZERO_COPY_OFF };
 
 typedef struct larder_pool_config {
-    const char *directory; /* NULL: /dev/shm/larder-<uid> */
+    const char *directory; /* NULL: /dev/shm/larder-<uid>, or larder-g<gid> if it is shared */
     const char *name;
     uint64_t size; /* bytes; 0: what is there, else the default */
     bool evict;
@@ -43,6 +43,8 @@ typedef struct larder_pool_config {
     uint32_t layout;       /* names this PHP's layout of values; 0: none */
     larder_value_ops ops;
     larder_wall_clock now; /* NULL: the machine's */
+    bool shared;           /* by all members of the group; else it is this user's alone */
+    gid_t group;
     const char *snapshots; /* directory that pools are saved to and loaded from; NULL: they are not */
     bool only_existing;    /* fail if there is none */
 } larder_pool_config;
@@ -133,14 +135,14 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
 /* Unmaps and gives the slot back. The file stays. */
 void larder_pool_close(larder_pool *pool);
 
-/* Calls `visit` with the name of each pool in the directory (NULL: this user's). False: `error`. */
-bool larder_pool_names(const char *directory, void (*visit)(void *context, const char *name), void *context,
+/* Calls `visit` with the name of each pool where such a pool would be. False: `error`. */
+bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *context, const char *name), void *context,
                        larder_error *error);
 
 /* Takes the pool's name away from it, and removes its snapshot; processes that have it open find out and make or open
  * another.
  * 1: removed, 0: there was none, -1: error. */
-int larder_pool_remove(const char *directory, const char *name, const char *snapshots, larder_error *error);
+int larder_pool_remove(const larder_pool_config *config, larder_error *error);
 
 /* This process has just removed the pool: gives back what no process reads from any more, and unmaps it if this one
  * does not. The handle can be used as before: it finds or makes the next pool of its name. */

@@ -216,7 +216,7 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
                 .fd = openat(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
                 .buffer = malloc(BUFFER)};
     errno = w.fd >= 0 && w.buffer == NULL ? ENOMEM : errno;
-    bool written = w.fd >= 0 && w.buffer != NULL && write_all(&w);
+    bool written = w.fd >= 0 && w.buffer != NULL && larder_owner_take(larder_owner_of(pool), w.fd) && write_all(&w);
     LARDER_FAULT(LARDER_AT_SNAPSHOT);
     written = written && renameat(snapshots, temporary, snapshots, final) == 0 && fsync(snapshots) == 0;
     if (!written) {
@@ -271,9 +271,9 @@ static bool still_has_its_name(const larder_pool *pool, int directory)
 
 static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error)
 {
-    int directory = larder_directory_open(pool->directory, error), snapshots = -1, result = -1;
+    int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error), snapshots = -1, result = -1;
     if (directory >= 0 && larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error)) {
-        snapshots = larder_directory_open(pool->snapshots, error);
+        snapshots = larder_directory_open(pool->snapshots, larder_owner_of(pool), error);
         if (!still_has_its_name(pool, directory)) {
             result = 0; /* replaced in this very moment */
         } else if (snapshots >= 0) {

@@ -43,7 +43,7 @@ void larder_snapshot_name(const larder_pool *pool, const char *prefix, char name
     snprintf(name, LARDER_NAME_MAX + 32, "%s%s%s", prefix, pool->name, LARDER_SNAPSHOT_SUFFIX);
 }
 
-/* The directory of snapshots, if it is there and this user's; it is not made. In another user's nothing is ours. */
+/* The directory of snapshots, if it is there and ours; it is not made. In another's nothing is ours. */
 static int open_directory(const larder_pool *pool, larder_error *why)
 {
     struct stat status;
@@ -52,18 +52,14 @@ static int open_directory(const larder_pool *pool, larder_error *why)
         return -1;
     }
     int directory = open(pool->snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (directory >= 0 && (fstat(directory, &status) != 0 || status.st_uid != geteuid())) {
-        larder_fail(why, "The directory of snapshots, %s, is another user's; set larder.snapshot to one of user %u's.",
-                    pool->snapshots, (unsigned)geteuid());
+    if (directory >= 0 && (fstat(directory, &status) != 0 || !larder_owner_has(larder_owner_of(pool), &status))) {
+        larder_fail(
+            why, "The directory of snapshots, %s, is not one that only %s can use; set larder.snapshot to such a one.",
+            pool->snapshots, larder_owner_name(larder_owner_of(pool)));
         close(directory);
         return -1;
     }
     return directory;
-}
-
-static bool is_ours_alone(const struct stat *status)
-{
-    return status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
 /* Opens the snapshot and reads its header. Every refusal is for good: what is not loaded now never will be. */
@@ -72,11 +68,6 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
 {
     struct stat status;
     larder_snapshot_header now;
-    if (fstat(directory, &status) != 0 || !is_ours_alone(&status)) {
-        larder_fail(why, "The directory %s is not one that only user %u can use; run chmod 0700 on it.",
-                    pool->snapshots, (unsigned)geteuid());
-        return -1;
-    }
     int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         larder_fail(why, "The snapshot %s/%s cannot be opened (%s); save again.", pool->snapshots, file,
@@ -84,9 +75,9 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
         return -1;
     }
     bool sound = false;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_ours_alone(&status)) {
-        larder_fail(why, "The snapshot %s/%s was not a file that only user %u can use; find out who wrote it.",
-                    pool->snapshots, file, (unsigned)geteuid());
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !larder_owner_has(larder_owner_of(pool), &status)) {
+        larder_fail(why, "The snapshot %s/%s was not a file that only %s can use; find out who wrote it.",
+                    pool->snapshots, file, larder_owner_name(larder_owner_of(pool)));
     } else if (pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header ||
                header->magic != LARDER_SNAPSHOT_MAGIC ||
                (header->version == LARDER_SNAPSHOT_VERSION &&

@@ -75,7 +75,8 @@ bool(true)
 bool(false)
 bool(false)
 bool(true)
-larder.protect_unpinned, larder.size, larder.snapshot, larder.zero_copy
+larder.group, larder.protect_unpinned, larder.size, larder.snapshot, larder.zero_copy
+larder.group: default '', access 4, changed false
 larder.protect_unpinned: default '0', access 4, changed false
 larder.size: default '0', access 4, changed false
 larder.snapshot: default '/var/tmp', access 4, changed false

@@ -1,0 +1,116 @@
+--TEST--
+The members of larder.group share one pool, whoever made it; nobody else gets at it, and who cannot is told so
+--EXTENSIONS--
+posix
+pcntl
+--INI--
+larder.group=64993
+larder.snapshot=/dev/shm
+--SKIPIF--
+<?php
+if (posix_geteuid() !== 0) {
+    die('skip needs root, to act as other users');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/pool.inc';
+
+use Larder\SharedMemory;
+
+const FPM = 64991;
+const DEPLOY = 64992;
+const STRANGER = 64994;
+const GROUP = 64993;
+const DIRECTORY = '/dev/shm/larder-g' . GROUP;
+
+function clear_away(): void
+{
+    foreach (glob(DIRECTORY . '/{,.}*', GLOB_BRACE) as $path) {
+        is_file($path) && unlink($path);
+    }
+    is_dir(DIRECTORY) && rmdir(DIRECTORY);
+}
+
+/** Runs it as that user in a process of its own: DEPLOY has the group besides its own, FPM as its own. */
+function as_user(int $user, callable $code): void
+{
+    $ends = await(fork(function () use ($user, $code) {
+        posix_initgroups('nobody', $user === DEPLOY ? GROUP : $user);
+        posix_setgid($user === FPM ? GROUP : $user);
+        posix_setuid($user);
+        same(posix_geteuid(), $user, 'the user');
+        $code();
+    }));
+    same($ends, ['0'], 'how the process of that user ended');
+}
+
+function mode(string $path): string
+{
+    clearstatcache();
+
+    return sprintf('%o %d', fileperms($path) & 07777, filegroup($path));
+}
+
+function opened(): SharedMemory
+{
+    return SharedMemory::open('shop', 4 << 20);
+}
+
+clear_away();
+foreach ([0, 0077, 022] as $umask) {
+    umask($umask);
+    as_user(DEPLOY, function (): void {
+        opened()->setMany(['list' => range(1, 500), 'deleted' => 'x', 'old' => 'y'], null, ['t']);
+        opened()->increment('counter', 3);
+    });
+    same([mode(DIRECTORY), mode(DIRECTORY . '/shop')], ['2770 ' . GROUP, '660 ' . GROUP], 'whose it is');
+    as_user(FPM, function (): void {
+        same([opened()->get('list'), opened()->statistics()['mode']], [range(1, 500), 'zero-copy'], 'what the other stored');
+        same([opened()->increment('counter'), opened()->delete('deleted')], [4, true], 'counted and deleted by the other');
+        same(SharedMemory::names(), ['shop'], 'the names');
+    });
+    as_user(DEPLOY, function (): void {
+        same([opened()->get('deleted'), opened()->get('counter')], [null, 4], 'what became of it');
+        opened()->set('new', 1);
+        opened()->delete('old');
+        same(SharedMemory::save('shop')['items'], 3, 'saved');
+    });
+    same(mode(DIRECTORY . '/shop.snapshot'), '660 ' . GROUP, 'whose the snapshot is');
+    as_user(FPM, function (): void {
+        same([opened()->get('list'), opened()->get('new'), opened()->get('old')], [range(1, 500), 1, null], 'what the other saved');
+        same(fileowner(DIRECTORY . '/shop'), FPM, 'the next pool is who opened it first');
+        opened()->invalidateTags(['t']);
+    });
+    as_user(DEPLOY, function (): void {
+        same([opened()->get('list'), opened()->get('new')], [null, 1], 'invalidated by the other');
+        same(SharedMemory::remove('shop'), true, 'removed, though the other made it');
+    });
+    as_user(STRANGER, function (): void {
+        foreach (['open' => fn () => opened(), 'remove' => fn () => SharedMemory::remove('shop'), 'names' => fn () => SharedMemory::names()] as $what => $try) {
+            same(str_contains(thrown($try), 'user 64994 is none; add it to the group'), true, "$what by a stranger: " . thrown($try));
+        }
+    });
+    clear_away();
+}
+as_user(STRANGER, fn () => same(str_contains(thrown(fn () => opened()), 'cannot be given to group'), true, 'made by a stranger: ' . thrown(fn () => opened())));
+same(file_exists(DIRECTORY), false, 'nothing is left of that');
+as_user(STRANGER, fn () => mkdir(DIRECTORY, 0777));
+as_user(FPM, fn () => same(str_contains(thrown(fn () => opened()), 'not one that only the members of group 64993 can use'), true, 'put there by a stranger: ' . thrown(fn () => opened())));
+clear_away();
+as_user(FPM, fn () => opened()->set('k', 1));
+chmod(DIRECTORY . '/shop', 0666);
+as_user(DEPLOY, fn () => same(str_contains(thrown(fn () => opened()), 'not a file that only the members of group'), true, 'open to all: ' . thrown(fn () => opened())));
+clear_away();
+echo run_php('try { Larder\SharedMemory::open("x"); } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(); }', ['larder.group' => 'no-such-group-here']), "\n";
+same(run_php('Larder\SharedMemory::open("x", 4 << 20); echo fileperms("/dev/shm/larder-g0/x") & 07777; Larder\SharedMemory::remove("x"); rmdir("/dev/shm/larder-g0");', ['larder.group' => 'root']), (string) 0660, 'by its name');
+?>
+--CLEAN--
+<?php
+foreach (glob('/dev/shm/larder-g64993/{,.}*', GLOB_BRACE) as $path) {
+    is_file($path) && unlink($path);
+}
+is_dir('/dev/shm/larder-g64993') && rmdir('/dev/shm/larder-g64993');
+?>
+--EXPECT--
+The ini setting larder.group is "no-such-group-here", and there is no such group; make it, or set it to the name or number of another.
