@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool check_wishes(const larder_pool *pool, const larder_geometry *geometry, larder_error *error)
@@ -104,6 +105,14 @@ void larder_detach(larder_pool *pool)
     }
 }
 
+/* Was it removed, replaced or saved between our opening it and our taking a slot? */
+static bool has_lost_its_name(const larder_pool *pool)
+{
+    struct stat status;
+    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES ||
+           stat(pool->path, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode;
+}
+
 enum attached { ATTACHED, VANISHED, FAILED };
 
 /* Attaches to the file of the pool's name; VANISHED: there is none, or a damaged one. */
@@ -128,8 +137,9 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     }
     point_into(pool);
     if (!larder_slot_take(pool, error)) {
+        bool vanished = has_lost_its_name(pool);
         larder_detach(pool);
-        return FAILED;
+        return vanished ? VANISHED : FAILED;
     }
     pool->layout = register_layout(pool->header, pool->config.layout);
     if (!larder_segments_start(pool)) {
@@ -157,11 +167,14 @@ bool larder_attach(larder_pool *pool, larder_error *error)
     if (directory < 0) {
         return false;
     }
-    /* A pool may be replaced between our looking and our locking; nobody replaces pools three times in a row. */
+    /* A pool may be replaced between our looking and our locking; nobody replaces pools ten times in a row. */
     enum attached result = VANISHED;
-    for (int tries = 0; tries < 3 && result == VANISHED; tries++) {
+    for (int tries = 0; tries < 10 && result == VANISHED; tries++) {
         result = attach_existing(pool, directory, error);
-        if (result == VANISHED && (pool->config.only_existing || !larder_file_make(pool, directory, error))) {
+        if (result == VANISHED && pool->config.only_existing) {
+            error->message[0] = '\0'; /* that there is none is no error */
+            result = FAILED;
+        } else if (result == VANISHED && !larder_file_make(pool, directory, error)) {
             result = FAILED;
         }
     }

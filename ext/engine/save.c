@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUFFER (1u << 20)
@@ -236,11 +237,25 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
     return written;
 }
 
+/* Who saves has more patience than who stores: its owner may only have to wait for a processor. */
+static bool lock_patiently(larder_pool *pool)
+{
+    const struct timespec moment = {.tv_sec = 0, .tv_nsec = 10000000};
+    for (int tries = 0; tries < 500; tries++) {
+        if (larder_lock(pool)) {
+            return true;
+        }
+        pool->stuck_owner = 0;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
 /* Under the directory's lock. Closes the pool, and opens it again if it cannot be saved. model/save.pml: saver() */
 static bool close_and_write(larder_pool *pool, int directory, int snapshots, larder_saved *saved, larder_error *error)
 {
     /* Nobody moves items or recycles segments while we read. */
-    if (!larder_lock(pool)) {
+    if (!lock_patiently(pool)) {
         return larder_fail(error,
                            "Another process makes room in the pool \"%s\" and does not go on; if it is stopped, end "
                            "it, and save again.",
