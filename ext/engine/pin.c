@@ -120,7 +120,8 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
     for (uint32_t i = 0; i < used; i++) {
         const _Atomic uint64_t *word = pool->pins + (size_t)i * pool->geometry.pin_words + segment / 64;
         /* acquire: pairs with the release that drops a pin; the reads under it are done. */
-        if ((atomic_load_explicit(word, memory_order_acquire) >> segment % 64 & 1) != 0 && !larder_slot_bury(pool, i)) {
+        if ((atomic_load_explicit(word, memory_order_acquire) >> segment % 64 & 1) != 0 &&
+            larder_slot_seems_alive(pool, i)) {
             return true;
         }
     }

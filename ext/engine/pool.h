@@ -65,6 +65,13 @@ typedef struct larder_grave {
     int slot_fd, inherited_fd;
 } larder_grave;
 
+/* The owner of a slot was seen alive then. */
+#define LARDER_SIGHTINGS 64u
+typedef struct larder_sighting {
+    uint64_t at; /* ms */
+    uint32_t slot, life;
+} larder_sighting;
+
 typedef struct larder_pool {
     /* What reads need, first. */
     larder_entered *entered;
@@ -96,6 +103,7 @@ typedef struct larder_pool {
     uint32_t *pinned_list;      /* which entries of `pinned` are set */
     uint32_t pinned_count, pinned_most;
     uint32_t slot_index, incarnation;
+    larder_sighting sighted[LARDER_SIGHTINGS]; /* of other slots' owners; see larder_slot_seems_alive() */
     uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
     uint64_t pending_sequence;
     uint64_t lock_turn;       /* how often this process has tried to take the segment lock */

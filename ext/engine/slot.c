@@ -123,6 +123,25 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index)
     return true;
 }
 
+#define SIGHTING_LASTS_MS 10u
+
+bool larder_slot_seems_alive(larder_pool *pool, uint32_t index)
+{
+    if (pool->slot != NULL && index == pool->slot_index) {
+        return true;
+    }
+    larder_sighting *last = &pool->sighted[index % LARDER_SIGHTINGS];
+    uint64_t now = larder_pool_now(pool);
+    if (last->slot == index && last->life == pool->life && now - last->at < SIGHTING_LASTS_MS) {
+        return true;
+    }
+    if (larder_slot_bury(pool, index)) {
+        return false;
+    }
+    *last = (larder_sighting){.at = now, .slot = index, .life = pool->life};
+    return true;
+}
+
 /* model/fork.pml: parent() */
 void larder_slot_before_fork(larder_pool *pool)
 {

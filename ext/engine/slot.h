@@ -19,6 +19,11 @@ void larder_slot_release(larder_pool *pool);
 /* If the slot's holder is dead, drops its pins and returns true. Also true for a slot nobody holds. */
 bool larder_slot_bury(larder_pool *pool, uint32_t index);
 
+/* The same the other way round, for where it is asked often and the dead may wait: whoever makes room meets the pins of
+ * the same few processes again and again, and a question to the kernel costs as much as a small store. A holder who was
+ * seen alive is taken for alive for 10 ms. */
+bool larder_slot_seems_alive(larder_pool *pool, uint32_t index);
+
 /* Around a fork. Before it the parent takes a second slot and pins there what it pins in its own; the child
  * becomes that slot's holder, so that values read before the fork stay where they are in both. */
 void larder_slot_before_fork(larder_pool *pool);

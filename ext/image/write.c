@@ -5,6 +5,7 @@
  */
 #include "image.h"
 #include "class.h"
+#include "hash.h"
 #include "survey.h"
 
 #include "zend_enum.h"
@@ -35,7 +36,11 @@ static void write_string(char *to, const zend_string *string, uint32_t number)
 /* PHP writes a string's hash into it when it is first asked for: not into one that is in an image. */
 static void make_hash(zend_string *string)
 {
-    zend_string_hash_val(string);
+    if (ZSTR_H(string) == 0 && ZSTR_LEN(string) >= LARDER_HASH_LONG) {
+        ZSTR_H(string) = larder_hash_of(ZSTR_VAL(string), ZSTR_LEN(string));
+    } else {
+        zend_string_hash_val(string);
+    }
 }
 
 /* `place` is where survey.c put the string among all strings; the next free place is that of one not yet written. */

@@ -54,6 +54,22 @@ foreach ([-0.0, [-0.0]] as $i => $zero) {
     same(var_export($pool->get("zero $i"), true), var_export($zero, true), 'the sign of zero');
 }
 
+$strings = $places = [];
+for ($length = 1; $length < 300; $length++) {
+    $strings[] = random_bytes($length);
+}
+array_push($strings, str_repeat("\xff", 5_000), random_bytes(4_097), random_bytes(10_007));
+foreach ($strings as $i => $string) {
+    // Of its own, as PHP hashes the one that is stored.
+    $places[substr("-$string", 1)] = $i;
+}
+$pool->set('strings', $strings);
+foreach ($pool->get('strings') as $i => $string) {
+    same($places[$string] ?? null, $i, 'a string that was stored has the hash that PHP gives it');
+    $pool->set('string', substr("-$string", 1));
+    same($places[$pool->get('string')] ?? null, $i, 'a string alone, too');
+}
+
 echo "-- objects\n";
 $point = new Point(3, 'three');
 $point->next = new Point(4);
