@@ -53,7 +53,11 @@ same($pool->getMany(array_keys($kept)), $kept, 'and the others are all there');
 
 echo "-- what expires makes room\n";
 $pool = fresh_pool(4 << 20, false, '-ttl');
-for ($i = 0; $pool->set("short $i", str_repeat('x', 1000), 1); $i++);
+do {
+    $pool->clear();
+    $began = hrtime(true);
+    for ($i = 0; $pool->set("short $i", str_repeat('x', 1000), 1); $i++);
+} while (hrtime(true) - $began > 500_000_000); // some had expired before the last was stored
 usleep(1_200_000);
 for ($j = 0; $pool->set("next $j", str_repeat('y', 1000)); $j++);
 check($j > $i * 0.9, "$i expired, then $j more");

@@ -80,7 +80,7 @@ $middle = fork(function () use ($pool, $sums) {
     });
 });
 same(await($middle), ['0'], 'the parent');
-for ($i = 0; $i < 500 && $pool->get('orphan') === null; $i++) {
+for ($i = 0; $i < 3_000 && $pool->get('orphan') === null; $i++) {
     usleep(20_000);
 }
 same($pool->get('orphan'), 'whole', 'what an orphan inherited');
