@@ -17,6 +17,7 @@ use Larder\Event\Written;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
@@ -647,10 +648,14 @@ final class Cache
             Contents::check($item->key, $item->value);
         }
         $unsaved = [];
-        foreach ($items as $item) {
-            if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
-                $unsaved[] = $item->key;
+        try {
+            foreach ($items as $item) {
+                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
+                    $unsaved[] = $item->key;
+                }
             }
+        } catch (PoolUnusable $failure) {
+            throw SharedMemoryStore::unavailable($failure);
         }
 
         return $unsaved;

@@ -215,8 +215,14 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
         try {
             return $ask();
         } catch (PoolUnusable $failure) {
-            throw StoreUnavailable::because('The pool of shared memory', $failure->getMessage(), 'see that /dev/shm has room for it and is this user\'s', $failure);
+            throw self::unavailable($failure);
         }
+    }
+
+    /** @internal what a failure to reach the pool is to those who asked a store */
+    public static function unavailable(PoolUnusable $failure): StoreUnavailable
+    {
+        return StoreUnavailable::because('The pool of shared memory', $failure->getMessage(), 'see that /dev/shm has room for it and is this user\'s', $failure);
     }
 
     private function saveOne(Item $item, ?int $ttl, SaveMode $mode): bool
