@@ -371,7 +371,7 @@ final class SqliteStore implements Store, Leases
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
     public function log(): Log
     {
-        return new SqliteLog($this->database, $this->schema, $this->timeout, $this->together(...));
+        return new SqliteLog($this->database, $this->schema, $this->timeout, $this->together(...), $this->clock);
     }
 
     public function capabilities(): array

@@ -10,8 +10,8 @@ use Larder\Store\Sqlite\Full;
 use Larder\Store\Sqlite\Schema;
 
 /**
- * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the
- * database (see HeadFile).
+ * A log in the far store's own database, written in the transactions that it tells of, with a number beside the
+ * database (see HeadLink).
  *
  * Events have numbers without gaps, and each a random nonce. A position is the number and the nonce of the last event that
  * was followed; if the database does not have that event any more, because it was trimmed, or because the file is another
@@ -27,21 +27,23 @@ final class SqliteLog implements Log
 
     private const RECORDS_PER_TRIM = 256;
 
-    private readonly HeadFile $head;
+    private readonly HeadLink $head;
 
     /**
      * @param \Closure(\Closure(): mixed, \Closure(): void, \Closure(): void): mixed $together of the store: does the second and
      *                                                                                         the first in one transaction; if
      *                                                                                         there is no room, the third and
      *                                                                                         the first
+     * @param \Closure(): int $clock the time in Unix seconds
      */
     public function __construct(
         private readonly Database $database,
         private readonly Schema $schema,
         float $timeout,
         private readonly \Closure $together,
+        \Closure $clock,
     ) {
-        $this->head = new HeadFile("{$database->path}-head-{$schema->prefix}", $timeout);
+        $this->head = new HeadLink("{$database->path}-head-{$schema->prefix}", $timeout, $clock);
     }
 
     public function head(): ?string

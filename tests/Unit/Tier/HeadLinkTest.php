@@ -6,18 +6,21 @@ namespace Larder\Tests\Unit\Tier;
 
 use Larder\Exception\StoreUnavailable;
 use Larder\Tests\Scratch;
-use Larder\Tier\HeadFile;
+use Larder\Tier\HeadLink;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
 
-#[CoversClass(HeadFile::class)]
-final class HeadFileTest extends TestCase
+#[CoversClass(HeadLink::class)]
+final class HeadLinkTest extends TestCase
 {
     private Scratch $scratch;
+
+    private int $now = 0;
 
     protected function setUp(): void
     {
         $this->scratch = new Scratch();
+        $this->now = time();
     }
 
     public function testItTellsNothingWhileSomethingIsWrittenAndSomethingNewAfterwards(): void
@@ -70,7 +73,7 @@ final class HeadFileTest extends TestCase
         self::assertFalse($head->isAbandoned());
         $dead = $head->begin();
         self::assertFalse($head->isAbandoned());
-        touch($this->path(), time() - 60);
+        $this->now += 60;
         self::assertTrue($head->isAbandoned());
         $head->repair();
         $repaired = $head->read();
@@ -81,7 +84,7 @@ final class HeadFileTest extends TestCase
         self::assertSame($repaired, $head->read());
     }
 
-    public function testAFileThatIsLostOrNotWholeTellsNothingAndNoNumberComesBack(): void
+    public function testALinkThatIsLostOrNoNumberTellsNothingAndNoNumberComesBack(): void
     {
         $head = $this->head();
         $head->end($head->begin());
@@ -89,46 +92,47 @@ final class HeadFileTest extends TestCase
         $begun = $head->begin();
         $head->end($begun);
         $next = (string) $head->read();
-        $torn = substr($whole, 0, 8) . substr($next, 8);
-        foreach (['', 'x', str_repeat("\0", 16), str_repeat('x', 16), substr($whole, 0, 15), "{$whole}x", $torn, null] as $bytes) {
-            $bytes === null ? unlink($this->path()) : file_put_contents($this->path(), $bytes);
+        foreach (['x', '-4', '1.5', '007', '4 ', "{$whole}0000000000", '0', null, 'a file'] as $target) {
+            unlink($this->path());
+            $target === null || $target === 'a file' || symlink($target, $this->path());
+            $target === 'a file' && file_put_contents($this->path(), $whole);
             self::assertNull($head->read());
             $head->end($begun);
-            self::assertNull($head->read(), 'Who has begun with another file does not end this one.');
+            self::assertNull($head->read(), 'Who has begun with another link does not end this one.');
             $head->end($head->begin());
             self::assertNotNull($head->read());
             self::assertNotContains($head->read(), [$whole, $next]);
         }
     }
 
-    public function testAFileThatCannotBeWrittenStopsTheWrite(): void
+    public function testALinkThatCannotBeReplacedStopsTheWrite(): void
     {
         mkdir($this->path());
         $this->expectException(StoreUnavailable::class);
-        $this->expectExceptionMessage('see that its disk has room and PHP\'s user may write to it');
+        $this->expectExceptionMessage('PHP\'s user may write to its directory');
         $this->head()->begin();
     }
 
-    public function testAFileThatSomebodyHasLockedStopsTheWrite(): void
+    public function testALockThatSomebodyHoldsStopsTheWrite(): void
     {
         $head = $this->head();
         $head->end($head->begin());
         $even = $head->read();
-        $file = fopen($this->path(), 'r+');
+        $file = fopen("{$this->path()}.lock", 'c');
         self::assertIsResource($file);
         flock($file, \LOCK_EX);
         try {
             $head->begin();
-            self::fail('A locked file was written.');
+            self::fail('A locked link was replaced.');
         } catch (StoreUnavailable $failure) {
-            self::assertStringContainsString('locked by another process', $failure->getMessage());
+            self::assertStringContainsString('another process holds its lock', $failure->getMessage());
         }
         self::assertSame($even, $head->read());
     }
 
-    private function head(): HeadFile
+    private function head(): HeadLink
     {
-        return new HeadFile($this->path(), 0.05);
+        return new HeadLink($this->path(), 0.05, fn(): int => $this->now);
     }
 
     private function path(): string
