@@ -17,6 +17,8 @@ final readonly class SitePromises
         ['cache-shared-memory', 'shared-memory', 'alloptions', Operation::Get, 3.0, 'Larder\Cache over the extension\'s own get of the options'],
         ['cache-sqlite', 'sqlite', 'map', Operation::Get, 2.0, 'Larder\Cache over SQLite over a prepared statement by hand, get of a map'],
         ['cache-sqlite', 'sqlite', 'map', Operation::Set, 2.0, 'Larder\Cache over SQLite over a prepared statement by hand, set of a map'],
+        ['cache-tier-apcu', 'cache-apcu', 'map', Operation::Get, 1.5, 'Larder\Cache over APCu before SQLite over Larder\Cache over APCu alone, get of a map'],
+        ['cache-tier-apcu', 'cache-apcu', 'string-20', Operation::Get, 1.5, 'Larder\Cache over APCu before SQLite over Larder\Cache over APCu alone, get of a string of 20 bytes'],
         ['cache-redis', 'redis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over phpredis by hand, get of a map'],
     ];
     /** Above this share of a processor a generator measures itself. */
@@ -41,7 +43,16 @@ final readonly class SitePromises
             $promises[] = Promise::atMost($title, 'time, the library\'s over the other', $this->findings->ratio('gets', 'time', $case, $above, $below), $bound);
         }
 
-        return $promises;
+        return [...$promises, $this->tierRequest()];
+    }
+
+    /** The read of the string is counted in: it takes a small part of it. */
+    private function tierRequest(): Promise
+    {
+        $case = ['value' => 'string-20', 'operation' => Operation::Get->value, 'keys' => 'one hot key'];
+        $found = $this->findings->measurement('gets', 'time', $case, 'cache-tier-apcu-request');
+
+        return Promise::atMost('a request and its first read from APCu before SQLite, when nothing was written', 'ns', $found === null ? null : $this->findings->median('gets', $found), 10_000);
     }
 
     /** @return list<Promise> */

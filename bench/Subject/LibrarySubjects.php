@@ -9,6 +9,9 @@ use Larder\Cache;
 /** The stores through the library's one interface: what its convenience costs beside the client it uses. */
 final class LibrarySubjects
 {
+    private const READ = '$client->get($key)';
+    private const READ_OF_A_REQUEST = '($client->refresh() ?? $client->get($key))';
+
     public static function sharedMemory(): Subject
     {
         return self::cache(
@@ -51,6 +54,35 @@ final class LibrarySubjects
         return self::cache('php-file', 'PHP files in opcache', static fn(Place $place): string => "php:{$place->disk}/cache", ['Zend OPcache', 'php-opcache'], self::removeDirectory(...));
     }
 
+    /** @param bool $beginsRequests whether each read is the first of a request, which looks whether anything was written */
+    public static function apcuBeforeSqlite(bool $beginsRequests): Subject
+    {
+        return self::cache(
+            $beginsRequests ? 'tier-apcu-request' : 'tier-apcu',
+            'APCu before SQLite' . ($beginsRequests ? ', a request for each read' : ''),
+            static fn(Place $place): string => "apcu: > sqlite:{$place->disk}/cache/cache.sqlite",
+            ['apcu', 'php-apcu'],
+            self::removeTier(...),
+            warm: MemorySubjects::touchApcu(...),
+            read: $beginsRequests ? self::READ_OF_A_REQUEST : self::READ,
+        );
+    }
+
+    public static function sharedMemoryBeforeSqlite(): Subject
+    {
+        return self::cache(
+            'tier-shared-memory',
+            'shared memory before SQLite',
+            static fn(Place $place): string => "shm:{$place->name}?size={$place->bytes} > sqlite:{$place->disk}/cache/cache.sqlite",
+            ['larder', 'it with `make ext`'],
+            static function (Place $place): void {
+                \Larder\SharedMemory::remove($place->name);
+                self::removeDirectory($place);
+            },
+            warm: MemorySubjects::touchPool(...),
+        );
+    }
+
     public static function redis(): Subject
     {
         return self::cache(
@@ -81,7 +113,7 @@ final class LibrarySubjects
      * @param (\Closure(Place): void)|null $clean removes what a clear leaves
      * @param (\Closure(mixed, Place): void)|null $warm
      */
-    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null): Subject
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ): Subject
     {
         return new Subject(
             name: "cache-{$name}",
@@ -92,7 +124,7 @@ final class LibrarySubjects
 
                 return Cache::open($dsn($place));
             },
-            read: static fn(): string => '$client->get($key)',
+            read: static fn(): string => $read,
             write: static fn(): string => '$client->set($key, $value);',
             close: static function (mixed $client, Place $place) use ($clean): void {
                 if ($client instanceof Cache) {
@@ -108,6 +140,12 @@ final class LibrarySubjects
             server: $server,
             warm: $warm,
         );
+    }
+
+    private static function removeTier(Place $place): void
+    {
+        apcu_clear_cache();
+        self::removeDirectory($place);
     }
 
     private static function removeDirectory(Place $place): void

@@ -45,6 +45,9 @@ final class Subjects
             LibrarySubjects::sqlite(),
             LibrarySubjects::file(),
             LibrarySubjects::phpFile(),
+            LibrarySubjects::apcuBeforeSqlite(false),
+            LibrarySubjects::apcuBeforeSqlite(true),
+            LibrarySubjects::sharedMemoryBeforeSqlite(),
             LibrarySubjects::redis(),
             LibrarySubjects::memcached(),
         );

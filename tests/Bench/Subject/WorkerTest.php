@@ -41,6 +41,10 @@ final class WorkerTest extends TestCase
     #[TestWith(['file-disk'])]
     #[TestWith(['file-tmpfs'])]
     #[TestWith(['php-file'])]
+    #[TestWith(['cache-php-file'])]
+    #[TestWith(['cache-tier-apcu'])]
+    #[TestWith(['cache-tier-apcu-request'])]
+    #[TestWith(['cache-tier-shared-memory'])]
     public function testASubjectReadsBackEveryValueAfterEveryOperation(string $name): void
     {
         $subject = Subjects::all()[$name] ?? null;
