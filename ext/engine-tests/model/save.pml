@@ -1,0 +1,158 @@
+/* Saving a pool and loading its snapshot: engine/save.c, snapshot.c, load.c, larder_pool_was_closed() in engine/pool.h.
+ *
+ * One key, which is deleted once, while pools are saved, made, and lost with the machine's memory. A process of before a
+ * crash does nothing after it; what is on the disk stays. What an operation and the loader's fill do to the key's word
+ * is a step each here: publish.pml and token.pml prove that they may be taken for that.
+ *
+ *   S  nobody reads the item after its delete has returned
+ */
+#ifndef CRASHES
+#define CRASHES 1
+#endif
+#define NONE  7
+#define POOLS 5
+
+byte current = 0; /* the pool that has the name */
+byte made = 1;
+bit item[POOLS], guard[POOLS], closed[POOLS];
+bit locked = 0; /* the directory */
+bit snapshot = 0, saved = 0; /* is there one, and is the item in it? */
+byte epoch = 0; /* counts crashes */
+bit returned = 0;
+
+/* One step of a process that lives. */
+#define step(what) atomic { if :: epoch == mine -> what :: else -> goto over fi }
+
+inline take_lock()
+{
+    atomic {
+        !locked || epoch != mine;
+        if :: epoch == mine -> locked = 1 :: else -> goto over fi
+    }
+}
+
+/* As a fill by the clock at which the pool was closed: whatever was done in the new one refuses it. */
+inline loader()
+{
+#ifdef BREAK_LOADED_AS_WRITES
+    step(if :: have -> item[p] = 1 :: else fi);
+#else
+    step(if :: have && !guard[p] -> item[p] = 1 :: else fi);
+#endif
+}
+
+/* Finds the pool to work with; p is it. */
+inline maker()
+{
+    take_lock();
+    step(p = current);
+    if
+    :: p == NONE || (p != NONE && closed[p]) ->
+       made < POOLS;
+       step(have = snapshot && saved);
+#ifndef BREAK_UNLINKED_LATE
+       step(snapshot = 0);
+#endif
+       step(p = made; made++; current = p);
+       step(locked = 0);
+       loader();
+#ifdef BREAK_UNLINKED_LATE
+       step(snapshot = 0);
+#endif
+    :: else -> step(locked = 0)
+    fi
+}
+
+/* A delete. */
+proctype operation()
+{
+    byte p, mine;
+    bit have, late;
+    mine = epoch;
+again:
+    maker();
+#ifdef BREAK_OPERATION_LOOKS_FIRST
+    step(late = closed[p]);
+#endif
+#ifdef BREAK_GUARD_LAST
+    step(item[p] = 0);
+    step(guard[p] = 1);
+#else
+    step(guard[p] = 1);
+    step(item[p] = 0);
+#endif
+#ifndef BREAK_OPERATION_LOOKS_FIRST
+    step(late = closed[p]);
+#endif
+    if
+    :: late -> goto again
+    :: else -> step(returned = 1)
+    fi;
+over:
+    skip
+}
+
+proctype saver()
+{
+    byte p, mine;
+    bit found;
+    mine = epoch;
+    take_lock();
+    step(p = current);
+    if
+    :: p == NONE || (p != NONE && closed[p]) -> goto done
+    :: else
+    fi;
+#ifdef BREAK_READ_BEFORE_CLOSED
+    step(found = item[p]);
+    step(closed[p] = 1);
+#else
+    step(closed[p] = 1);
+    if :: step(locked = 0); goto over /* killed */ :: skip fi;
+    step(found = item[p]);
+#endif
+    step(snapshot = 1; saved = found);
+    if :: step(locked = 0); goto over :: skip fi;
+    step(current = NONE);
+done:
+    step(locked = 0);
+over:
+    skip
+}
+
+proctype reader()
+{
+    byte p, mine, reads = 0;
+    bit have, before;
+    mine = epoch;
+    do
+    :: reads < 2 ->
+       step(before = returned);
+       maker();
+       step(assert(!before || closed[p] || !item[p])); /* S */
+       reads++
+    :: else -> break
+    od;
+over:
+    skip
+}
+
+proctype machine()
+{
+    byte crashes = 0;
+    do
+    :: crashes < CRASHES -> atomic { epoch++; current = NONE; locked = 0 }; crashes++
+    :: break
+    od
+}
+
+init {
+    atomic {
+        item[0] = 1;
+        run operation();
+        run saver();
+        run reader();
+        run reader();
+        run machine()
+    }
+}
