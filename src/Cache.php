@@ -180,7 +180,11 @@ final class Cache
     public function getMany(iterable $keys): array
     {
         $keys = $this->checked($keys);
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
+        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
+        if ($fetched === null) {
+            $this->misses?->noteUnknown($keys);
+            $fetched = new Fetched([], []);
+        }
         foreach ($fetched->tokens as $key => $token) {
             $this->misses?->note((string) $key, $token);
         }
@@ -243,7 +247,7 @@ final class Cache
         $items = $keys = [];
         foreach ($checked as [$key, $value]) {
             $token = $this->misses?->take($key);
-            $items[] = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, $token !== null);
+            $items[] = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, Misses::isOfAMiss($token));
             $keys[] = $key;
         }
         $unsaved = $this->attempt(fn(Store $store): array => $this->saved($store, $items), $keys);
@@ -615,6 +619,7 @@ final class Cache
                 $this->delivery->fail($failure);
             } finally {
                 $this->chooseTheWay();
+                $this->misses?->noteUnknown([$key]);
             }
 
             return $default;
@@ -693,8 +698,10 @@ final class Cache
 
             return $found->value;
         }
-        if ($this->misses !== null && isset($fetched->tokens[$key])) {
-            $this->misses->note($key, $fetched->tokens[$key]);
+        if ($fetched === null) {
+            $this->misses?->noteUnknown([$key]);
+        } elseif (isset($fetched->tokens[$key])) {
+            $this->misses?->note($key, $fetched->tokens[$key]);
         }
         $this->events?->dispatch(new Missed($key));
 

@@ -30,6 +30,25 @@ final class Misses
         }
     }
 
+    /**
+     * The store could not be asked, so that nobody knows what there was and what has happened since: what is stored later is
+     * refused, and leaves nothing under the key.
+     *
+     * @param list<string> $keys
+     */
+    public function noteUnknown(array $keys): void
+    {
+        foreach ($keys as $key) {
+            $this->note($key, new Token('', 0));
+        }
+    }
+
+    /** Whether a token that was taken is that of a miss, and not of what could not be asked. */
+    public static function isOfAMiss(?Token $token): bool
+    {
+        return $token !== null && $token->epoch !== '';
+    }
+
     public function take(string $key): ?Token
     {
         $token = $this->tokens[$key] ?? $this->floor;

@@ -183,7 +183,8 @@ final class Remembering
     private function store(Recipe $recipe, Draft $draft, mixed $value, ?Token $token, float $cost): bool
     {
         $ttl = $this->lifetimes->seconds($draft->ttl());
-        if (!$draft->isStored() || ($ttl !== null && $ttl <= 0)) {
+        // Without a token the store was not there when the computation began, and nobody knows what has happened since.
+        if ($token === null || !$draft->isStored() || ($ttl !== null && $ttl <= 0)) {
             return false;
         }
         $grace = $ttl === null || \is_int($value) ? 0 : $recipe->grace;

@@ -36,7 +36,7 @@ use Larder\Token;
  *
  * Reading asks for the clock along with the items, and with the slots of tags that these needed last time: one round trip,
  * and another one if a tag was invalidated since an item was stored whose slots are not known yet. Writing asks for the
- * clock first: two. A clear changes the generation, and so all names.
+ * clock and the item first, to swap that: two, and two more for a key that nobody has asked for. A clear changes the generation, and so all names.
  *
  * A miss leaves a hole under the item's name, with a random lineage in it that becomes the token; whatever is stored has a
  * lineage. A write begins another one, a fill is swapped in only if the lineage is the one of its token, and a delete leaves

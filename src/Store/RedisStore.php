@@ -93,7 +93,8 @@ final class RedisStore implements Store, Leases
     private readonly Token $none;
 
     /**
-     * @param int $shards in a cluster, the number of parts that the items are divided into; 0: no cluster
+     * @param int   $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
+     * @param float $patience seconds that the connection waits for a reply; 0: for ever
      *
      * @throws InvalidOption
      */
@@ -102,6 +103,7 @@ final class RedisStore implements Store, Leases
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
+        private readonly float $patience = 1.0,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection);
@@ -129,6 +131,7 @@ final class RedisStore implements Store, Leases
             $dsn->text('prefix', Prefix::DEFAULT),
             Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
             $shards,
+            $dsn->seconds('read_timeout', 1.0),
         );
     }
 
@@ -179,18 +182,31 @@ final class RedisStore implements Store, Leases
             $tags = Tags::pack($item->tags);
             $bodies[] = substr(pack('N', \strlen($tags)), 1) . $tags . $this->payload->encode($item->key, $item->value);
         }
-        $unsaved = [];
         $keys = array_map(static fn(Item $item): string => $item->key, $items);
-        foreach ($this->inShards($keys, Script::Save, [$mode->name[0]], static fn(int $i): array => [
-            $items[$i]->fill ? 'f' : 'w',
-            self::milliseconds($items[$i]->ttl),
-            $items[$i]->token->epoch ?? '',
-            (string) ($items[$i]->token->clock ?? ''),
-            $bodies[$i],
-        ]) as $i => $saved) {
-            if ($saved !== 1) {
-                $unsaved[$i] = $items[$i]->key;
+        $unsaved = [];
+        for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
+            $late = [];
+            foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->deadline()], static fn(int $i): array => [
+                $items[$i]->fill ? 'f' : 'w',
+                self::milliseconds($items[$i]->ttl),
+                $items[$i]->token->epoch ?? '',
+                (string) ($items[$i]->token->clock ?? ''),
+                $bodies[$i],
+            ]) as $i => $saved) {
+                if ($saved === -1) {
+                    $late[$i] = $items[$i]->key;
+                }
+                if ($saved !== 1) {
+                    $unsaved[$i] = $items[$i]->key;
+                } else {
+                    unset($unsaved[$i]);
+                }
             }
+            if ($late !== []) {
+                // But here the answer is: it is the clock that was set.
+                $this->lagFound = 0.0;
+            }
+            $keys = $late;
         }
         ksort($unsaved);
 
@@ -334,10 +350,7 @@ final class RedisStore implements Store, Leases
         $asksTime = microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR;
         $replies = $this->scripts->send($asksTime ? [...$commands, ['TIME']] : $commands);
         if ($asksTime) {
-            $time = array_pop($replies);
-            \is_array($time) && is_numeric($time[0] ?? null) && is_numeric($time[1] ?? null)
-                ? $this->compareClocks((int) $time[0] * 1000 + intdiv((int) $time[1], 1000))
-                : throw Scripts::nonsense();
+            $this->compareClocks(self::time(array_pop($replies)));
         }
         $found = [];
         foreach ($replies as $command => $reply) {
@@ -418,6 +431,28 @@ final class RedisStore implements Store, Leases
         return str_starts_with($guard, $epoch) && $tick !== false && \is_int($tick[1]) ? new Token($epoch, $tick[1]) : null;
     }
 
+    /** @return string until when we wait for an answer to what is sent now, in ms of the server's clock, or a little earlier */
+    private function deadline(): string
+    {
+        if ($this->patience <= 0.0) {
+            return (string) \PHP_INT_MAX;
+        }
+        if (microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR) {
+            [$time] = $this->scripts->send([['TIME']]);
+            $this->compareClocks(self::time($time));
+        }
+
+        return (string) ((int) ((microtime(true) + 0.9 * $this->patience) * 1000) + $this->lag);
+    }
+
+    /** @return int in ms */
+    private static function time(mixed $reply): int
+    {
+        return \is_array($reply) && is_numeric($reply[0] ?? null) && is_numeric($reply[1] ?? null)
+            ? (int) $reply[0] * 1000 + intdiv((int) $reply[1], 1000)
+            : throw Scripts::nonsense();
+    }
+
     /** @param int $time of the server, in ms */
     private function compareClocks(int $time): void
     {
@@ -448,7 +483,7 @@ final class RedisStore implements Store, Leases
     /**
      * Runs a script on all of these keys, each shard's at once.
      *
-     * @param list<string>                      $keys
+     * @param array<int, string>                $keys
      * @param list<string>                      $common    the script's first arguments
      * @param ?\Closure(int): list<string>      $arguments for a key, by its number
      *

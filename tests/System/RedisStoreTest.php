@@ -167,6 +167,42 @@ final class RedisStoreTest extends TestCase
         self::assertNull($items['endless']->expiry);
     }
 
+    /** It was told to forget the key meanwhile, and would keep something older. */
+    public function testAWriteThatTheServerComesToAfterWeGaveUpIsRefused(): void
+    {
+        $store = $this->store('late');
+        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::$server->socket ?? '')));
+        $token = $store->fetch(['judged'])->tokens['judged'];
+        $body = "\0\0\0Svalue";
+        $save = static fn(int $deadline): array => $scripts->run([[Script::Save, ['late!clock', 'late!tags', 'late:written', 'late!1', 'late:judged', (new Layout('late:'))->guard('judged')], [
+            'S', (string) $deadline, 'w', '', '', '', $body, 'f', '', $token->epoch, (string) $token->clock, $body,
+        ]]]);
+        self::assertSame([[-1, 1]], $save((time() - 10) * 1000));
+        self::assertSame(['judged'], array_keys($store->fetch(['written', 'judged'])->items));
+        self::assertSame([[1, 1]], $save((time() + 100) * 1000));
+        self::assertSame('value', $store->fetch(['written'])->items['written']->value);
+    }
+
+    public function testAWriteIsStoredAlsoIfTheServersClockIsNotWhatItWas(): void
+    {
+        $clock = new class (new PhpRedisConnection(new Server(socket: self::$server->socket ?? ''))) implements Connection {
+            public int $times = 0;
+
+            public function __construct(private readonly Connection $connection) {}
+
+            public function send(array $commands): array
+            {
+                $replies = $this->connection->send($commands);
+                // The first time it is an hour behind.
+                return $commands === [['TIME']] && $this->times++ === 0 ? [[(string) (time() - 3_600), '0']] : $replies;
+            }
+        };
+        $store = new RedisStore($clock, 'set');
+        self::assertSame([], $store->save([new Item('key', 'value'), new Item('other', 'value')]));
+        self::assertSame(2, $clock->times);
+        self::assertCount(2, $store->fetch(['key', 'other'])->items);
+    }
+
     public function testItemsLieInShardsAndEachShardInOnePlace(): void
     {
         $layout = new Layout('p:', 16);

@@ -773,8 +773,45 @@ final class CacheTest extends TestCase
         self::assertSame('default', $cache->get('key', 'default'), 'What was deleted came back.');
         self::assertFalse($cache->health()->isFlagged());
         self::assertSame([], $store->store->fetch(['key'])->items);
+        $cache->refresh();
         self::assertTrue($cache->set('key', 'fresh'));
         self::assertSame('fresh', $cache->get('key'));
+    }
+
+    /** What was computed meanwhile may be older than what others have stored since, and what was there is older than it. */
+    public function testWhatIsSetAfterAReadThatFailedIsRefusedAndLeavesNothing(): void
+    {
+        $reads = [
+            static fn(Cache $cache): mixed => $cache->get('key'),
+            static fn(Cache $cache): mixed => $cache->getMany(['key', 'other']),
+            static fn(Cache $cache): mixed => $cache->has('key'),
+        ];
+        foreach ($reads as $read) {
+            $store = new ChaosStore();
+            $cache = new Cache($store);
+            $cache->set('key', 'before');
+            $store->isDown = true;
+            $read($cache);
+            $store->isDown = false;
+            self::assertFalse($cache->set('key', 'computed while it was away'));
+            self::assertNull($cache->get('key'));
+            self::assertTrue($cache->set('key', 'computed after a miss'));
+            self::assertSame('computed after a miss', $cache->get('key'));
+        }
+    }
+
+    public function testWhatIsComputedWhileTheStoreIsAwayIsNotStored(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $store->isDown = true;
+        self::assertSame('computed', $cache->remember('key', static function () use ($store): string {
+            $store->isDown = false;
+            $store->save([new Item('key', 'written meanwhile')]);
+
+            return 'computed';
+        }));
+        self::assertSame('written meanwhile', $cache->get('key'));
     }
 
     public function testAFillThatIsLostRaisesNoFlag(): void

@@ -116,26 +116,41 @@ final class Shard
      */
     public function save(array $items, array $payloads, SaveMode $mode): array
     {
-        $judged = $keys = [];
-        foreach ($items as $i => $item) {
-            if ($mode !== SaveMode::Set || $item->token !== null || $item->fill) {
-                $judged[$i] = true;
-                $keys[] = $item->key;
-            }
-        }
+        $keys = array_values(array_unique(array_map(static fn(Item $item): string => $item->key, $items)));
         [$generation, $found] = $this->swappable($keys);
+        if ($this->makeHoles($items, $mode, $generation, $found)) {
+            [$generation, $found] = $this->swappable($keys);
+        }
         $unsaved = $seen = [];
         foreach ($items as $i => $item) {
-            $isSaved = isset($judged[$i])
-                ? $this->saveJudged($item, $payloads[$i], $mode, $generation, isset($seen[$item->key]) ? $this->again($item->key, $generation) : $found[$item->key] ?? null)
-                : $this->saveUnjudged($item, $payloads[$i], $generation);
+            $there = isset($seen[$item->key]) ? $this->again($item->key, $generation) : $found[$item->key] ?? null;
             $seen[$item->key] = true;
-            if (!$isSaved) {
+            if (!$this->saveOne($item, $payloads[$i], $mode, $generation, $there)) {
                 $unsaved[] = $i;
             }
         }
 
         return $unsaved;
+    }
+
+    /**
+     * Everything is stored by compare and swap, for which something has to be there. An unconditional write would be
+     * carried out even if the server comes to it only long after we gave up waiting, and told it to forget what it had.
+     *
+     * @param array<int, Item>                              $items
+     * @param array<array-key, array{string, int|float}> $found what is there, by key
+     */
+    private function makeHoles(array $items, SaveMode $mode, string $generation, array $found): bool
+    {
+        $made = false;
+        foreach ($items as $item) {
+            if (!isset($found[$item->key]) && $item->token === null && $mode !== SaveMode::Replace && ($item->ttl === null || $item->ttl > 0)) {
+                $this->put(null, $this->item($item->key, $generation), Entry::hole(), $item->key);
+                $made = true;
+            }
+        }
+
+        return $made;
     }
 
     /**
@@ -256,25 +271,8 @@ final class Shard
         $this->known = [];
     }
 
-    private function saveUnjudged(Item $item, string $payload, string $generation): bool
-    {
-        $name = $this->item($item->key, $generation);
-        if ($item->ttl !== null && $item->ttl <= 0) {
-            $this->server->delete($name);
-
-            return true;
-        }
-        $entry = $this->values->fitting($this->entry($item, $payload, null), $generation);
-        if ($entry !== null && $this->server->set($name, $entry->bytes($this->keptKey($item->key)), $this->serverExpiry($entry)) === Outcome::Stored) {
-            return true;
-        }
-        $this->server->delete($name);
-
-        return false;
-    }
-
     /** @param ?array{string, int|float} $there what lies there, and what a swap has to name */
-    private function saveJudged(Item $item, string $payload, SaveMode $mode, string $generation, ?array $there): bool
+    private function saveOne(Item $item, string $payload, SaveMode $mode, string $generation, ?array $there): bool
     {
         $name = $this->item($item->key, $generation);
         $entry = null;
@@ -292,17 +290,29 @@ final class Shard
 
                 return false;
             }
+            if ($isDead && $mode === SaveMode::Set && $item->token === null) {
+                $this->server->delete($name);
+
+                return true;
+            }
             if ($isDead && ($mode === SaveMode::Add || $there === null)) {
                 return true;
             }
-            $lineage = $item->fill && $there !== null ? Entry::parse($there[0], $this->keptKey($item->key))?->lineage : null;
+            if ($there === null) {
+                // It went meanwhile.
+                if ($this->put(null, $name, Entry::hole(), $item->key) === Outcome::NoRoom) {
+                    return false;
+                }
+                continue;
+            }
+            $lineage = $item->fill ? Entry::parse($there[0], $this->keptKey($item->key))?->lineage : null;
             if ($isDead) {
-                $outcome = $this->put($there, $name, Entry::hole($lineage), $item->key);
+                $outcome = $this->swap($there[1], $name, Entry::hole($lineage), $item->key);
             } else {
-                $entry ??= $this->values->fitting($this->entry($item, $payload, null), $generation);
+                $entry ??= $this->values->fitting($this->entry($item, $payload), $generation);
                 $outcome = $entry === null
                     ? Outcome::NoRoom
-                    : $this->put($there, $name, $entry->with($entry->expiry, $entry->payload, $lineage ?? $entry->lineage), $item->key);
+                    : $this->swap($there[1], $name, $entry->with($entry->expiry, $entry->payload, $lineage ?? $entry->lineage), $item->key);
             }
             if ($outcome === Outcome::Stored) {
                 return true;
@@ -315,11 +325,11 @@ final class Shard
         }
     }
 
-    private function entry(Item $item, string $payload, ?string $lineage): Entry
+    private function entry(Item $item, string $payload): Entry
     {
         return new Entry(
             Entry::VALUE,
-            $lineage ?? random_bytes(8),
+            random_bytes(8),
             $item->token->clock ?? $this->clock->tick(),
             Ttl::expiry($item->ttl, time()),
             $item->tags,

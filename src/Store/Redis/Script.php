@@ -55,14 +55,17 @@ enum Script: string
     /**
      * The item is stored before its guard goes: a full server forbids a script only its first write.
      *
-     * Arguments: the mode (S, A, R); of each item: w for a write or f for a fill, TTL in ms ('': none), epoch and clock
-     * of its token ('': none), and the item from the length of its tags on. Reply: 1 for each saved one.
+     * What is not judged by a token is refused when we have given up waiting for it: by then the server may have been told to
+     * forget the key, and would keep something older.
+     *
+     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill, TTL in ms ('': none), epoch and clock
+     * of its token ('': none), and the item from the length of its tags on. Reply: 1 for each saved one, -1 for what is late.
      */
     case Save = <<<'LUA'
         local epoch, tick, invalidated = clock(true)
         local reply = {}
         for i = 3, #KEYS, 2 do
-            local a = 3 + (i - 3) / 2 * 5
+            local a = 4 + (i - 3) / 2 * 5
             local ttl, since, body = ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4]
             local may = ARGV[2] == 'S' or (judge(head(KEYS[i]), epoch, invalidated) == 0) == (ARGV[2] == 'R')
             local saved = may
@@ -70,6 +73,8 @@ enum Script: string
                 saved = epoch == ARGV[a + 2] and hasNotMoved(KEYS[i + 1], epoch, since)
                     and (since >= invalidated or worst(body, 4, since, epoch) == 0)
             end
+            local late = saved and not since and milliseconds() > tonumber(ARGV[3])
+            saved = saved and not late
             local moves = saved and ARGV[a] == 'w'
             if saved and ttl ~= '0' then
                 local item = '\2' .. epoch .. struct.pack('>I6', since or tick)
@@ -88,7 +93,7 @@ enum Script: string
                 redis.call('UNLINK', KEYS[i])
             end
             if moves then redis.call('UNLINK', KEYS[i + 1]) end
-            reply[#reply + 1] = saved and 1 or 0
+            reply[#reply + 1] = saved and 1 or (late and -1 or 0)
         end
         return reply
         LUA;
