@@ -581,7 +581,6 @@ final class Cache
     public function refresh(): void
     {
         $this->misses?->clear();
-        $this->delivery->readJournal();
         $store = $this->store;
         if ($store instanceof PerRequest) {
             $this->attempt(static function () use ($store): bool {
@@ -590,6 +589,7 @@ final class Cache
                 return true;
             });
         }
+        $this->delivery->readJournal();
         $this->chooseTheWay();
     }
 

@@ -133,6 +133,7 @@ final class LocalFailureTest extends TestCase
         self::assertNull($cache->get('key'), 'What was deleted is not read, even while the delete is undelivered.');
         posix_kill($child, \SIGKILL);
         pcntl_waitpid($child, $status);
+        $cache->refresh();
         self::assertNull($cache->get('key'));
         self::assertTrue($cache->set('key', 'new'));
         self::assertSame('new', $cache->get('key'));
