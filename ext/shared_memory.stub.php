@@ -131,6 +131,7 @@ namespace Larder {
          * @return bool false: it was refused (see statistics()), and the key's old value is gone
          * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like, or threw something when it
          *     was asked for its state; nothing was changed
+         * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so the old value may still be there for others
          */
         public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null): bool {}
 
@@ -140,6 +141,7 @@ namespace Larder {
          * @param \Larder\Token|null $token as of set(), for each
          * @phpstan-return list<string> keys that could not be stored
          * @throws \Larder\Exception\Unstorable nothing was stored
+         * @throws \Larder\Exception\PoolUnusable as set()
          */
         public function setMany(array $values, ?int $ttl = null, array $tags = [], ?Token $token = null): array {}
 
