@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench test model ext lint fix clean packages vendor
+.PHONY: record help bench test model torture fuzz ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -20,6 +20,12 @@ test: ext vendor ## run every suite, or those named by SUITES="engine image phpt
 
 model: packages ## verify the models of the engine's protocols with Spin, within wider bounds than `make test` does
 	@$(MAKE) --no-print-directory -C ext/engine-tests model
+
+torture: packages ## kill and stop processes in the middle of everything, at least 10,000 times; takes a while
+	@$(MAKE) --no-print-directory -C ext/engine-tests torture
+
+fuzz: packages ## libFuzzer on what the engine may find in a pool's place; FUZZ_SECONDS=60 for each target
+	@$(MAKE) --no-print-directory -C ext/engine-tests fuzz
 
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
@@ -42,6 +48,7 @@ bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
 test: PURPOSES  += bench charts servers proof browser
 model: PURPOSES += proof
+fuzz: PURPOSES  += fuzz
 lint: PURPOSES  += lint
 packages:
 	@tools/packages $(PURPOSES)

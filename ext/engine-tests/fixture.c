@@ -255,8 +255,8 @@ static void write_described(const void *context, void *to, uintptr_t address)
     }
 }
 
-enum larder_result put_described(larder_pool *pool, larder_key key, described *what, size_t size, enum larder_mode mode,
-                                 uint64_t expiry)
+enum larder_result put_described_under(larder_pool *pool, larder_key key, described *what, size_t size,
+                                       const larder_terms *terms)
 {
     const writing w = {.what = what, .size = size};
     const larder_value value = {.kind = what->block ? BLOCK_KIND : LARDER_BYTES_KIND,
@@ -264,8 +264,14 @@ enum larder_result put_described(larder_pool *pool, larder_key key, described *w
                                 .size = size,
                                 .write = write_described,
                                 .context = &w};
+    return larder_store(pool, &key, &value, terms);
+}
+
+enum larder_result put_described(larder_pool *pool, larder_key key, described *what, size_t size, enum larder_mode mode,
+                                 uint64_t expiry)
+{
     const larder_terms terms = {.mode = mode, .expiry = expiry};
-    return larder_store(pool, &key, &value, &terms);
+    return put_described_under(pool, key, what, size, &terms);
 }
 
 static enum reading judge(const larder_pool *pool, const void *bytes, size_t size, const larder_hit *hit,

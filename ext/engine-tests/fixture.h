@@ -89,6 +89,8 @@ typedef struct described {
 } described;
 enum larder_result put_described(larder_pool *pool, larder_key key, described *what, size_t size, enum larder_mode mode,
                                  uint64_t expiry);
+enum larder_result put_described_under(larder_pool *pool, larder_key key, described *what, size_t size,
+                                       const larder_terms *terms);
 
 enum reading { READ_NOTHING, READ_WHOLE, READ_TORN };
 
