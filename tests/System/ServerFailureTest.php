@@ -11,6 +11,7 @@ use Larder\Store\MemcachedStore;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\PredisConnection;
 use Larder\Store\RedisStore;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -184,6 +185,43 @@ final class ServerFailureTest extends TestCase
             posix_kill($stranger, \SIGKILL);
             pcntl_waitpid($stranger, $status);
         }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function patient(): iterable
+    {
+        yield 'phpredis' => ['redis+unix:SOCKET?client=phpredis&read_timeout=0.2&retry_after=1000'];
+        yield 'Predis' => ['redis+unix:SOCKET?client=predis&read_timeout=0.2&retry_after=1000'];
+        yield 'memcached' => ['memcached+unix:SOCKET?timeout=0.2&retry_after=1000'];
+    }
+
+    #[DataProvider('patient')]
+    public function testOneProcessFindsOutForAllThatAServerDoesNotAnswer(string $dsn): void
+    {
+        $scratch = new Scratch();
+        $listener = stream_socket_server("unix://{$scratch->path}/socket");
+        self::assertIsResource($listener);
+        stream_set_blocking($listener, false);
+        $dsn = str_replace('SOCKET', "{$scratch->path}/socket", $dsn);
+        $cache = Cache::open($dsn);
+        for ($i = 0; $i < 20; $i++) {
+            self::assertNull($cache->get('key'));
+        }
+        $failures = Crowd::of(3, static function () use ($dsn): array {
+            $cache = Cache::open($dsn);
+            for ($i = 0; $i < 20; $i++) {
+                $cache->get('key');
+                $cache->set('key', 'value');
+            }
+
+            return [$cache->health()->failures];
+        });
+        self::assertSame([[40], [40], [40]], $failures);
+        $visitors = [];
+        while (\is_resource($visitor = @stream_socket_accept($listener, 0.0))) {
+            $visitors[] = $visitor;
+        }
+        self::assertCount(1, $visitors, 'It was asked again although it had not answered a moment ago.');
     }
 
     /** @return iterable<string, array{string}> */
