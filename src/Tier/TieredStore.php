@@ -429,6 +429,10 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             }
             if ($kept !== []) {
                 $this->near->save($kept, SaveMode::Add);
+                if (($this->clock)() !== $now) {
+                    // Their seconds may have been counted from the next one on: nothing shall live longer here than there.
+                    $this->near->delete(array_column($kept, 'key'));
+                }
             }
         } catch (StoreUnavailable|Unstorable) {
             // The far store has them.

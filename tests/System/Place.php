@@ -17,6 +17,8 @@ final class Place
         'SQLite' => 'sqlite:DIRECTORY/cache.db',
         'files' => 'file:DIRECTORY/cache',
         'PHP files' => 'php:DIRECTORY/cache',
+        'APCu in front of SQLite' => 'apcu:?prefix=NAME > sqlite:DIRECTORY/cache.db?timeout=30',
+        'an array in front of SQLite' => 'array: > sqlite:DIRECTORY/cache.db?timeout=30',
         'phpredis' => 'redis+unix:SOCKET?client=phpredis&read_timeout=10&timeout=10',
         'Predis' => 'redis+unix:SOCKET?client=predis&read_timeout=10&timeout=10',
         'Memcached' => 'memcached+unix:SOCKET?timeout=10',
@@ -59,8 +61,8 @@ final class Place
     public static function kinds(): iterable
     {
         foreach (array_keys(self::KINDS) as $kind) {
-            // For remembering, the two kinds of pools are alike.
-            if ($kind !== 'shared memory that does not evict') {
+            // For remembering, the two kinds of pools are alike, and so are those of tiers.
+            if (!\in_array($kind, ['shared memory that does not evict', 'an array in front of SQLite'], true)) {
                 yield $kind => [$kind];
             }
         }
@@ -69,7 +71,7 @@ final class Place
     /** @return iterable<string, array{string}> those that keep locks and sessions */
     public static function retaining(): iterable
     {
-        foreach (['shared memory that does not evict', 'SQLite', 'files', 'phpredis', 'Predis'] as $kind) {
+        foreach (['shared memory that does not evict', 'SQLite', 'an array in front of SQLite', 'files', 'phpredis', 'Predis'] as $kind) {
             yield $kind => [$kind];
         }
     }
