@@ -89,8 +89,9 @@ larder_pool *fuzz_open(void)
 
 void fuzz_remove(void)
 {
+    larder_pool_config config = fuzz_config();
     larder_error error;
-    if (larder_pool_remove(fuzz_directory(), "p", fuzz_directory(), &error) < 0) {
+    if (larder_pool_remove(&config, &error) < 0) {
         fuzz_found("the pool cannot be removed", error.message);
     }
 }
