@@ -16,8 +16,6 @@ use Larder\Ttl;
 /** The items on one server, with a clock of their own. What the names and tokens mean is told by MemcachedStore. */
 final class Shard
 {
-    private const LONGEST_NAME = 250;
-
     /** A hole lasts as long as a computation may take; in seconds. */
     private const HOLE_LASTS = 86_400;
 
@@ -30,23 +28,23 @@ final class Shard
     /** How often a hole is tried to be made in the midst of others' writes; then the fill will be refused. */
     private const TRIES = 8;
 
-    /** Of so many keys is remembered which slots of tags they needed. */
-    private const MOST_KNOWN = 4_096;
-
     private readonly Clock $clock;
 
     private readonly Values $values;
 
-    /** @var array<array-key, list<int>> the slots of tags that a key's item needed when it was last read */
-    private array $known = [];
+    private readonly Names $names;
+
+    private readonly Reading $reading;
 
     public function __construct(
         public readonly Server $server,
-        private readonly string $prefix,
+        string $prefix,
         Payload $payload,
     ) {
         $this->clock = new Clock($server, substr($prefix, 0, -1) . '!');
         $this->values = new Values($server, $payload, $prefix);
+        $this->names = new Names($prefix);
+        $this->reading = new Reading($server, $this->clock, $this->names);
     }
 
     /**
@@ -56,9 +54,7 @@ final class Shard
      */
     public function announce(array $keys): void
     {
-        if ($this->clock->knownGeneration() !== '') {
-            $this->server->announce($this->names($keys));
-        }
+        $this->reading->announce($keys);
     }
 
     /**
@@ -70,16 +66,16 @@ final class Shard
      */
     public function fetch(array $keys): array
     {
-        [$generation, $found] = $this->look($keys, $this->server->read(...), static fn(string $bytes): string => $bytes);
+        [$generation, $found] = $this->reading->values($keys);
         $now = time();
         $entries = $needed = [];
         foreach ($keys as $key) {
-            $bytes = $found[$this->item($key, $generation)] ?? null;
-            $entry = $bytes === null ? null : Entry::parse($bytes, $this->keptKey($key));
+            $bytes = $found[$this->names->item($key, $generation)] ?? null;
+            $entry = $bytes === null ? null : $this->names->entry($key, $bytes);
             $entries[$key] = $entry;
             if ($entry !== null && $entry->tags !== []) {
                 $slots = $this->clock->needed($entry->tags, $entry->stamp);
-                $this->remember($key, $slots);
+                $this->reading->remember($key, $slots);
                 $needed += array_flip($slots);
             }
         }
@@ -100,10 +96,10 @@ final class Shard
     /** @throws StoreUnavailable */
     public function token(string $key): Token
     {
-        [$generation, $found] = $this->swappable([$key]);
+        [$generation, $found] = $this->reading->swappable([$key]);
         $bytes = $found[$key][0] ?? null;
 
-        return $this->tokenOf($key, $generation, $bytes === null ? null : Entry::parse($bytes, $this->keptKey($key)), true);
+        return $this->tokenOf($key, $generation, $bytes === null ? null : $this->names->entry($key, $bytes), true);
     }
 
     /**
@@ -117,13 +113,13 @@ final class Shard
     public function save(array $items, array $payloads, SaveMode $mode): array
     {
         $keys = array_values(array_unique(array_map(static fn(Item $item): string => $item->key, $items)));
-        [$generation, $found] = $this->swappable($keys);
+        [$generation, $found] = $this->reading->swappable($keys);
         if ($this->makeHoles($items, $mode, $generation, $found)) {
-            [$generation, $found] = $this->swappable($keys);
+            [$generation, $found] = $this->reading->swappable($keys);
         }
         $unsaved = $seen = [];
         foreach ($items as $i => $item) {
-            $there = isset($seen[$item->key]) ? $this->again($item->key, $generation) : $found[$item->key] ?? null;
+            $there = isset($seen[$item->key]) ? $this->reading->again($item->key, $generation) : $found[$item->key] ?? null;
             $seen[$item->key] = true;
             if (!$this->saveOne($item, $payloads[$i], $mode, $generation, $there)) {
                 $unsaved[] = $i;
@@ -145,7 +141,7 @@ final class Shard
         $made = false;
         foreach ($items as $item) {
             if (!isset($found[$item->key]) && $item->token === null && $mode !== SaveMode::Replace && ($item->ttl === null || $item->ttl > 0)) {
-                $this->put(null, $this->item($item->key, $generation), Entry::hole(), $item->key);
+                $this->put(null, $this->names->item($item->key, $generation), Entry::hole(), $item->key);
                 $made = true;
             }
         }
@@ -162,11 +158,11 @@ final class Shard
      */
     public function delete(array $keys, ?Token $token): array
     {
-        [$generation, $found] = $this->swappable($keys);
+        [$generation, $found] = $this->reading->swappable($keys);
         $existed = [];
         foreach ($keys as $key) {
             $there = $found[$key] ?? null;
-            $name = $this->item($key, $generation);
+            $name = $this->names->item($key, $generation);
             if ($token === null) {
                 $lives = $this->lives($key, $generation, $there);
                 if ($this->server->delete($name) && $lives) {
@@ -182,7 +178,7 @@ final class Shard
                     }
                     break;
                 }
-                $there = $this->again($key, $generation);
+                $there = $this->reading->again($key, $generation);
             }
         }
 
@@ -192,15 +188,15 @@ final class Shard
     /** @throws StoreUnavailable */
     public function increment(string $key, int $by, int $initial, ?int $ttl): int
     {
-        [$generation, $found] = $this->swappable([$key]);
-        for ($there = $found[$key] ?? null; ; $there = $this->again($key, $generation)) {
+        [$generation, $found] = $this->reading->swappable([$key]);
+        for ($there = $found[$key] ?? null; ; $there = $this->reading->again($key, $generation)) {
             $entry = $there === null ? null : $this->living($key, $there[0]);
             $value = $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
             if ($value === $this->values->nothing) {
                 $entry = null;
             }
             $sum = Counter::sum($key, $entry === null ? $initial : $value, $by);
-            $name = $this->item($key, $generation);
+            $name = $this->names->item($key, $generation);
             if ($entry === null && $ttl !== null && $ttl <= 0) {
                 // A write all the same.
                 $this->server->delete($name);
@@ -229,11 +225,11 @@ final class Shard
      */
     public function touch(array $keys, ?int $ttl): array
     {
-        [$generation, $found] = $this->swappable($keys);
+        [$generation, $found] = $this->reading->swappable($keys);
         $expiry = Ttl::expiry($ttl, time());
         $touched = [];
         foreach ($keys as $key) {
-            for ($there = $found[$key] ?? null; $there !== null; $there = $this->again($key, $generation)) {
+            for ($there = $found[$key] ?? null; $there !== null; $there = $this->reading->again($key, $generation)) {
                 $entry = $this->living($key, $there[0]);
                 if ($entry === null) {
                     break;
@@ -244,7 +240,7 @@ final class Shard
                     }
                 }
                 $touchedEntry = $entry->with($expiry, $entry->payload, $entry->lineage);
-                if ($this->swap($there[1], $this->item($key, $generation), $touchedEntry, $key) === Outcome::Stored) {
+                if ($this->swap($there[1], $this->names->item($key, $generation), $touchedEntry, $key) === Outcome::Stored) {
                     $touched[] = $key;
                     break;
                 }
@@ -268,16 +264,16 @@ final class Shard
     public function clear(): void
     {
         $this->clock->clear();
-        $this->known = [];
+        $this->reading->forget();
     }
 
     /** @param ?array{string, int|float} $there what lies there, and what a swap has to name */
     private function saveOne(Item $item, string $payload, SaveMode $mode, string $generation, ?array $there): bool
     {
-        $name = $this->item($item->key, $generation);
+        $name = $this->names->item($item->key, $generation);
         $entry = null;
         $isDead = $item->ttl !== null && $item->ttl <= 0;
-        for (; ; $there = $this->again($item->key, $generation)) {
+        for (; ; $there = $this->reading->again($item->key, $generation)) {
             if ($mode !== SaveMode::Set && $this->lives($item->key, $generation, $there) !== ($mode === SaveMode::Replace)) {
                 return false;
             }
@@ -305,7 +301,7 @@ final class Shard
                 }
                 continue;
             }
-            $lineage = $item->fill ? Entry::parse($there[0], $this->keptKey($item->key))?->lineage : null;
+            $lineage = $item->fill ? $this->names->entry($item->key, $there[0])?->lineage : null;
             if ($isDead) {
                 $outcome = $this->swap($there[1], $name, Entry::hole($lineage), $item->key);
             } else {
@@ -341,13 +337,13 @@ final class Shard
     private function put(?array $there, string $name, Entry $entry, string $key): Outcome
     {
         return $there === null
-            ? $this->server->add($name, $entry->bytes($this->keptKey($key)), $this->serverExpiry($entry))
+            ? $this->server->add($name, $entry->bytes($this->names->kept($key)), $this->serverExpiry($entry))
             : $this->swap($there[1], $name, $entry, $key);
     }
 
     private function swap(int|float $cas, string $name, Entry $entry, string $key): Outcome
     {
-        return $this->server->swap($cas, $name, $entry->bytes($this->keptKey($key)), $this->serverExpiry($entry));
+        return $this->server->swap($cas, $name, $entry->bytes($this->names->kept($key)), $this->serverExpiry($entry));
     }
 
     private function serverExpiry(Entry $entry): ?int
@@ -366,14 +362,14 @@ final class Shard
      */
     private function tokenOf(string $key, string $generation, ?Entry $entry, bool $mayStay): Token
     {
-        $name = $this->item($key, $generation);
+        $name = $this->names->item($key, $generation);
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $lasts = $entry !== null && ($entry->kind === Entry::HOLE || $mayStay || $entry->expiry === null || $entry->expiry + self::LINGERS > time() + self::LASTS);
             if ($lasts) {
                 return new Token($generation . $entry->lineage, $this->clock->tick());
             }
-            $there = $entry === null ? null : $this->again($key, $generation);
-            $before = $there === null ? null : Entry::parse($there[0], $this->keptKey($key));
+            $there = $entry === null ? null : $this->reading->again($key, $generation);
+            $before = $there === null ? null : $this->names->entry($key, $there[0]);
             if ($entry !== null && $before?->lineage !== $entry->lineage) {
                 [$entry, $mayStay] = [$before, $before !== null];
                 continue;
@@ -387,8 +383,8 @@ final class Shard
                 break;
             }
             // Somebody has been here meanwhile. Whatever it is now, a fill may descend from it.
-            $there = $this->again($key, $generation);
-            $entry = $there === null ? null : Entry::parse($there[0], $this->keptKey($key));
+            $there = $this->reading->again($key, $generation);
+            $entry = $there === null ? null : $this->names->entry($key, $there[0]);
             $mayStay = $entry !== null;
             if ($there !== null && $entry === null) {
                 // Another program's, or another key's by the same hash.
@@ -404,7 +400,7 @@ final class Shard
      */
     private function descends(string $key, string $generation, array $there, Token $token): bool
     {
-        return $token->epoch === $generation . (Entry::parse($there[0], $this->keptKey($key))->lineage ?? '');
+        return $token->epoch === $generation . ($this->names->entry($key, $there[0])->lineage ?? '');
     }
 
     private function verdict(?Entry $entry, int $now): Verdict
@@ -416,7 +412,7 @@ final class Shard
 
     private function living(string $key, string $bytes): ?Entry
     {
-        $entry = Entry::parse($bytes, $this->keptKey($key));
+        $entry = $this->names->entry($key, $bytes);
 
         return $this->verdict($entry, time()) === Verdict::Live ? $entry : null;
     }
@@ -427,108 +423,5 @@ final class Shard
         $entry = $there === null ? null : $this->living($key, $there[0]);
 
         return $entry !== null && $this->values->of($key, $entry, $generation) !== $this->values->nothing;
-    }
-
-    /**
-     * @param list<string> $keys
-     *
-     * @return array{string, array<array-key, array{string, int|float}>} the generation; and by key what is there
-     */
-    private function swappable(array $keys): array
-    {
-        if ($keys === []) {
-            $this->clock->refresh();
-
-            return [$this->clock->generation(), []];
-        }
-        [$generation, $found] = $this->look($keys, $this->server->swappable(...), static fn(array $there): string => $there[0]);
-        $there = [];
-        foreach ($keys as $key) {
-            $name = $this->item($key, $generation);
-            if (isset($found[$name])) {
-                $there[$key] = $found[$name];
-            }
-        }
-
-        return [$generation, $there];
-    }
-
-    /** @return ?array{string, int|float} what lies there now */
-    private function again(string $key, string $generation): ?array
-    {
-        $name = $this->item($key, $generation);
-
-        return $this->server->swappable([$name])[$name] ?? null;
-    }
-
-    /**
-     * Reads the clock, the items and the slots of tags that these needed last time: one round trip, unless somebody has cleared.
-     *
-     * @template T
-     *
-     * @param non-empty-list<string>                               $keys
-     * @param \Closure(non-empty-list<string>): array<array-key, T> $read
-     * @param \Closure(T): string                                   $bytes
-     *
-     * @return array{string, array<array-key, T>} the generation, and what was found by name
-     */
-    private function look(array $keys, \Closure $read, \Closure $bytes): array
-    {
-        do {
-            $generation = $this->clock->generation();
-            $found = $read($this->names($keys));
-            $clock = $found[$this->clock->name()] ?? null;
-            $this->clock->take($clock === null ? null : $bytes($clock));
-        } while ($generation !== $this->clock->knownGeneration());
-
-        return [$generation, $found];
-    }
-
-    /**
-     * @param non-empty-list<string> $keys
-     *
-     * @return non-empty-list<string>
-     */
-    private function names(array $keys): array
-    {
-        $generation = $this->clock->generation();
-        $names = [$this->clock->name() => true];
-        foreach ($keys as $key) {
-            $names[$this->item($key, $generation)] = true;
-            foreach ($this->known[$key] ?? [] as $slot) {
-                $names[$this->clock->slotName($generation, $slot)] = true;
-            }
-        }
-
-        return array_map(strval(...), array_keys($names));
-    }
-
-    /** @param list<int> $slots */
-    private function remember(string $key, array $slots): void
-    {
-        unset($this->known[$key]);
-        if ($slots !== []) {
-            $this->known[$key] = $slots;
-            if (\count($this->known) > self::MOST_KNOWN) {
-                unset($this->known[array_key_first($this->known)]);
-            }
-        }
-    }
-
-    private function item(string $key, string $generation): string
-    {
-        return $this->isHashed($key)
-            ? "{$this->prefix}{$generation}:h:" . hash('sha256', $key)
-            : "{$this->prefix}{$generation}:k:{$key}";
-    }
-
-    private function keptKey(string $key): string
-    {
-        return $this->isHashed($key) ? $key : '';
-    }
-
-    private function isHashed(string $key): bool
-    {
-        return \strlen($this->prefix) + 20 + \strlen($key) > self::LONGEST_NAME || preg_match('/[^\x21-\x7e]/', $key) === 1;
     }
 }
