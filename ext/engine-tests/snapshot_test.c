@@ -516,7 +516,8 @@ TEST(fill_in_between,
     CHECK(holds_text(pool, "k", "new"));
 }
 
-TEST(under_way, "an operation during which its pool is saved is done in the next pool, at whatever point it was")
+TEST(under_way,
+     "an operation during which its pool is saved is done in the next pool, or refused and the key deleted there")
 {
     static const unsigned points[] = {
         LARDER_AT_TICK,    LARDER_AT_GUARD,   LARDER_AT_DELETION,   LARDER_AT_RESERVE, LARDER_AT_PENDING,
@@ -536,9 +537,13 @@ TEST(under_way, "an operation during which its pool is saved is done in the next
             fault_arm(points[p], 0, save_now);
             switch (operation) {
             case 0:
-                EQUAL(put_text(pool, "k", "new"), LARDER_OK);
+                if (put_text(pool, "k", "new") == LARDER_OK) {
+                    CHECK(holds_text(pool, "k", "new"));
+                } else {
+                    CHECK(pool->life != before && !holds_text(pool, "k", "new"));
+                }
                 fault_disarm();
-                CHECK(holds_text(pool, "k", "new"));
+                CHECK(!holds_text(pool, "k", "old"));
                 break;
             case 1:
                 larder_delete(pool, &key);
@@ -657,6 +662,61 @@ TEST(killed,
             }
         }
     }
+}
+
+static void delete_and_wait(void *context)
+{
+    larder_pool *pool = open_saving("p");
+    const larder_key key = key_of("k");
+    (void)context;
+    fault_arm(LARDER_AT_CLEAR_WORD, 0, wait_here);
+    larder_delete(pool, &key);
+    CHECK(!pool->undone);
+    larder_pool_close(pool);
+}
+
+static void store_and_wait(void *context)
+{
+    larder_pool *pool = open_saving("p");
+    (void)context;
+    fault_arm(LARDER_AT_REPLACE, 0, wait_here);
+    EQUAL(put_text(pool, "k", "older"), LARDER_BUSY);
+    larder_pool_close(pool);
+}
+
+TEST(stopped_store, "a store that was stopped when its pool was saved does not undo what happened in the next pool")
+{
+    plan = shared_memory(sizeof *plan);
+    const larder_key key = key_of("k");
+    larder_pool *pool = open_saving("p");
+    put_text(pool, "k", "v");
+    pid_t storer = child_start(store_and_wait, NULL);
+    gate_wait(&plan->reached, 1);
+    save();
+    larder_pool_leave(pool);
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK(larder_delete(pool, &key));
+    gate_open(&plan->reached, 2);
+    EQUAL(child_wait(storer), 0);
+    CHECK(!holds_text(pool, "k", "older"));
+    CHECK_POOL(pool);
+}
+
+TEST(killed_late, "a delete that was under way when a saver was killed with its work done is done in the next pool")
+{
+    plan = shared_memory(sizeof *plan);
+    larder_pool *pool = open_saving("p");
+    put_text(pool, "k", "v");
+    larder_pool_close(pool);
+    pid_t deleter = child_start(delete_and_wait, NULL);
+    gate_wait(&plan->reached, 1);
+    plan->point = LARDER_AT_CLOSED;
+    EQUAL(child_wait(child_start(save_and_die, NULL)), 256 + SIGKILL);
+    pool = open_saving("p");
+    CHECK(holds_text(pool, "k", "v")); /* it is not deleted yet */
+    gate_open(&plan->reached, 2);
+    EQUAL(child_wait(deleter), 0);
+    CHECK(!holds_text(pool, "k", "v"));
 }
 
 /* ---- everybody at once ----------------------------------------------------------------------------------- */

@@ -144,7 +144,9 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     pool->layout = register_layout(pool->header, pool->config.layout);
     if (!larder_segments_start(pool)) {
         /* Its tables make no sense: it goes the way of a damaged header. */
-        atomic_store_explicit(&pool->header->dead, LARDER_DEAD, memory_order_release);
+        uint32_t lives = LARDER_LIVES;
+        atomic_compare_exchange_strong_explicit(&pool->header->dead, &lives, LARDER_DEAD, memory_order_release,
+                                                memory_order_relaxed);
         pool->header->geometry.magic = 0;
         larder_detach(pool);
         return VANISHED;

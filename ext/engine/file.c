@@ -54,15 +54,21 @@ enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_
     return larder_geometry_judge(geometry, (uint64_t)status->st_size);
 }
 
-/* Tells every process that has this file open that its name goes to another. */
+/* Tells every process that has this file open that its name goes to another. But one that was closed stays so: its
+ * saver was killed, perhaps when the snapshot was complete, and operations that are under way in it have to find out.
+ * model/save.pml: maker() */
 static void mark_dead(int fd, const struct stat *status)
 {
+    const uint32_t dead = LARDER_DEAD;
+    const off_t at = offsetof(larder_header, dead);
+    uint32_t now = LARDER_LIVES;
     if ((uint64_t)status->st_size < LARDER_PAGE) {
         return;
     }
-    uint32_t dead = LARDER_DEAD;
-    /* The file is about to lose its name: a failure here costs its users only the time until they look. */
-    (void)!pwrite(fd, &dead, sizeof dead, offsetof(larder_header, dead));
+    if (pread(fd, &now, sizeof now, at) == (ssize_t)sizeof now && now != LARDER_CLOSED) {
+        /* The file is about to lose its name: a failure here costs its users only the time until they look. */
+        (void)!pwrite(fd, &dead, sizeof dead, at);
+    }
 }
 
 static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, larder_error *error)

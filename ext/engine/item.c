@@ -263,24 +263,21 @@ static bool is_of_another_life(const larder_pool *pool, const larder_terms *term
            ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
 }
 
-/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as`: what
- * the store was found to be in a pool that was closed meanwhile, or all zeros. */
+/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as` is what
+ * the store was found to be. */
 static enum larder_result store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
                                         const larder_terms *terms, verdict *as)
 {
     larder_place place = larder_place_of(pool, key->hash);
     heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
-    bool was_judged = as->judged;
     bool found;
+    *as = claim_of(pool, key, terms);
     if (value->has_layout && pool->layout == 0) {
         larder_count(pool, LARDER_REFUSED_FULL); /* too many kinds of PHP: nobody could say who may read it */
         larder_erase(pool, &place, key);
         return LARDER_FULL;
     }
-    if (!was_judged) {
-        *as = claim_of(pool, key, terms);
-    }
-    if (was_judged || is_of_another_life(pool, terms, as)) {
+    if (is_of_another_life(pool, terms, as)) {
         /* Nobody knows what happened since: as if the key had been written. */
         return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
     }
@@ -311,19 +308,27 @@ enum larder_result larder_restore(larder_pool *pool, const larder_key *key, cons
     return store_entered(pool, key, value, terms, &as);
 }
 
-/* model/save.pml: operation(). What is stored in a pool that was closed meanwhile is stored in the next one; what was
- * judged by a token of the first is refused there, and takes with it what may have come out of the snapshot. */
+/* model/save.pml: operation(). A store during which the pool was closed is refused, and what it was to replace goes in
+ * the next pool, where it may have come to with the snapshot. To store there would be wrong: if we were stopped
+ * meanwhile, what has been stored and deleted there is younger than our value. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms)
 {
     enum larder_result result = LARDER_UNREACHED;
     verdict as = {.judged = false};
+    bool closed = false;
     do {
         if (!larder_pool_enter_to_write(pool)) {
             return LARDER_UNREACHED;
         }
-        result = store_entered(pool, key, value, terms, &as);
-    } while (larder_pool_was_closed(pool));
+        if (closed) {
+            larder_place place = larder_place_of(pool, key->hash);
+            result = refused(pool, &place, key, LARDER_BUSY, terms, &as);
+        } else {
+            result = store_entered(pool, key, value, terms, &as);
+        }
+        closed = larder_pool_was_closed(pool);
+    } while (closed);
     return result;
 }
 

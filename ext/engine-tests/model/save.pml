@@ -53,6 +53,9 @@ inline maker()
 #ifndef BREAK_UNLINKED_LATE
        step(snapshot = 0);
 #endif
+#ifdef BREAK_MARK_OVERWRITTEN
+       step(if :: p != NONE -> closed[p] = 0 :: else fi);
+#endif
        step(p = made; made++; current = p);
        step(locked = 0);
        loader();
