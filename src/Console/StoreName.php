@@ -12,7 +12,7 @@ final class StoreName
     /** @return non-empty-list<string> how the usual ones begin */
     public static function examples(): array
     {
-        return ['shm:', 'apcu:', 'sqlite:/', 'file:/', 'php:/', 'redis://127.0.0.1', 'redis+unix:/', 'rediss://', 'memcached://127.0.0.1', 'memcached+unix:/', 'array:'];
+        return ['shm:', 'apcu:', 'sqlite:/', 'file:/', 'php:/', 'redis://127.0.0.1', 'redis+unix:/', 'rediss://', 'redis+sentinel://', 'redis+cluster://', 'memcached://127.0.0.1', 'memcached+unix:/', 'array:'];
     }
 
     /** A DSN without what is secret in it: users, passwords and options. */
