@@ -10,8 +10,8 @@ use Larder\Store\Sqlite\Full;
 use Larder\Store\Sqlite\Schema;
 
 /**
- * A log in the far store's own database, written in the transactions that it tells of, with a number beside the
- * database (see HeadLink).
+ * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the
+ * database (see HeadFile).
  *
  * Events have numbers without gaps, and each a random nonce. A position is the number and the nonce of the last event that
  * was followed; if the database does not have that event any more, because it was trimmed, or because the file is another
@@ -27,7 +27,7 @@ final class SqliteLog implements Log
 
     private const RECORDS_PER_TRIM = 256;
 
-    private readonly HeadLink $head;
+    private readonly HeadFile $head;
 
     /**
      * @param \Closure(\Closure(): mixed, \Closure(): void, \Closure(): void): mixed $together of the store: does the second and
@@ -43,7 +43,7 @@ final class SqliteLog implements Log
         private readonly \Closure $together,
         \Closure $clock,
     ) {
-        $this->head = new HeadLink("{$database->path}-head-{$schema->prefix}", $timeout, $clock);
+        $this->head = new HeadFile("{$database->path}-head-{$schema->prefix}", $timeout, $clock);
     }
 
     public function head(): ?string

@@ -129,9 +129,7 @@ final class SqliteLogTest extends TestCase
         $log = $this->log();
         $log->record(Event::keys(['x']), static fn(): bool => true);
         $path = "{$this->scratch->path}/cache.db-head-larder";
-        $number = (int) readlink($path) + 1;
-        unlink($path);
-        symlink((string) $number, $path);
+        file_put_contents($path, 'x', \FILE_APPEND);
         $position = $log->since(null)->position;
         self::assertNull($log->head());
         $this->now += 60;
