@@ -18,7 +18,6 @@ use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
 use Larder\Exception\NotACounter;
-use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
@@ -653,14 +652,10 @@ final class Cache
             Contents::check($item->key, $item->value);
         }
         $unsaved = [];
-        try {
-            foreach ($items as $item) {
-                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
-                    $unsaved[] = $item->key;
-                }
+        foreach ($items as $item) {
+            if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
+                $unsaved[] = $item->key;
             }
-        } catch (PoolUnusable $failure) {
-            throw SharedMemoryStore::unavailable($failure);
         }
 
         return $unsaved;

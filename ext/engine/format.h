@@ -188,7 +188,7 @@ enum larder_beginning {
     LARDER_LOADING = 1,     /* or whoever was loading it has died */
     LARDER_LOADED = 2,
 };
-#define LARDER_REASON_MAX 512u
+#define LARDER_REASON_MAX 552u
 
 typedef struct larder_header {
     larder_geometry geometry;
@@ -219,6 +219,7 @@ typedef struct larder_header {
     uint64_t limbo_peak;                     /* bytes lately waiting in limbo at once; sinks slowly */
     _Atomic uint64_t small_target;           /* bytes that the small queue may take; learnt */
     _Atomic uint64_t dropped[LARDER_QUEUES]; /* bytes evicted so far: the clocks of the ghosts */
+    uint64_t rest[5];                        /* of the line */
 
     /* Of the snapshot, written by whoever made the pool. */
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t began; /* enum larder_beginning; what follows is written before */
