@@ -77,6 +77,10 @@ final class StoreChecks
     /** @return list<Finding> */
     private function place(Dsn $dsn): array
     {
+        // Of tiers, the last one may lie somewhere; those in front of it are memory.
+        while ($dsn->far !== null) {
+            $dsn = $dsn->far;
+        }
         if (!\in_array($dsn->scheme, ['sqlite', 'file', 'php'], true)) {
             return [];
         }

@@ -86,6 +86,7 @@ final class DoctorTest extends TestCase
         $says = static fn(string $dsn): array => array_map(static fn(Finding $each): string => $each->severity->value, (new StoreChecks($dsn, $machine))->findings());
         self::assertSame(['ok', 'problem'], $says("sqlite:{$scratch->path}/cache.db"));
         self::assertSame(['ok', 'advice'], $says("file:{$scratch->path}/cache"));
+        self::assertSame(['ok', 'problem'], $says("array: > sqlite:{$scratch->path}/behind.db"));
         self::assertSame(['ok'], $says('array:'));
     }
 
