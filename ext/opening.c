@@ -149,7 +149,10 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
         pool->config.size = larder_round_size(size);
     }
     larder_pool_doubt(pool);
-    if (!larder_pool_enter(pool)) {
+    pool->patient = true;
+    bool reached = larder_pool_enter(pool);
+    pool->patient = false;
+    if (!reached) {
         larder_throw_unreachable(pool);
     } else if (suits(pool, size, evict)) {
         return pool;

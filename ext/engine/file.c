@@ -172,7 +172,8 @@ bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
     struct stat status;
     larder_geometry geometry;
     if (!larder_directory_lock(directory, pool->directory,
-                               pool->checked_at == 0 ? LARDER_LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS, error)) {
+                               pool->checked_at == 0 || pool->patient ? LARDER_LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS,
+                               error)) {
         return false;
     }
     larder_directory_sweep(directory);

@@ -114,7 +114,7 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     adopt_orphan(pool);
     bool lost = pool->rw == NULL || pool->slot == NULL;
     bool recent = now - pool->checked_at < CHECK_EVERY_MS;
-    if (lost && recent && pool->in_request) {
+    if (lost && recent && pool->in_request && !pool->patient) {
         return false; /* tried a moment ago */
     }
     if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {

@@ -98,6 +98,14 @@ foreach ($pools as $i => $pool) {
     same($pool->statistics()['mode'], 'zero-copy', 'each at an address of its own');
     same($pool->get('array'), range($i, $i + 100), 'each with its own values');
 }
+
+echo "-- while another process makes one\n";
+$pool = fresh_pool(4 << 20);
+SharedMemory::remove($name);
+$other = proc_open(['flock', pool_directory(), 'sh', '-c', 'echo locked; sleep 0.3'], [1 => ['pipe', 'w']], $pipes);
+same(fgets($pipes[1]), "locked\n", 'as a process that makes a pool does');
+same(SharedMemory::open($name, 4 << 20)->set('k', 1), true, 'opening waits for it, whether or not it was open before');
+proc_close($other);
 echo "done\n";
 ?>
 --CLEAN--
@@ -142,4 +150,5 @@ Larder\Exception\PoolUnusable: The pool "NAME" was made not to evict, and is now
 Larder\Exception\PoolUnusable: The pool "NAME" was made not to evict, and is now asked for with eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME).
 -- remove
 -- several
+-- while another process makes one
 done
