@@ -5,11 +5,13 @@
 
 #include "php_larder.h"
 
+#include "engine/evict.h"
 #include "engine/stats.h"
 #include "image/image.h"
 
 #include "ext/standard/file.h"
 #include "ext/standard/info.h"
+#include "SAPI.h"
 #include "php_ini.h"
 
 ZEND_DECLARE_MODULE_GLOBALS(larder)
@@ -47,8 +49,30 @@ static void end_globals(void *of_this_thread)
     zend_hash_destroy(&globals->pools);
 }
 
+/* ---- after the response ---- */
+
+#define HOUSEKEEPING_MICROSECONDS 100
+
+static int (*deactivate_sapi)(void);
+
+/* The server interface has sent the response: whatever is done from here on keeps nobody waiting but the next request
+ * of this worker. (post_deactivate comes before it.) */
+static int deactivate_and_keep_house(void)
+{
+    larder_pool *pool;
+    int result = deactivate_sapi != NULL ? deactivate_sapi() : SUCCESS;
+    ZEND_HASH_FOREACH_PTR(&LARDER_G(pools), pool)
+    {
+        larder_keep_house(pool, HOUSEKEEPING_MICROSECONDS);
+    }
+    ZEND_HASH_FOREACH_END();
+    return result;
+}
+
 static PHP_MINIT_FUNCTION(larder)
 {
+    deactivate_sapi = sapi_module.deactivate;
+    sapi_module.deactivate = deactivate_and_keep_house;
     REGISTER_INI_ENTRIES();
     larder_register_classes();
     return SUCCESS;
@@ -56,6 +80,9 @@ static PHP_MINIT_FUNCTION(larder)
 
 static PHP_MSHUTDOWN_FUNCTION(larder)
 {
+    if (sapi_module.deactivate == deactivate_and_keep_house) {
+        sapi_module.deactivate = deactivate_sapi;
+    }
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }

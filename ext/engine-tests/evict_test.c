@@ -577,3 +577,31 @@ TEST(slow_writer_and_clear,
     larder_pool_close(writer);
     larder_pool_close(other);
 }
+
+TEST(housekeeping,
+     "after a request a little more room is made, so that the next one's first stores have nothing to walk")
+{
+    static const char bytes[1000];
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    uint64_t number = 0, walked[2];
+    for (unsigned kept = 0; kept < 2; kept++) {
+        while (number < 8000u * (kept + 1u)) {
+            EQUAL(put_bytes(pool, key_number(number++), bytes, sizeof bytes), LARDER_OK);
+        }
+        larder_pool_leave(pool);
+        for (int i = 0; kept == 1 && i < 200; i++) {
+            larder_keep_house(pool, 1000000);
+        }
+        larder_stats before, after;
+        larder_stats_read(pool, &before);
+        for (int i = 0; i < 8; i++) {
+            EQUAL(put_bytes(pool, key_number(number++), bytes, sizeof bytes), LARDER_OK);
+        }
+        larder_stats_read(pool, &after);
+        walked[kept] = after.counters[LARDER_EVICTIONS] - before.counters[LARDER_EVICTIONS];
+    }
+    COMPARE(walked[0], >, 0);
+    EQUAL(walked[1], 0);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}

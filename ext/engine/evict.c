@@ -28,18 +28,23 @@
  * Before the oldest come segments from which nothing, or little, would be lost: those whose items are all dead or
  * expired, and those that are a fifth dead or more, whose rest is moved together.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "evict.h"
 #include "ghost.h"
 #include "slot.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define WINDOW                  32u /* segments looked at for dead ones, per victim */
 #define WINDOW_WITHOUT_EVICTION 1024u
 #define LONG_RUN                8u /* segments: longer runs are made without looking at what is worth keeping */
 #define MOVES_PER_CALL          32u
 #define VISITS_PER_CALL         96u
+#define HOUSE_STEPS             64u
 #define RESERVE                 3u /* segments of room to keep: an open one each, and what writers leave alone */
 #define WALKS_AT_ONCE           32u
 #define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
@@ -436,17 +441,17 @@ static uint64_t wanted_room(const larder_pool *pool)
     return ((uint64_t)RESERVE << pool->segment_shift) + pool->header->limbo_peak;
 }
 
-void larder_make_room_ahead(larder_pool *pool)
+/* False: there was nothing to do, or another process is at it. */
+static bool make_room(larder_pool *pool, uint64_t more, budget left)
 {
     const larder_list_ends *lists = pool->header->lists;
-    if (room(pool) >= wanted_room(pool) || pool->geometry.evict == 0 || !larder_try_lock(pool)) {
-        return;
+    if (room(pool) >= wanted_room(pool) + more || pool->geometry.evict == 0 || !larder_try_lock(pool)) {
+        return false;
     }
-    budget left = {.moves = MOVES_PER_CALL, .visits = VISITS_PER_CALL, .bytes = larder_segment_bytes(pool)};
     if (lists[LARDER_LIST_LIMBO].count > 0) {
         larder_drain_limbo(pool);
     }
-    while (room(pool) < wanted_room(pool) && left.visits > 0) {
+    while (room(pool) < wanted_room(pool) + more && left.visits > 0) {
         if (lists[LARDER_LIST_LIMBO].count > 0 && lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
             break; /* nothing could be moved now, and what is emptied would wait with the others */
         }
@@ -455,6 +460,33 @@ void larder_make_room_ahead(larder_pool *pool)
         }
     }
     larder_unlock(pool);
+    return true;
+}
+
+void larder_make_room_ahead(larder_pool *pool)
+{
+    const budget left = {.moves = MOVES_PER_CALL, .visits = VISITS_PER_CALL, .bytes = larder_segment_bytes(pool)};
+    make_room(pool, 0, left);
+}
+
+static uint64_t microseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+void larder_keep_house(larder_pool *pool, uint32_t microseconds)
+{
+    /* Not entered: a pool that is gone, and one that this process only inherited, are left alone. */
+    if (pool->rw == NULL || pool->slot == NULL || pool->entered->known == 0 ||
+        atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES) {
+        return;
+    }
+    uint64_t end = microseconds_now() + microseconds, more = larder_segment_bytes(pool) / 4;
+    const budget step = {.moves = 4, .visits = 16, .bytes = more};
+    for (uint32_t steps = 0; steps < HOUSE_STEPS && make_room(pool, more, step) && microseconds_now() < end; steps++) {
+    }
 }
 
 /* Chooses a victim that will be free at once; the current one, if it is. */

@@ -11,6 +11,10 @@
 #define LARDER_STRIDE 1024u
 void larder_make_room_ahead(larder_pool *pool);
 
+/* Between requests: goes on with it for so many microseconds, so that the next writers find a little more room than
+ * they keep, and have nothing to walk. */
+void larder_keep_house(larder_pool *pool, uint32_t microseconds);
+
 /* Free segments that writers leave alone: without one there would be nowhere to move to, when nothing else is free,
  * what is worth keeping. */
 #define LARDER_KEPT_SEGMENTS 1u
