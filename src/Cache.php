@@ -18,6 +18,7 @@ use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
 use Larder\Exception\NotACounter;
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
@@ -652,10 +653,14 @@ final class Cache
             Contents::check($item->key, $item->value);
         }
         $unsaved = [];
-        foreach ($items as $item) {
-            if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
-                $unsaved[] = $item->key;
+        try {
+            foreach ($items as $item) {
+                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
+                    $unsaved[] = $item->key;
+                }
             }
+        } catch (PoolUnusable $failure) {
+            throw SharedMemoryStore::unavailable($failure);
         }
 
         return $unsaved;
