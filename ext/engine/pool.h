@@ -121,9 +121,9 @@ typedef struct larder_pool {
     bool pins_shared;     /* a child relies on this slot's pins: leave them when the request ends */
     bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
     bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
+    bool patient;         /* it is being opened: that may wait for another process that makes it */
     uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
     uint64_t checked_at;  /* ms; the last look at the path */
-    bool patient;         /* it is being opened: that may wait for another process that makes it */
     uint64_t counted_at;  /* ms; when the countdown last ended */
     larder_error trouble; /* why the pool cannot be used, after a false larder_pool_enter() */
     bool undone;          /* the last delete, invalidation, clear, touch or increment could not be done: `trouble` */

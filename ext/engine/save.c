@@ -153,9 +153,10 @@ static void append_segment(writer *w, uint32_t segment)
 }
 
 /* What was used again first, and of either queue the oldest first: in the order in which it came. */
-static int compare_segments(const void *left, const void *right)
+static int compare_segments(const void *left, const void *right, void *segments)
 {
-    const larder_segment *a = *(const larder_segment *const *)left, *b = *(const larder_segment *const *)right;
+    const larder_segment *a = (const larder_segment *)segments + *(const uint32_t *)left;
+    const larder_segment *b = (const larder_segment *)segments + *(const uint32_t *)right;
     if (a->queue != b->queue) {
         return a->queue == LARDER_MAIN ? -1 : 1;
     }
@@ -166,19 +167,19 @@ static bool append_segments(writer *w)
 {
     larder_pool *pool = w->pool;
     uint32_t count = 0;
-    const larder_segment **order = calloc(pool->segment_count, sizeof *order);
+    uint32_t *order = calloc(pool->segment_count, sizeof *order);
     if (order == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < pool->segment_count; i++) {
         uint32_t state = atomic_load_explicit(&pool->segments[i].state, memory_order_acquire);
         if (state == LARDER_OPEN || state == LARDER_SEALED) {
-            order[count++] = &pool->segments[i];
+            order[count++] = i;
         }
     }
-    qsort(order, count, sizeof *order, compare_segments);
+    qsort_r(order, count, sizeof *order, compare_segments, pool->segments);
     for (uint32_t i = 0; i < count && !w->failed; i++) {
-        append_segment(w, (uint32_t)(order[i] - pool->segments));
+        append_segment(w, order[i]);
     }
     free(order);
     return !w->failed;
