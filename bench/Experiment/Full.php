@@ -37,7 +37,7 @@ final class Full implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(80, 512, $profile === Profile::Quick ? 40 : 400);
+        return new Needs(80, 512, $profile === Profile::Quick ? 40 : 260);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -45,8 +45,8 @@ final class Full implements Experiment
         $isQuick = $laboratory->profile === Profile::Quick;
         $runs = $isQuick ? 1 : 3;
         // What is kept is compared over the same operations of all; times are of as many as a store does in some seconds.
-        $compared = ['operations' => $isQuick ? 50_000 : 200_000, 'milliseconds' => $isQuick ? 20_000 : 60_000];
-        $timed = ['operations' => $isQuick ? 400_000 : 2_000_000, 'milliseconds' => $isQuick ? 2_000 : 8_000];
+        $compared = ['operations' => $isQuick ? 50_000 : 100_000, 'milliseconds' => 20_000];
+        $timed = ['operations' => $isQuick ? 400_000 : 2_000_000, 'milliseconds' => $isQuick ? 2_000 : 6_000];
         // Memcached needs 16 MiB for its largest items.
         $megabytes = $isQuick ? 16 : 64;
         $outcome->parameters = [

@@ -9,7 +9,6 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
-use Larder\SharedMemory;
 use Larder\Store\FileStore;
 use Larder\Store\PhpFileStore;
 use Larder\Store\SqliteStore;
@@ -45,35 +44,6 @@ final class LocalFailureTest extends TestCase
             return [$cache->set('key', 1), $cache->get('key', 'default'), $cache->increment('n'), $cache->has('key'), \count($logger->lines) > 0];
         }, 0o555);
         self::assertSame([false, 'default', false, false, true], $report);
-    }
-
-    public function testAPoolThatCannotBeReachedIsAMissAndFalseAndLoggedUntilItCan(): void
-    {
-        $name = 'lost-' . bin2hex(random_bytes(4));
-        $place = '/dev/shm/larder-' . posix_geteuid() . "/{$name}";
-        $logger = new MemoryLogger();
-        $cache = Cache::open("shm:{$name}?size=4M", logger: $logger);
-        $cache->set('key', 1);
-        SharedMemory::remove($name);
-        mkdir($place);
-        try {
-            self::assertSame('default', $cache->get('key', 'default'));
-            self::assertFalse($cache->set('key', 2));
-            self::assertFalse($cache->setMany(['key' => 2, 'other' => 3]));
-            self::assertFalse($cache->replace('key', 2));
-            self::assertFalse($cache->add('key', 2));
-            self::assertFalse($cache->increment('n'));
-            self::assertSame(4, $cache->remember('key', static fn(): int => 4));
-            self::assertFalse($cache->delete('key'));
-            self::assertTrue($cache->health()->isFlagged());
-            self::assertNotSame([], $logger->lines);
-        } finally {
-            rmdir($place);
-        }
-        self::assertTrue(self::soon(static fn(): bool => $cache->set('key', 5)));
-        self::assertSame(5, $cache->get('key'));
-        self::assertFalse($cache->health()->isFlagged());
-        SharedMemory::remove($name);
     }
 
     #[DataProvider('stores')]
@@ -400,16 +370,5 @@ final class LocalFailureTest extends TestCase
         chmod($scratch->path, 0o700);
 
         return $report;
-    }
-
-    /** @param \Closure(): bool $holds asked until it does, for some seconds */
-    private static function soon(\Closure $holds): bool
-    {
-        $end = hrtime(true) + 10_000_000_000;
-        while (!($held = $holds()) && hrtime(true) < $end) {
-            usleep(20_000);
-        }
-
-        return $held;
     }
 }

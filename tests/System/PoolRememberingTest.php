@@ -186,6 +186,9 @@ final class PoolRememberingTest extends TestCase
             }));
             self::assertSame('computed', $this->cache->remember('key', static fn(): string => 'computed'));
             self::assertFalse($this->cache->set('key', 1));
+            self::assertFalse($this->cache->setMany(['key' => 1, 'other' => 2]));
+            self::assertFalse($this->cache->replace('key', 1));
+            self::assertFalse($this->cache->add('key', 1));
             self::assertFalse($this->cache->increment('n'));
             self::assertFalse($this->cache->delete('key'));
             self::assertFalse($this->cache->clear());
