@@ -296,6 +296,45 @@ TEST(backup, "a copy of a snapshot, as a backup has it, is not loaded")
     expect_empty(open_saving("p"), "backup");
 }
 
+TEST(set_back,
+     "a snapshot that was not written within the last day, as a machine has it that is set back, is not loaded")
+{
+    static const int64_t later[] = {24 * 3600000 - 1, 24 * 3600000, 400LL * 24 * 3600000, -60000, -60001};
+    larder_pool_config config = saving_config("p");
+    config.now = clock_now;
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        larder_error error = {.message = ""};
+        larder_saved saved;
+        larder_pool *pool = pool_open_as(&config);
+        put_text(pool, "k", "v");
+        larder_pool_close(pool);
+        EQUAL(larder_pool_save(&config, &saved, &error), 1);
+        clock_ms += (uint64_t)later[i];
+        pool = pool_open_as(&config);
+        if (i == 0 || i == 3) {
+            CHECK(holds_text(pool, "k", "v"));
+        } else {
+            expect_empty(pool, "last 24 hours");
+        }
+        CHECK(!is_there("kept/p.snapshot"));
+        larder_pool_close(pool);
+        EQUAL(larder_pool_remove(&config, &error), 1);
+    }
+}
+
+TEST(opened_up, "in a directory that others were let into, or that cannot be read, no snapshot waits for a better day")
+{
+    make_snapshot(5);
+    EQUAL(chmod(path_of("kept"), 0755), 0);
+    larder_pool *pool = open_saving("p");
+    expect_empty(pool, "not one that only");
+    CHECK(!is_there("kept/p.snapshot"));
+    larder_pool_close(pool);
+    remove_pool();
+    EQUAL(chmod(path_of("kept"), 0700), 0);
+    expect_empty(open_saving("p"), "no snapshot");
+}
+
 TEST(renamed, "a snapshot of another pool's is not loaded")
 {
     make_snapshot(5);

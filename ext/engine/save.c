@@ -262,6 +262,10 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
                            "it, and save again.",
                            pool->name);
     }
+    if (larder_snapshot_discard(pool, error) < 0) {
+        larder_unlock(pool);
+        return false; /* killed from now on, we would leave one that is older than what was invalidated since */
+    }
     LARDER_FAULT(LARDER_AT_CLOSE);
     /* seq_cst, and a fence: what an operation has written that does not see the mark, we see. */
     atomic_store_explicit(&pool->header->dead, LARDER_CLOSED, memory_order_seq_cst);

@@ -43,23 +43,49 @@ void larder_snapshot_name(const larder_pool *pool, const char *prefix, char name
     snprintf(name, LARDER_NAME_MAX + 32, "%s%s%s", prefix, pool->name, LARDER_SNAPSHOT_SUFFIX);
 }
 
-/* The directory of snapshots, if it is there and ours; it is not made. In another's nothing is ours. */
-static int open_directory(const larder_pool *pool, larder_error *why)
+#define MINUTE_MS 60000u
+
+#define NO_DIRECTORY      (-1) /* or another user's: no snapshot is ours */
+#define UNKNOWN_DIRECTORY (-2) /* ours, but it cannot be looked into: there may be one */
+
+/* The directory of snapshots; it is not made. `sound`: what lies there may be loaded. If not, but the directory is
+ * ours, what lies there is still to be removed: one day its mode may be right again. */
+static int open_directory(const larder_pool *pool, bool *sound, larder_error *why)
 {
     struct stat status;
+    *sound = false;
     if (pool->snapshots[0] == '\0') {
         larder_fail(why, "Snapshots are switched off (larder.snapshot).");
-        return -1;
+        return NO_DIRECTORY;
     }
-    int directory = open(pool->snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (directory >= 0 && (fstat(directory, &status) != 0 || !larder_owner_has(larder_owner_of(pool), &status))) {
+    int directory = open(pool->snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), trouble = errno;
+    if (directory < 0) {
+        if (lstat(pool->snapshots, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
+            return NO_DIRECTORY;
+        }
+        larder_fail(why,
+                    "The directory of snapshots, %s, cannot be opened (%s), and may hold one that must not be used any "
+                    "more; make it readable for user %u.",
+                    pool->snapshots, strerror(trouble), (unsigned)geteuid());
+        return UNKNOWN_DIRECTORY;
+    }
+    *sound = fstat(directory, &status) == 0 && larder_owner_has(larder_owner_of(pool), &status);
+    if (!*sound) {
         larder_fail(
             why, "The directory of snapshots, %s, is not one that only %s can use; set larder.snapshot to such a one.",
             pool->snapshots, larder_owner_name(larder_owner_of(pool)));
-        close(directory);
-        return -1;
+        if (status.st_uid != geteuid()) {
+            close(directory);
+            return NO_DIRECTORY;
+        }
     }
     return directory;
+}
+
+/* A machine that is set back to an image of itself has its snapshots again, inode, birth and all. */
+static bool is_recent(uint64_t now, uint64_t saved)
+{
+    return now + MINUTE_MS >= saved && now < saved + LARDER_SNAPSHOT_HOURS * 60 * MINUTE_MS;
 }
 
 /* Opens the snapshot and reads its header. Every refusal is for good: what is not loaded now never will be. */
@@ -86,6 +112,11 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
     } else if (header->version != LARDER_SNAPSHOT_VERSION || header->format != LARDER_FORMAT) {
         larder_fail(why, "The snapshot %s/%s was written by another version of the extension; save again.",
                     pool->snapshots, file);
+    } else if (!is_recent(larder_pool_now(pool), header->saved)) {
+        larder_fail(why,
+                    "The snapshot %s/%s was not written within the last %u hours by this machine's clock, and may come "
+                    "from an image of the machine; save again.",
+                    pool->snapshots, file, LARDER_SNAPSHOT_HOURS);
     } else if (header->bytes != (uint64_t)status.st_size - sizeof *header) {
         larder_fail(why, "The snapshot %s/%s was truncated; save again.", pool->snapshots, file);
     } else if (strncmp(header->name, pool->name, sizeof header->name) != 0 || !larder_snapshot_identify(fd, &now) ||
@@ -115,10 +146,11 @@ static bool unlink_for_good(const larder_pool *pool, int directory, const char *
                        pool->snapshots, file, strerror(errno), (unsigned)geteuid());
 }
 
+/* What cannot be looked at may be there. */
 static bool exists(int directory, const char *file)
 {
     struct stat status;
-    return fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    return fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 /* model/save.pml: maker() */
@@ -127,10 +159,11 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
     char file[LARDER_NAME_MAX + 32];
     larder_snapshot_header found;
     larder_error why = {.message = "There was no snapshot."};
-    int fd = -1, directory = open_directory(pool, &why);
+    bool sound;
+    int fd = -1, directory = open_directory(pool, &sound, &why);
     larder_snapshot_name(pool, "", file);
     if (directory >= 0 && exists(directory, file)) {
-        fd = open_sound(pool, directory, file, &found, &why);
+        fd = sound ? open_sound(pool, directory, file, &found, &why) : -1;
         if (!unlink_for_good(pool, directory, file, &why) && fd >= 0) {
             close(fd);
             fd = -1;
@@ -157,10 +190,14 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
 int larder_snapshot_discard(const larder_pool *pool, larder_error *error)
 {
     char file[LARDER_NAME_MAX + 32];
-    larder_error none = {.message = ""};
-    int result = 0, snapshots = open_directory(pool, &none);
+    larder_error why = {.message = ""};
+    bool sound;
+    int result = 0, snapshots = open_directory(pool, &sound, &why);
     larder_snapshot_name(pool, "", file);
-    if (snapshots >= 0 && exists(snapshots, file)) {
+    if (snapshots == UNKNOWN_DIRECTORY) {
+        *error = why;
+        result = -1;
+    } else if (snapshots >= 0 && exists(snapshots, file)) {
         result = unlink_for_good(pool, snapshots, file, error) ? 1 : -1;
     }
     if (snapshots >= 0) {
@@ -172,10 +209,11 @@ int larder_snapshot_discard(const larder_pool *pool, larder_error *error)
 bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error *error)
 {
     char file[LARDER_NAME_MAX + 32];
-    larder_error none = {.message = ""};
-    int snapshots = open_directory(pool, &none);
+    larder_error why = {.message = ""};
+    bool sound;
+    int snapshots = open_directory(pool, &sound, &why);
     larder_snapshot_name(pool, "", file);
-    bool lies_about = snapshots >= 0 && exists(snapshots, file), done = true;
+    bool lies_about = snapshots == UNKNOWN_DIRECTORY || (snapshots >= 0 && exists(snapshots, file)), done = true;
     if (snapshots >= 0) {
         close(snapshots);
     }

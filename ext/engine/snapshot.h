@@ -22,7 +22,8 @@
  *     file = header | record | record | ...
  *     record = struct | tags | key | value        each padded to 8 bytes
  *
- * A file whose size, checksums or counts do not fit is not loaded at all.
+ * Nor is one loaded that was written more than a day ago, or in the future: a machine, or its disk, may have been set
+ * back to an image of itself. A file whose size, checksums or counts do not fit is not loaded at all.
  */
 #ifndef LARDER_SNAPSHOT_H
 #define LARDER_SNAPSHOT_H
@@ -32,6 +33,7 @@
 #define LARDER_SNAPSHOT_MAGIC   UINT64_C(0x0a0d504e53524c) /* "LRSNP", CR, LF */
 #define LARDER_SNAPSHOT_VERSION 1u
 #define LARDER_SNAPSHOT_SUFFIX  ".snapshot"
+#define LARDER_SNAPSHOT_HOURS   24u
 
 typedef struct larder_snapshot_header {
     uint64_t magic;
