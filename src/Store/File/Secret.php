@@ -6,7 +6,10 @@ namespace Larder\Store\File;
 
 use Larder\Exception\StoreUnavailable;
 
-/** 32 random bytes in a file, made when first needed. */
+/**
+ * 32 random bytes in a file, made when first needed. Whoever knows them has his bytes unserialised; so one that another
+ * user has put there, or that others may read, is none.
+ */
 final class Secret
 {
     private const BYTES = 32;
@@ -21,8 +24,14 @@ final class Secret
     public function read(): ?string
     {
         if ($this->bytes === null) {
-            $bytes = @file_get_contents("{$this->folder->path}/secret");
-            $this->bytes = $bytes !== false && \strlen($bytes) === self::BYTES ? $bytes : null;
+            $path = "{$this->folder->path}/secret";
+            // To open a named pipe would wait for somebody who writes into it.
+            $file = @filetype($path) === 'file' ? @fopen($path, 'r') : false;
+            if ($file !== false) {
+                $bytes = self::isOurs(fstat($file)) ? fread($file, self::BYTES + 1) : false;
+                fclose($file);
+                $this->bytes = $bytes !== false && \strlen($bytes) === self::BYTES ? $bytes : null;
+            }
         }
 
         return $this->bytes;
@@ -31,7 +40,7 @@ final class Secret
     /** @throws StoreUnavailable */
     public function readOrMake(): string
     {
-        return $this->read() ?? $this->make() ?? throw $this->folder->unavailable('its secret cannot be made');
+        return $this->read() ?? $this->make() ?? throw $this->folder->unavailable('its secret cannot be made, or is another user\'s');
     }
 
     /** Whoever links first has made it; a linked file is complete. */
@@ -40,12 +49,23 @@ final class Secret
         $path = "{$this->folder->path}/secret";
         $temporary = "{$this->folder->path}/.secret-" . bin2hex(random_bytes(12));
         $made = @file_put_contents($temporary, random_bytes(self::BYTES)) === self::BYTES && @chmod($temporary, 0o600);
-        if ($made && !@link($temporary, $path) && @filesize($path) !== self::BYTES) {
-            // A secret of the wrong length is none.
+        if ($made && !@link($temporary, $path) && $this->read() === null && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0))) {
+            // A secret of the wrong length, or that others could read, is none; one of another user's he may still need.
             @rename($temporary, $path);
         }
         @unlink($temporary);
 
         return $this->read();
+    }
+
+    /**
+     * @param array<array-key, int>|false $status
+     * @param int                         $others the rights of others that are too many
+     */
+    private static function isOurs(array|false $status, int $others = 0o077): bool
+    {
+        return $status !== false
+            && ($status['mode'] & $others) === 0
+            && (!\function_exists('posix_geteuid') || $status['uid'] === posix_geteuid());
     }
 }

@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Store;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Store\File\Secret;
+use Larder\Store\FileStore;
+use Larder\Tests\Scratch;
+use Larder\Tests\System\Trap;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+/** Whose secret a directory's items may be signed with. */
+#[CoversClass(Secret::class)]
+final class SecretTest extends TestCase
+{
+    public function testWhatIsSignedWithAnotherUsersSecretIsNeverUnserialised(): void
+    {
+        if (posix_geteuid() !== 0) {
+            // Only root can give a file to another user.
+            $this->expectNotToPerformAssertions();
+
+            return;
+        }
+        $scratch = new Scratch();
+        $sprung = Trap::sprung();
+        (new FileStore($scratch->path))->save([new Item('key', [new Trap()]), new Item('text', 'needs no secret')]);
+        // Whoever makes the directory may let others read it.
+        foreach ([$scratch->path, "{$scratch->path}/secret", ...glob("{$scratch->path}/??") ?: [], ...glob("{$scratch->path}/??/*") ?: []] as $path) {
+            chmod($path, 0o755);
+        }
+        foreach ([65_534, 33] as $owner) {
+            chown("{$scratch->path}/secret", $owner);
+            chmod("{$scratch->path}/secret", 0o600);
+            $store = new FileStore($scratch->path);
+            self::assertSame(['text'], array_keys($store->fetch(['key', 'text'])->items));
+            try {
+                $store->save([new Item('other', ['array'])]);
+                self::fail('It was signed with a secret that somebody else knows.');
+            } catch (StoreUnavailable $failure) {
+                self::assertStringContainsString('another user', $failure->getMessage());
+            }
+            self::assertSame($owner, fileowner("{$scratch->path}/secret"));
+        }
+        self::assertSame($sprung, Trap::sprung());
+    }
+
+    public function testASecretThatOthersMayReadIsNone(): void
+    {
+        $scratch = new Scratch();
+        (new FileStore($scratch->path))->save([new Item('key', ['array'])]);
+        chmod("{$scratch->path}/secret", 0o644);
+        $store = new FileStore($scratch->path);
+        self::assertSame([], $store->fetch(['key'])->items);
+        self::assertSame([], $store->save([new Item('key', ['array'])]));
+        clearstatcache();
+        self::assertSame(0o600, (int) fileperms("{$scratch->path}/secret") & 0o777);
+    }
+}
