@@ -44,13 +44,13 @@ final class PhpFileStore extends DirectoryStore
         ?\Closure $clock = null,
     ) {
         $folder = new Folder($directory, $timeout, 0o022);
-        if (\function_exists('posix_geteuid') && is_dir($folder->path) && fileowner($folder->path) !== posix_geteuid()) {
+        if (is_dir($folder->path) && !$folder->isOurs()) {
             throw InvalidOption::directory($directory, 'belongs to another user, whose code would be run', 'run this as its owner, or name another');
         }
         if (\ini_get('zend.multibyte') === '1') {
             throw InvalidOption::iniSetting('PhpFileStore', 'PHP converts the encoding of its files', 'set zend.multibyte=0');
         }
-        parent::__construct(new Directory($folder, new PhpFormat($payload), $size, $files, $evict, $clock ?? time(...)));
+        parent::__construct(new Directory($folder, new PhpFormat($payload, $folder), $size, $files, $evict, $clock ?? time(...)));
     }
 
     /**

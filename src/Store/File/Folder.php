@@ -22,7 +22,7 @@ final class Folder
     public function __construct(
         string $path,
         private readonly float $timeout,
-        int $others,
+        private readonly int $others,
     ) {
         $this->path = rtrim($path, '/');
         if ($this->path === '') {
@@ -38,6 +38,26 @@ final class Folder
                 'take that right away, or name another',
             );
         }
+    }
+
+    /**
+     * Whether it is there, this user's, and nobody else may change what is in it, or to what place a link of this name leads.
+     * It may have come since the constructor.
+     */
+    public function isOurs(): bool
+    {
+        // PHP keeps the answer for the path it asked for last.
+        clearstatcache();
+        $status = @stat($this->path);
+        if ($status === false || ($status['mode'] & $this->others) !== 0) {
+            return false;
+        }
+        if (!\function_exists('posix_geteuid')) {
+            return true;
+        }
+        $link = @lstat($this->path);
+
+        return $status['uid'] === posix_geteuid() && $link !== false && ($link['uid'] === $status['uid'] || $link['uid'] === 0);
     }
 
     /** @return list<string> paths of the shards that are there */

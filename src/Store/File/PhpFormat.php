@@ -44,6 +44,7 @@ final class PhpFormat implements Format
 
     public function __construct(
         private readonly Payload $payload,
+        private readonly Folder $folder,
     ) {}
 
     public function encode(string $key, mixed $value): string
@@ -92,6 +93,10 @@ final class PhpFormat implements Format
 
     public function read(string $path, object $foreign): ?array
     {
+        if (!$this->folder->isOurs()) {
+            // Another user's code.
+            return null;
+        }
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $target = self::target($path);
             try {

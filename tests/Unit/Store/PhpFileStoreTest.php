@@ -152,6 +152,32 @@ final class PhpFileStoreTest extends TestCase
         new PhpFileStore(posix_geteuid() === 0 ? $scratch->path : '/usr');
     }
 
+    public function testCodeInADirectoryThatAnotherUserHasMadeMeanwhileIsNotRun(): void
+    {
+        $scratch = new Scratch();
+        $directory = "{$scratch->path}/cache";
+        $early = new PhpFileStore($directory);
+        $trap = new PhpFileStore($directory);
+        $trap->save([new Item('key', ['x'])]);
+        foreach ((glob("{$directory}/??/*.php") ?: []) as $file) {
+            file_put_contents($file, "<?php touch('{$scratch->path}/ran'); return [];");
+        }
+        if (posix_geteuid() === 0) {
+            chown($directory, 65_534);
+        } else {
+            chmod($directory, 0o770);
+        }
+        self::assertSame([], $early->fetch(['key'])->items);
+        self::assertFileDoesNotExist("{$scratch->path}/ran");
+        if (posix_geteuid() === 0) {
+            chown($directory, 0);
+        } else {
+            chmod($directory, 0o700);
+        }
+        self::assertSame([], $early->fetch(['key'])->items);
+        self::assertFileExists("{$scratch->path}/ran", 'It would have been.');
+    }
+
     /** @return list<string> */
     private static function code(Scratch $scratch): array
     {
