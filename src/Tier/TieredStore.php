@@ -369,6 +369,12 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
 
             return;
         }
+        if ($tags !== [] && $this->far instanceof self) {
+            // The items came from the near store in between, and not every one tells the tags of what it has.
+            $this->near->clear();
+
+            return;
+        }
         if ($tags !== []) {
             $this->near->invalidateTags(array_map(strval(...), array_keys($tags)));
         }

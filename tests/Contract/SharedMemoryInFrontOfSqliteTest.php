@@ -8,7 +8,9 @@ use Larder\DirectReads;
 use Larder\Item;
 use Larder\SharedMemory;
 use Larder\Store;
+use Larder\Store\ArrayStore;
 use Larder\Store\SharedMemoryStore;
+use Larder\Store\SqliteStore;
 use Larder\Tier\SqliteLog;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -39,6 +41,30 @@ final class SharedMemoryInFrontOfSqliteTest extends TieredStoreContract
         $this->store()->save([new Item('key', 1, 100, ['x', 'y'])]);
         self::assertSame(['x', 'y'], $this->store()->fetch(['key'])->items['key']->tags);
         self::assertSame([], $this->store()->fetch(['key'])->items['key']->tags);
+    }
+
+    /** The pool does not tell it the tags of what it keeps. */
+    public function testAnArrayInFrontOfBothForgetsWhatATagInvalidates(): void
+    {
+        $open = function (): TieredStore {
+            $far = new SqliteStore("{$this->path()}/cache.db", 'test', timeout: 30.0);
+            $log = $far->log();
+
+            return new TieredStore(new ArrayStore(), new TieredStore($this->near('test'), $far, $log), $log);
+        };
+        [$here, $there] = [$open(), $open()];
+        foreach (['own' => $here, 'of another process' => $there] as $whose => $writer) {
+            $there->save([new Item('key', 'old', 100, ['x'])]);
+            self::assertSame('old', $there->read('key'), 'from SQLite into the pool');
+            foreach (['from the pool', 'from the array'] as $where) {
+                $here->beginRequest();
+                self::assertSame('old', $here->read('key'), $where);
+            }
+            $writer->invalidateTags(['x']);
+            $here->beginRequest();
+            self::assertNull($here->read('key'), $whose);
+            $there->beginRequest();
+        }
     }
 
     protected function near(string $name): Store&DirectReads
