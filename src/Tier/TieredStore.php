@@ -37,8 +37,8 @@ use Larder\Token;
  *
  * A value that comes from the far store is kept by the token that the near store gave before the far one was asked: what
  * was applied to the near store in between refuses it. So whatever is delayed wherever, nothing in the near store is older
- * than the events that were applied to it. Fills of keys that this request has seen missing in the far store are no
- * events, as no near store has anything to forget because of them; all other writes are.
+ * than the events that were applied to it. Fills of keys that are missing in the far store are no events where that one
+ * drops nothing by itself, as no near store has anything to forget because of them; all other writes are.
  *
  * The near store is this tier's own. Another cache in it would be read and cleared with it.
  *
@@ -62,6 +62,9 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
 
     /** Since when the log cannot be read. */
     private readonly string $failing;
+
+    /** Whether what is missing in the far store cannot be in any near one. */
+    private readonly bool $isMissingEverywhere;
 
     /** Whether the log was looked at in this request, since the last write. */
     private bool $isUpToDate = false;
@@ -106,6 +109,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             throw InvalidOption::range('grace', $grace, '0 seconds or more');
         }
         $this->leases = $far instanceof Leases ? $far : new AddedLeases($far);
+        $this->isMissingEverywhere = $this->has($far, Capability::Retention);
         $this->absent = new \stdClass();
         $this->followed = Key::internal('tier', 'followed');
         $this->failing = Key::internal('tier', 'failing');
@@ -193,21 +197,25 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
         if ($items === []) {
             return [];
         }
-        $tellsNothing = $mode === SaveMode::Set;
+        // Where there are more than two tiers, the last of them knows.
+        $tellsNothing = $mode === SaveMode::Set && $this->isMissingEverywhere && !$this->far instanceof self;
         $keys = [];
         foreach ($items as $item) {
             $keys[] = $item->key;
             $tellsNothing = $tellsNothing && $item->fill && $item->token !== null && isset($this->missing[$item->key]);
             unset($this->missing[$item->key]);
         }
-        $save = fn(): array => $this->far->save($items, $mode);
         if ($tellsNothing) {
             $this->missed = null;
-
-            return $save();
+            // Somebody else may have stored something since, which near stores may have by now.
+            $keys = $this->far->save($items, SaveMode::Add);
+            if ($keys === []) {
+                return [];
+            }
+            $items = array_values(array_filter($items, static fn(Item $item): bool => \in_array($item->key, $keys, true)));
         }
 
-        return $this->record(Event::keys($keys), $save);
+        return $this->record(Event::keys($keys), fn(): array => $this->far->save($items, $mode));
     }
 
     public function delete(array $keys, ?Token $token = null): array

@@ -109,6 +109,37 @@ final class TieredStoreTest extends TestCase
         self::assertSame('filled early', $tier->read('key'));
     }
 
+    public function testAFillOfWhatTheFarStoreHasEvictedIsHeardOf(): void
+    {
+        $path = "{$this->scratch->path}/evicting.db";
+        $open = static function () use ($path): TieredStore {
+            $far = new SqliteStore($path, timeout: 30.0, size: 1 << 20);
+
+            return new TieredStore(new ArrayStore(), $far, $far->log());
+        };
+        [$here, $there] = [$open(), $open()];
+        $here->save([new Item('key', 'old')]);
+        $there->beginRequest();
+        self::assertSame('old', $there->read('key'));
+        $this->evict($path, 'key');
+        $here->beginRequest();
+        $token = $here->fetch(['key'])->tokens['key'];
+        self::assertSame([], $here->save([new Item('key', 'new', null, [], $token, true)]));
+        $there->beginRequest();
+        self::assertSame('new', $there->read('key'));
+    }
+
+    public function testAFillInPlaceOfAnotherIsHeardOf(): void
+    {
+        [$first, $second, $reader] = [$this->tier(), $this->other(), $this->other()];
+        $tokens = [$first->fetch(['key', 'other'])->tokens, $second->fetch(['key'])->tokens];
+        $first->save([new Item('key', 'first', null, [], $tokens[0]['key'], true), new Item('other', 1, null, [], $tokens[0]['other'], true)]);
+        self::assertSame('first', $reader->read('key'));
+        self::assertSame([], $second->save([new Item('key', 'second', null, [], $tokens[1]['key'], true)]));
+        $reader->beginRequest();
+        self::assertSame('second', $reader->read('key'));
+    }
+
     public function testACacheThatMissesAsksTheFarStoreOnce(): void
     {
         $tier = $this->tier();
@@ -295,6 +326,14 @@ final class TieredStoreTest extends TestCase
         $tier->read('a');
         self::assertSame([2, 2], [$tier->statistics()->items, $tier->statistics()->details['near items']]);
         self::assertSame(['a', 'b'], [...$tier->keys()]);
+    }
+
+    private function evict(string $path, string $key): void
+    {
+        $database = new \SQLite3($path);
+        $database->busyTimeout(30_000);
+        $database->exec("DELETE FROM \"items:larder\" WHERE key = CAST('{$key}' AS BLOB)");
+        self::assertSame(1, $database->changes());
     }
 
     /** @return list<string> what the far store was asked */
