@@ -137,9 +137,13 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             $this->bringUpToDate();
         }
         if ($this->isTrusted) {
-            $value = $this->near->read($key, $this->absent);
-            if ($value !== $this->absent) {
-                return $value;
+            try {
+                $value = $this->near->read($key, $this->absent);
+                if ($value !== $this->absent) {
+                    return $value;
+                }
+            } catch (StoreUnavailable) {
+                $this->isTrusted = false;
             }
         }
         $fetched = $this->fetch([$key]);

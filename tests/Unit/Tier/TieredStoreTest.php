@@ -286,8 +286,13 @@ final class TieredStoreTest extends TestCase
         $tier->fetch(['key']);
         $tier->save([new Item('other', 1)]);
         self::assertSame('new', $tier->read('key'), 'It has followed since.');
-        $this->near->isDown = true;
-        self::assertSame('new', $tier->fetch(['key'])->items['key']->value ?? null);
+        foreach ([fn(): mixed => $tier->read('key'), fn(): mixed => $tier->fetch(['key'])->items['key']->value ?? null] as $read) {
+            $this->near->isDown = true;
+            self::assertSame('new', $read(), 'It fails after it has followed.');
+            $this->near->isDown = false;
+            $tier->beginRequest();
+            self::assertSame('new', $tier->read('key'));
+        }
     }
 
     /** Where the database is full and drops nothing, there is no room for events either. */
