@@ -16,6 +16,8 @@ use Larder\Exception\StoreUnavailable;
  */
 final class Database
 {
+    private const BUSY = 5;
+
     private const FULL = 13;
 
     private ?\SQLite3 $connection = null;
@@ -245,10 +247,29 @@ final class Database
         return $this->connection = $connection;
     }
 
-    /** Makes the tables, which most connections find there. */
+    /**
+     * Makes the tables, which most connections find there. Where several do so at once, each reads before it writes, and
+     * SQLite does not let one wait that holds what the other waits for: it says at once that the database is locked.
+     */
     private function install(): void
     {
-        $connection = $this->connection();
+        $end = hrtime(true) + (int) (1e9 * $this->timeout);
+        for ($pause = 1_000; ; $pause = min(2 * $pause, 50_000)) {
+            try {
+                $this->makeTables($this->connection());
+
+                return;
+            } catch (\Exception $failure) {
+                if ($this->connection?->lastErrorCode() !== self::BUSY || hrtime(true) > $end) {
+                    throw $failure;
+                }
+            }
+            usleep($pause);
+        }
+    }
+
+    private function makeTables(\SQLite3 $connection): void
+    {
         // Only a database without tables takes this up.
         $connection->exec('PRAGMA auto_vacuum = INCREMENTAL');
         $connection->exec('PRAGMA journal_mode = WAL');
