@@ -9,23 +9,21 @@ use Larder\Token;
 /**
  * The tokens of what was missing in this request, so that a later set of the same key is known for the fill that
  * it is, and judged by the moment before its value was computed. Bounded: when there are too many, the older half
- * goes, and the oldest of those judges whatever is not in the table.
+ * goes, and what is set of those is a write like any other. No token of another key can judge it: stores count by key or by
+ * groups of keys, and a key that was never missed is no fill at all.
  */
 final class Misses
 {
-    private const MOST = 1_024;
+    private const MOST = 16_384;
 
     /** @var array<array-key, Token> */
     private array $tokens = [];
-
-    private ?Token $floor = null;
 
     public function note(string $key, Token $token): void
     {
         // The first miss counts: what is stored later may have been computed since then.
         $this->tokens[$key] ??= $token;
         if (\count($this->tokens) > self::MOST) {
-            $this->floor ??= $this->tokens[array_key_first($this->tokens)];
             $this->tokens = \array_slice($this->tokens, self::MOST >> 1, null, true);
         }
     }
@@ -38,8 +36,9 @@ final class Misses
      */
     public function noteUnknown(array $keys): void
     {
+        $unknown = new Token('', 0);
         foreach ($keys as $key) {
-            $this->note($key, new Token('', 0));
+            $this->note($key, $unknown);
         }
     }
 
@@ -51,7 +50,7 @@ final class Misses
 
     public function take(string $key): ?Token
     {
-        $token = $this->tokens[$key] ?? $this->floor;
+        $token = $this->tokens[$key] ?? null;
         unset($this->tokens[$key]);
 
         return $token;
@@ -65,6 +64,5 @@ final class Misses
     public function clear(): void
     {
         $this->tokens = [];
-        $this->floor = null;
     }
 }

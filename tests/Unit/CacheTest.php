@@ -384,17 +384,53 @@ final class CacheTest extends TestCase
         self::assertSame(['beginRequest'], array_values(array_intersect($chaos->calls, ['beginRequest'])));
     }
 
-    public function testOfMoreMissesThanAreRememberedTheOldestJudges(): void
+    public function testALateFillIsRefusedAfterThousandsOfOtherMisses(): void
     {
         $store = new ArrayStore();
         $cache = new Cache($store);
-        for ($i = 0; $i < 2_000; $i++) {
+        for ($i = 0; $i < 16_000; $i++) {
             $cache->get("key {$i}");
         }
         (new Cache($store))->delete('key 0');
         self::assertFalse($cache->set('key 0', 'stale'));
         self::assertTrue($cache->set('key 1', 'fine'));
-        self::assertTrue($cache->set('key 1999', 'fine'));
+        self::assertTrue($cache->set('key 15999', 'fine'));
+    }
+
+    public function testWhatWasNeverMissedIsAWriteHoweverManyOtherMissesThereWere(): void
+    {
+        $scratch = new Scratch();
+        foreach ([new ArrayStore(), new FileStore("{$scratch->path}/cache")] as $store) {
+            $import = new Cache($store);
+            for ($i = 0; $i < 20_000; $i += 1_000) {
+                $import->getMany(array_map(static fn(int $n): string => "absent {$n}", range($i, $i + 999)));
+            }
+            self::assertTrue($import->set('written', 1));
+            self::assertTrue($import->delete('written'));
+            self::assertTrue($import->set('written', 2));
+            self::assertTrue($import->set('written', 3));
+
+            $other = new Cache($store);
+            self::assertNull($other->get('key'));
+            self::assertTrue($import->set('key', 'new'));
+            self::assertFalse($other->set('key', 'computed before'));
+            // The refusal leaves nothing, or the new value; never the old one.
+            self::assertNotSame('computed before', $import->get('key'));
+        }
+    }
+
+    public function testAnOutageWithManyReadsRefusesOnlyWhatWasRead(): void
+    {
+        $chaos = new ChaosStore(new ArrayStore());
+        $cache = new Cache($chaos);
+        $chaos->isDown = true;
+        for ($i = 0; $i < 20_000; $i++) {
+            $cache->get("key {$i}");
+        }
+        $chaos->isDown = false;
+        self::assertFalse($cache->set('key 19999', 'stale'));
+        self::assertTrue($cache->set('never read', 'fine'));
+        self::assertSame('fine', $cache->get('never read'));
     }
 
     public function testANamespaceIsACacheOfItsOwn(): void
