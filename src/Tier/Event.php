@@ -8,7 +8,7 @@ namespace Larder\Tier;
 final class Event
 {
     /** Bytes; what takes more in a log is written down as everything. */
-    private const LONGEST = 1 << 18;
+    private const LONGEST = 1 << 13;
 
     /**
      * @param list<string> $keys

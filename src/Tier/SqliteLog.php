@@ -27,6 +27,9 @@ final class SqliteLog implements Log
 
     private const RECORDS_PER_TRIM = 256;
 
+    /** Bytes of events; for one that has more to follow it is better to start anew. */
+    private const MOST_NEWS = 1 << 20;
+
     private readonly HeadFile $head;
 
     /**
@@ -81,9 +84,11 @@ final class SqliteLog implements Log
                         "INSERT INTO {$this->schema->log} SELECT ifnull(max(id), 0) + 1, randomblob(8), ? FROM {$this->schema->log}",
                         $event->packed(),
                     );
-                    if (mt_rand(1, self::RECORDS_PER_TRIM) === 1) {
-                        $this->database->change("DELETE FROM {$this->schema->log} WHERE id <= (SELECT max(id) FROM {$this->schema->log}) - ?", self::KEPT);
-                    }
+                    $this->database->change(
+                        "DELETE FROM {$this->schema->log} WHERE id <= (SELECT CASE last % ? WHEN 0 THEN last - ? END FROM (SELECT max(id) AS last FROM {$this->schema->log}))",
+                        self::RECORDS_PER_TRIM,
+                        self::KEPT,
+                    );
                 },
                 function () use (&$begun): void {
                     $begun = $this->head->begin();
@@ -111,7 +116,13 @@ final class SqliteLog implements Log
         $parts = explode(':', $position, 2);
         $events = [];
         $id = (int) $parts[0];
-        foreach ($this->database->rows("SELECT id, hex(nonce), event FROM {$this->schema->log} WHERE id >= ? ORDER BY id", $id) as $i => [$next, $nonce, $packed]) {
+        $rows = $this->database->rows(
+            "SELECT id, hex(nonce), event FROM {$this->schema->log} WHERE id >= ? AND (SELECT total(length(event)) FROM {$this->schema->log} WHERE id > ?) <= ? ORDER BY id",
+            $id,
+            $id,
+            self::MOST_NEWS,
+        );
+        foreach ($rows as $i => [$next, $nonce, $packed]) {
             if ($next !== $id + $i || ($i === 0 && $nonce !== ($parts[1] ?? ''))) {
                 return null;
             }
