@@ -150,7 +150,8 @@ final class SqliteLog implements Log
     private function repair(): void
     {
         try {
-            $this->database->atomically(function (): void {
+            // Whoever writes has not died, and makes it even when that is over.
+            $this->database->atomicallyAtOnce(function (): void {
                 $this->head->repair();
             });
         } catch (StoreUnavailable|Full) {

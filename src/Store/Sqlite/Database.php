@@ -130,6 +130,24 @@ final class Database
     }
 
     /**
+     * As atomically(), but waits for no other writer.
+     *
+     * @param \Closure(): void $work
+     *
+     * @throws StoreUnavailable
+     * @throws Full
+     */
+    public function atomicallyAtOnce(\Closure $work): void
+    {
+        $this->attempt(fn(): bool => $this->connection()->busyTimeout(0));
+        try {
+            $this->atomically($work);
+        } finally {
+            $this->connection?->busyTimeout($this->patience());
+        }
+    }
+
+    /**
      * @template T
      *
      * @param \Closure(): T $work
@@ -234,7 +252,7 @@ final class Database
         $isNew = !file_exists($this->path);
         $connection = new \SQLite3($this->path);
         $connection->enableExceptions(true);
-        $connection->busyTimeout((int) round($this->timeout * 1000));
+        $connection->busyTimeout($this->patience());
         if ($isNew && \function_exists('posix_geteuid') && posix_geteuid() === 0) {
             $directory = \dirname($this->path);
             @chown($this->path, (int) fileowner($directory));
@@ -286,6 +304,12 @@ final class Database
             $this->isLimited = true;
             $connection->exec('PRAGMA max_page_count = ' . intdiv((int) $this->size, max(512, $this->pragma('page_size'))));
         }
+    }
+
+    /** Milliseconds. */
+    private function patience(): int
+    {
+        return (int) round($this->timeout * 1000);
     }
 
     private function close(): void

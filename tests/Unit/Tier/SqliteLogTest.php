@@ -161,6 +161,24 @@ final class SqliteLogTest extends TestCase
         self::assertNotNull($log->head());
     }
 
+    public function testAReaderDoesNotWaitForAWriterThatTakesLong(): void
+    {
+        $log = $this->log();
+        $log->record(Event::keys(['x']), static fn(): bool => true);
+        file_put_contents("{$this->scratch->path}/cache.db-head-larder", 'x', \FILE_APPEND);
+        $position = $log->since(null)->position;
+        $writer = $this->database();
+        $writer->exec('BEGIN IMMEDIATE');
+        $this->now += 60;
+        $begun = hrtime(true);
+        self::assertTrue($log->since($position)->isComplete);
+        self::assertLessThan(20, (hrtime(true) - $begun) / 1e9, 'It has waited for its timeout of 30 seconds.');
+        self::assertNull($log->head());
+        $writer->exec('ROLLBACK');
+        self::assertTrue($log->since($position)->isComplete);
+        self::assertNotNull($log->head());
+    }
+
     public function testAnEventThatIsTooLongOrDamagedStandsForEverything(): void
     {
         $long = Event::keys(array_map(static fn(int $i): string => str_repeat('x', 1_000) . $i, range(0, 9)));
