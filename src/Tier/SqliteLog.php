@@ -30,6 +30,9 @@ final class SqliteLog implements Log
     /** Bytes of events; for one that has more to follow it is better to start anew. */
     private const MOST_NEWS = 1 << 20;
 
+    /** Links to links, as many as the kernel follows. */
+    private const MOST_LINKS = 40;
+
     private readonly HeadFile $head;
 
     /**
@@ -46,7 +49,7 @@ final class SqliteLog implements Log
         private readonly \Closure $together,
         \Closure $clock,
     ) {
-        $this->head = new HeadFile("{$database->path}-head-{$schema->prefix}", $timeout, $clock);
+        $this->head = new HeadFile(self::followed($database->path) . "-head-{$schema->prefix}", $timeout, $clock);
     }
 
     public function head(): ?string
@@ -145,6 +148,20 @@ final class SqliteLog implements Log
             // Somebody has emptied it.
             $this->database->change($this->schema->startOfLog());
         } while (true);
+    }
+
+    /** The file that a path stands for, also if it is not there yet: one database has one head. */
+    private static function followed(string $path): string
+    {
+        for ($links = 0; $links < self::MOST_LINKS && is_link($path); $links++) {
+            $target = \function_exists('readlink') ? @readlink($path) : realpath($path);
+            if ($target === false) {
+                break;
+            }
+            $path = str_starts_with($target, '/') ? $target : \dirname($path) . "/{$target}";
+        }
+
+        return $path;
     }
 
     private function repair(): void

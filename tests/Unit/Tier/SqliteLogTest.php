@@ -179,6 +179,22 @@ final class SqliteLogTest extends TestCase
         self::assertNotNull($log->head());
     }
 
+    /** SQLite follows it, and so does everyone who has opened the database by its own name. */
+    public function testADatabaseHasOneHeadByWhicheverNameItIsOpened(): void
+    {
+        mkdir("{$this->scratch->path}/links");
+        symlink('../cache.db', "{$this->scratch->path}/links/first.db");
+        symlink("{$this->scratch->path}/links/first.db", "{$this->scratch->path}/links/second.db");
+        $named = (new SqliteStore("{$this->scratch->path}/links/second.db", timeout: 30.0))->log();
+        $named->record(Event::keys(['x']), static fn(): bool => true);
+        $log = $this->log();
+        $before = $log->head();
+        self::assertNotNull($before);
+        $named->record(Event::keys(['y']), static fn(): bool => true);
+        self::assertNotSame($before, $log->head());
+        self::assertSame($named->head(), $log->head());
+    }
+
     public function testAnEventThatIsTooLongOrDamagedStandsForEverything(): void
     {
         $long = Event::keys(array_map(static fn(int $i): string => str_repeat('x', 1_000) . $i, range(0, 9)));
