@@ -23,11 +23,29 @@ final class ClassNames
      */
     public static function in(string $serialized): array
     {
+        return self::read($serialized)[0];
+    }
+
+    /**
+     * Those that read bytes of a form of their own, in which there may be names of classes that in() does not find.
+     *
+     * @return list<string> no name twice
+     *
+     * @throws \UnexpectedValueException if these are no such bytes
+     */
+    public static function withOwnForm(string $serialized): array
+    {
+        return self::read($serialized)[1];
+    }
+
+    /** @return array{list<string>, list<string>} */
+    private static function read(string $serialized): array
+    {
         // Most values have no object in them, and need not be read.
         if (preg_match('/[OCE]:\d+:"/', $serialized) !== 1) {
-            return [];
+            return [[], []];
         }
-        $names = [];
+        $names = $own = [];
         $end = \strlen($serialized);
         for ($at = 0; $at < $end;) {
             if (preg_match(self::TOKEN, $serialized, $token, \PREG_UNMATCHED_AS_NULL, $at) !== 1) {
@@ -41,11 +59,14 @@ final class ClassNames
             } elseif (isset($token['name'])) {
                 $name = substr($serialized, $at, (int) $token['name']);
                 $names[$kind === 'E' ? explode(':', $name)[0] : $name] = true;
+                if ($kind === 'C') {
+                    $own[$name] = true;
+                }
                 $at = self::afterName($serialized, $kind, $at + \strlen($name));
             }
         }
 
-        return array_map(strval(...), array_keys($names));
+        return [array_map(strval(...), array_keys($names)), array_map(strval(...), array_keys($own))];
     }
 
     /** @param int $at where the quotation mark is that closes the name */

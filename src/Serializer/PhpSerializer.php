@@ -33,7 +33,7 @@ final class PhpSerializer implements Serializer
 
     public function unserialize(string $bytes): mixed
     {
-        $value = @unserialize($this->allowed($bytes));
+        $value = @unserialize($this->allowed($bytes), ['allowed_classes' => $this->allowed === null ? true : array_map(strval(...), array_keys($this->allowed))]);
         if ($value === false && $bytes !== 'b:0;') {
             throw new \UnexpectedValueException('The bytes are not a serialised value.');
         }
@@ -52,6 +52,12 @@ final class PhpSerializer implements Serializer
         foreach ($this->allowed === null ? [] : ClassNames::in($bytes) as $class) {
             if (!isset($this->allowed[strtolower($class)])) {
                 throw new \UnexpectedValueException("the class {$class} is not among the allowed ones");
+            }
+        }
+        foreach ($this->allowed === null ? [] : ClassNames::withOwnForm($bytes) as $class) {
+            // PHP's own classes read objects in theirs, and have not written them since PHP 7.4.
+            if (!method_exists($class, 'unserialize') || !(new \ReflectionMethod($class, 'unserialize'))->isUserDefined()) {
+                throw new \UnexpectedValueException("the class {$class} has no form of its own that could be judged");
             }
         }
 

@@ -261,6 +261,30 @@ final class PayloadTest extends TestCase
         }
     }
 
+    public function testAClassThatIsNotAllowedIsNotMadeInTheFormOfAnother(): void
+    {
+        $trap = serialize(new Trap());
+        $forms = [
+            'ArrayObject' => "x:i:0;a:1:{i:0;{$trap}};m:a:0:{}",
+            'ArrayIterator' => "x:i:0;a:1:{i:0;{$trap}};m:a:0:{}",
+            'SplObjectStorage' => "x:i:1;{$trap},i:1;;m:a:0:{}",
+        ];
+        foreach ($forms as $class => $form) {
+            $bytes = \sprintf('C:%d:"%s":%d:{%s}', \strlen($class), $class, \strlen($form), $form);
+            $sprung = Trap::sprung();
+            unserialize($bytes);
+            self::assertSame($sprung + 1, Trap::sprung(), 'It is made where all classes are allowed.');
+            try {
+                (new PhpSerializer([$class]))->unserialize($bytes);
+                self::fail("{$class} was read.");
+            } catch (\UnexpectedValueException $refusal) {
+                self::assertStringContainsString($class, $refusal->getMessage());
+            }
+            self::assertSame($sprung + 1, Trap::sprung());
+        }
+        self::assertEquals(new \ArrayObject([1]), (new PhpSerializer(['arrayobject']))->unserialize(serialize(new \ArrayObject([1]))));
+    }
+
     /** @return iterable<string, array{string, string}> */
     public static function wrongOptions(): iterable
     {
