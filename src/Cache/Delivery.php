@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Health;
 use Larder\Store;
+use Larder\Store\NamespacedStore;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -76,7 +77,8 @@ final class Delivery
     public function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
     {
         try {
-            if (!$this->isAvailable() && !$clears) {
+            // A clear delivers whatever was not, but that of a part leaves what the whole has missed.
+            if (!$this->isAvailable() && (!$clears || $this->isPart())) {
                 $this->repair();
             }
             $answer = $ask($this->store);
@@ -87,7 +89,6 @@ final class Delivery
             return null;
         }
         if (!$this->available) {
-            // Also true after a clear, which delivers whatever was not.
             $this->forget();
             $this->available = true;
             $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
@@ -162,8 +163,9 @@ final class Delivery
     {
         if ($clears) {
             $this->store->clear();
-
-            return;
+            if (!$this->isPart()) {
+                return;
+            }
         }
         if ($tags !== []) {
             $this->store->invalidateTags($tags);
@@ -186,7 +188,9 @@ final class Delivery
         $this->keys += array_fill_keys($keys, true);
         $this->tags += array_fill_keys($tags, true);
         if ($clears || \count($this->keys) + \count($this->tags) > self::MOST_UNDELIVERED) {
+            $kept = $this->isPart() && \count($this->tags) <= self::MOST_UNDELIVERED ? $this->tags : [];
             $this->forget();
+            $this->tags = $kept;
             $this->clearPending = true;
         }
         if ($this->journal !== null) {
@@ -203,6 +207,12 @@ final class Delivery
                 'tags' => $tags,
             ]);
         }
+    }
+
+    /** Whether its clear() leaves items of others, whose tags it may have failed to invalidate. */
+    private function isPart(): bool
+    {
+        return $this->store instanceof NamespacedStore;
     }
 
     private function forget(): void

@@ -433,6 +433,34 @@ final class CacheTest extends TestCase
         self::assertSame('fine', $cache->get('never read'));
     }
 
+    /** @return iterable<string, array{bool}> */
+    public static function clears(): iterable
+    {
+        yield 'a clear after the outage' => [false];
+        yield 'one in it, too' => [true];
+    }
+
+    #[DataProvider('clears')]
+    public function testTheClearOfANamespaceDeliversWhatTheWholeHasMissed(bool $alsoInTheOutage): void
+    {
+        $chaos = new ChaosStore(new ArrayStore());
+        $cache = new Cache($chaos);
+        $part = $cache->namespace('shop');
+        self::assertTrue($cache->set('key', 'old', tags: ['tag']));
+        self::assertTrue($part->set('key', 'old'));
+        $chaos->isDown = true;
+        self::assertFalse($part->invalidateTags(['tag']));
+        if ($alsoInTheOutage) {
+            self::assertFalse($part->clear());
+        }
+        self::assertTrue($part->health()->isFlagged());
+        $chaos->isDown = false;
+        self::assertTrue($part->clear());
+        self::assertFalse($part->health()->isFlagged());
+        self::assertNull($part->get('key'));
+        self::assertNull((new Cache($chaos))->get('key'));
+    }
+
     public function testANamespaceIsACacheOfItsOwn(): void
     {
         $cache = new Cache(new ArrayStore());
