@@ -159,14 +159,17 @@ final class Payload
 
     private static function unserialized(Serializer $serializer, string $bytes, mixed $foreign): mixed
     {
-        $callback = ini_set('unserialize_callback_func', self::class . '::refuseClass');
+        // A host may have disabled it; then such an object is in the value, as PHP has it without this.
+        $callback = \function_exists('ini_set') ? ini_set('unserialize_callback_func', self::class . '::refuseClass') : null;
         try {
             return $serializer->unserialize($bytes);
         } catch (\Throwable) {
             // A class that changed or is gone, or damage: computing the value again repairs it.
             return $foreign;
         } finally {
-            ini_set('unserialize_callback_func', (string) $callback);
+            if ($callback !== null) {
+                ini_set('unserialize_callback_func', (string) $callback);
+            }
         }
     }
 

@@ -47,6 +47,9 @@ final class PhpFileStore extends DirectoryStore
         if (is_dir($folder->path) && !$folder->isOurs()) {
             throw InvalidOption::directory($directory, 'belongs to another user, whose code would be run', 'run this as its owner, or name another');
         }
+        if (!\function_exists('symlink') || !\function_exists('readlink')) {
+            throw InvalidOption::iniSetting('PhpFileStore', 'symlink() or readlink() is disabled', 'take them out of disable_functions, or use FileStore');
+        }
         if (\ini_get('zend.multibyte') === '1') {
             throw InvalidOption::iniSetting('PhpFileStore', 'PHP converts the encoding of its files', 'set zend.multibyte=0');
         }

@@ -49,13 +49,19 @@ final class Secret
         $path = "{$this->folder->path}/secret";
         $temporary = "{$this->folder->path}/.secret-" . bin2hex(random_bytes(12));
         $made = @file_put_contents($temporary, random_bytes(self::BYTES)) === self::BYTES && @chmod($temporary, 0o600);
-        if ($made && !@link($temporary, $path) && $this->read() === null && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0))) {
+        if ($made && !self::link($temporary, $path) && $this->read() === null && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0))) {
             // A secret of the wrong length, or that others could read, is none; one of another user's he may still need.
             @rename($temporary, $path);
         }
         @unlink($temporary);
 
         return $this->read();
+    }
+
+    /** Where a host has disabled link(), of two that make it at the same moment the second wins, which is misses. */
+    private static function link(string $temporary, string $path): bool
+    {
+        return \function_exists('link') ? @link($temporary, $path) : !file_exists($path) && @rename($temporary, $path);
     }
 
     /**

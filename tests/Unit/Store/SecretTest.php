@@ -59,4 +59,28 @@ final class SecretTest extends TestCase
         clearstatcache();
         self::assertSame(0o600, (int) fileperms("{$scratch->path}/secret") & 0o777);
     }
+
+    public function testFilesWorkWhereAHostHasDisabledFunctions(): void
+    {
+        $code = <<<'CODE'
+            require $argv[1];
+            $save = static fn() => (new Larder\Store\FileStore($argv[2]))->save([new Larder\Item('key', ['array'])]);
+            echo json_encode([$save(), $save(), (new Larder\Store\FileStore($argv[2]))->fetch(['key'])->items['key']->value ?? null]);
+            try {
+                new Larder\Store\PhpFileStore("{$argv[2]}/code");
+            } catch (Larder\Exception\InvalidOption $mistake) {
+                echo $mistake->getMessage();
+            }
+            CODE;
+        $scratch = new Scratch();
+        $process = proc_open(
+            [\PHP_BINARY, '-d', 'disable_functions=ini_set,link,symlink,readlink', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path],
+            [1 => ['pipe', 'w']],
+            $pipes,
+        );
+        self::assertIsResource($process);
+        $said = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+        self::assertSame('[[],[],["array"]]PhpFileStore cannot work while symlink() or readlink() is disabled; take them out of disable_functions, or use FileStore.', $said);
+    }
 }
