@@ -86,11 +86,15 @@ final readonly class TerminalReport
 
     private function promises(Findings $findings): void
     {
+        $promises = Promises::of($findings);
+        if ($promises === []) {
+            return; // the experiments of this run show none
+        }
         $this->output->writeln("\n<info>The promises of this run</info> (ratios of paired blocks with their 95 % intervals)");
         $table = new Table($this->output);
         $table->setHeaders(['promise', 'found', 'bound', '']);
         $unmeasured = 0;
-        foreach (Promises::of($findings) as $promise) {
+        foreach ($promises as $promise) {
             if ($promise->state === PromiseState::NotMeasured) {
                 $unmeasured++;
                 continue;
@@ -103,6 +107,8 @@ final readonly class TerminalReport
             ]);
         }
         $table->render();
-        $this->output->writeln("  {$unmeasured} promises were not measured by this run.");
+        if ($unmeasured > 0) {
+            $this->output->writeln("  {$unmeasured} promises were not measured by this run.");
+        }
     }
 }
