@@ -84,26 +84,25 @@ TEST(second_set, "only the first set after a miss is judged by it; the next is a
     close_two();
 }
 
-TEST(another_request, "a miss is forgotten when its request ends")
+static void expect_miss_is_forgotten_by(void (*begin)(larder_pool *pool))
 {
     open_two(4 * MIB);
     CHECK(miss(here, "k"));
     put_text(there, "k", "newer");
-    larder_pool_leave(here);
+    begin(here);
     EQUAL(put_under(here, "k", "true", &as_missed), LARDER_OK);
     CHECK(holds_text(there, "k", "true"));
     close_two();
 }
 
+TEST(another_request, "a miss is forgotten when its request ends")
+{
+    expect_miss_is_forgotten_by(larder_pool_leave);
+}
+
 TEST(another_begins, "a miss is forgotten when its process begins another request")
 {
-    open_two(4 * MIB);
-    CHECK(miss(here, "k"));
-    put_text(there, "k", "newer");
-    larder_pool_begin_another(here);
-    EQUAL(put_under(here, "k", "true", &as_missed), LARDER_OK);
-    CHECK(holds_text(there, "k", "true"));
-    close_two();
+    expect_miss_is_forgotten_by(larder_pool_begin_another);
 }
 
 TEST(fills_overlap, "fills that overlap each other do not refuse each other, and do not move the clock")
