@@ -47,9 +47,12 @@ use Larder\Ttl;
  * A tag has a stamp only once it was invalidated. If there are too many, the older half goes, and what stands for them is
  * the tick of the youngest of those; prune() finds out which ones no item can need.
  *
- * As long as no tag was invalidated, reading needs no script: a plain MGET of the clock, the items and the guards tells
- * all. In each request, the first read finds out; if it meets an item that needs a look at its tags, that is a second
- * round trip, and from then on all reads of that request are scripts.
+ * As long as no tag was invalidated and nothing is missing, reading needs no script: a plain MGET of the clock, the items and
+ * the guards tells all, and costs the server less. A read is plain if the one before it could have been; the first one
+ * is a script, so that it is one round trip whatever it finds. What a plain read cannot tell is asked in a second one.
+ *
+ * A write says how long we wait for its answer, by the server's clock. Reads bring the time along; a write that no read
+ * came before asks for it, which is a second round trip, once a minute.
  *
  * In a cluster (Redis Cluster), items are divided into shards by their keys; each has its names in one slot, with a clock, tags and
  * guards of its own. An invalidation reaches all of them, so that no read ever has to look elsewhere: one round trip to each
@@ -73,8 +76,8 @@ final class RedisStore implements Store, Leases
 
     private readonly Layout $layout;
 
-    /** Whether a tag was invalidated in this epoch, as far as we know. */
-    private bool $tagsAreInUse = false;
+    /** Whether the last read found no tag invalidated and nothing missing: then a plain one probably tells all next time. */
+    private bool $readsPlainly = false;
 
     /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
     private int $lag = 0;
@@ -137,7 +140,7 @@ final class RedisStore implements Store, Leases
 
     public function fetch(array $keys): Fetched
     {
-        $found = $this->tagsAreInUse ? [] : $this->readPlainly($keys);
+        $found = $this->readsPlainly ? $this->readPlainly($keys) : [];
         $open = [];
         foreach ($keys as $i => $key) {
             if (!isset($found[$i])) {
@@ -347,7 +350,7 @@ final class RedisStore implements Store, Leases
         if ($commands === []) {
             return [];
         }
-        $asksTime = microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR;
+        $asksTime = $this->asksTime();
         $replies = $this->scripts->send($asksTime ? [...$commands, ['TIME']] : $commands);
         if ($asksTime) {
             $this->compareClocks(self::time(array_pop($replies)));
@@ -359,7 +362,6 @@ final class RedisStore implements Store, Leases
                 continue;
             }
             $invalidated = substr($clock, 14, 6);
-            $this->tagsAreInUse = $this->tagsAreInUse || $invalidated !== "\0\0\0\0\0\0";
             $at = 1;
             foreach ($numbers[$command] as $i => $key) {
                 [$bytes, $guard] = [$reply[$at] ?? null, $reply[$at + 1] ?? null];
@@ -392,26 +394,31 @@ final class RedisStore implements Store, Leases
         $calls = $numbers = [];
         foreach ($this->grouped($keys) as $shard => $chunks) {
             foreach ($chunks as $chunk) {
-                $calls[] = [Script::Fetch, $this->names($shard, $chunk, $name), []];
+                $calls[] = [Script::Fetch, $this->names($shard, $chunk, $name), [$this->asksTime() ? '1' : '0']];
                 $numbers[] = $chunk;
             }
         }
         $found = [];
+        $couldBePlain = true;
         foreach ($this->scripts->run($calls) as $call => $reply) {
-            if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_int($reply[1] ?? null) || !\is_int($reply[2] ?? null)) {
+            if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_int($reply[1] ?? null) || !\is_int($reply[2] ?? null) || !\is_int($reply[3] ?? null)) {
                 throw Scripts::nonsense();
             }
             if ($reply[2] > 0) {
                 $this->compareClocks($reply[2]);
             }
             $token = new Token($reply[0], $reply[1]);
-            $at = 3;
+            $couldBePlain = $couldBePlain && $reply[3] === 1;
+            $at = 4;
             foreach ($numbers[$call] as $i => $key) {
                 $bytes = $reply[$at++] ?? null;
                 $isStale = \is_array($bytes);
                 $bytes = $isStale ? $bytes[0] ?? null : $bytes;
                 $found[$i] = [\is_string($bytes) ? $this->parsed($key, $bytes) : null, $token, $isStale];
             }
+        }
+        if ($name === null) {
+            $this->readsPlainly = $couldBePlain;
         }
 
         return $found;
@@ -437,12 +444,18 @@ final class RedisStore implements Store, Leases
         if ($this->patience <= 0.0) {
             return (string) \PHP_INT_MAX;
         }
-        if (microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR) {
+        if ($this->asksTime()) {
             [$time] = $this->scripts->send([['TIME']]);
             $this->compareClocks(self::time($time));
         }
 
         return (string) ((int) ((microtime(true) + 0.9 * $this->patience) * 1000) + $this->lag);
+    }
+
+    /** Whether it is time to compare the server's clock with ours. */
+    private function asksTime(): bool
+    {
+        return microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR;
     }
 
     /** @return int in ms */

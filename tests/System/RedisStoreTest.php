@@ -6,6 +6,7 @@ namespace Larder\Tests\System;
 
 use Larder\Dsn;
 use Larder\Item;
+use Larder\Leases;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\Redis\Connection;
@@ -18,6 +19,7 @@ use Larder\Store\Redis\Walk;
 use Larder\Store\RedisStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 /** What a RedisStore costs its server: round trips, and memory. */
@@ -76,6 +78,38 @@ final class RedisStoreTest extends TestCase
         $before = $proxy->roundTrips();
         $operation($store);
         self::assertSame(1, $proxy->roundTrips() - $before);
+    }
+
+    /** As in a web request: the process has done nothing yet that could have told it what to expect. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testAlsoTheFirstOperationsOfAProcessAreOneRoundTripEach(string $client): void
+    {
+        $proxy = new Proxy(self::$server->socket ?? '');
+        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=first-{$client}")->open();
+        $writer = $open();
+        $writer->save([new Item('old', 'x', 100, ['a']), new Item('killed', 'x', 100, ['b'])]);
+        $writer->invalidateTags(['b']);
+        $writer->fetch(['old']);
+        $writer->delete(['absent']);
+        $operations = [
+            'a read of a tagged item that is older than an invalidation' => static fn(Store $store): mixed => $store->fetch(['old']),
+            'a read of one that was killed' => static fn(Store $store): mixed => $store->fetch(['killed', 'old']),
+            'a miss that nobody has had before' => static fn(Store $store): mixed => $store->fetch([bin2hex(random_bytes(8))]),
+        ];
+        foreach ($operations as $what => $operation) {
+            $store = $open();
+            self::assertInstanceOf(Leases::class, $store);
+            // Connecting can be a round trip of its own.
+            $store->acquire('lease', $what, 0.001);
+            $before = $proxy->roundTrips();
+            $operation($store);
+            self::assertSame(1, $proxy->roundTrips() - $before, $what);
+            $store->fetch([bin2hex(random_bytes(8))]);
+            self::assertSame(2, $proxy->roundTrips() - $before, "another miss, after {$what}");
+            $store->save([new Item('written', 'x', 100)]);
+            self::assertSame(3, $proxy->roundTrips() - $before, "a write, after {$what}");
+        }
     }
 
     public function testAfterClearsAndAPruneOnlyWhatLivesTakesMemory(): void
@@ -147,10 +181,12 @@ final class RedisStoreTest extends TestCase
             public function send(array $commands): array
             {
                 $replies = $this->connection->send($commands);
-                foreach ($commands as $i => $command) {
-                    $time = $command === ['TIME'] && \is_array($replies[$i]) ? $replies[$i][0] ?? null : null;
-                    if (\is_string($time)) {
-                        $replies[$i] = [(string) ((int) $time + 3_600), '0'];
+                foreach ($replies as $i => $reply) {
+                    if ($commands[$i] === ['TIME'] && \is_array($reply) && \is_string($reply[0] ?? null)) {
+                        $replies[$i] = [(string) ((int) $reply[0] + 3_600), '0'];
+                    } elseif (\is_array($reply) && \is_int($reply[2] ?? null) && $reply[2] > 0) {
+                        // The time that a script which reads brings along.
+                        $replies[$i] = array_replace($reply, [2 => $reply[2] + 3_600_000]);
                     }
                 }
 

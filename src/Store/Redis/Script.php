@@ -29,16 +29,18 @@ enum Script: string
     /**
      * The value of each item that is not dead, wrapped if it is stale. A missing item gets a guard, if it has none.
      *
-     * Reply: epoch, tick, the server's time in ms if an item has an expiry, values.
+     * Arguments: 1 to be told the time. Reply: epoch, tick, the server's time in ms if it was asked for or an item has an expiry,
+     * 1 if no tag was invalidated and nothing is missing, values.
      */
     case Fetch = <<<'LUA'
         local epoch, tick, invalidated = clock(true)
         local found = redis.call('MGET', unpack(KEYS, 3))
-        local reply, unguarded, expires = {epoch, tick, 0}, {}, false
+        local reply, unguarded, expires = {epoch, tick, 0, invalidated == 0 and 1 or 0}, {}, ARGV[2] == '1'
         for i = 1, #found, 2 do
             local item, guard = found[i], found[i + 1]
             local verdict = judge(item, epoch, invalidated)
             reply[#reply + 1] = verdict == 0 and item or (verdict == 1 and {item})
+            if verdict > 0 then reply[4] = 0 end
             if verdict > 0 and (not guard or string.sub(guard, 1, 8) ~= epoch) then unguarded[#unguarded + 1] = KEYS[i + 3] end
             expires = expires or (verdict < 2 and string.sub(item, 16, 21) ~= '\0\0\0\0\0\0')
         end
