@@ -64,6 +64,45 @@ final class MemcachedStoreTest extends TestCase
         self::assertSame(2, $trips(static fn() => $store->increment('n')));
     }
 
+    /** Whoever can write into the server may say that a value is in a billion pieces, or in some under others' names. */
+    public function testAManifestThatNoStoreOfOursHasWrittenIsAMiss(): void
+    {
+        $socket = $this->started(1)[0]->socket;
+        $store = Dsn::parse("memcached+unix:{$socket}?timeout=10&prefix=test")->open();
+        $value = random_bytes(1_500_000);
+        self::assertSame([], $store->save([new Item('key', $value)]));
+        self::assertTrue(($store->fetch(['key'])->items['key']->value ?? null) === $value);
+        $client = new \Memcached();
+        $client->addServer($socket, 0);
+        $clock = $client->get('test!clock');
+        $name = 'test:' . substr(\is_string($clock) ? $clock : '', 0, 16) . ':k:key';
+        $written = $client->get($name);
+        self::assertIsString($written);
+        [$random, $count, $checksum] = explode(';', substr($written, -51));
+        self::assertSame('2', $count);
+        $forged = [
+            "{$random};999999999999;{$checksum}", "{$random};-1;{$checksum}", "{$random};0;{$checksum}", "{$random};65;{$checksum}",
+            "{$random};2 ;{$checksum}", "{$random};2", "{$random}", '', ';;', "x\r\nflush_all\r\n;2;{$checksum}", "{$random};2;{$checksum}\n",
+            "{$random};1;{$checksum}",
+        ];
+        foreach ($forged as $manifest) {
+            $client->set($name, substr($written, 0, -51) . $manifest);
+            self::assertCount(0, $store->fetch(['key'])->items, $manifest);
+            $store->touch(['key'], 100);
+        }
+        $client->set($name, $written);
+        self::assertTrue(($store->fetch(['key'])->items['key']->value ?? null) === $value);
+    }
+
+    public function testAValueOfMorePiecesThanAreReadIsRefused(): void
+    {
+        $socket = $this->started(1)[0]->socket;
+        $store = Dsn::parse("memcached+unix:{$socket}?timeout=10")->open();
+        $store->save([new Item('key', 'old')]);
+        self::assertSame(['key'], $store->save([new Item('key', str_repeat('x', 64_000_000))]));
+        self::assertSame([], $store->fetch(['key'])->items);
+    }
+
     public function testAServerThatIsKilledTakesItsShareOfTheKeysAndNothingElse(): void
     {
         $servers = $this->started(3);

@@ -11,11 +11,20 @@ use Larder\Serializer\Payload;
  * The values of entries. One that is too large for an item of the server is cut into pieces under a random name, which are
  * written before the manifest that tells the name, their number and their checksum; without any one of them, the value is
  * missing. The pieces of what was replaced are left to the server's eviction.
+ *
+ * Whoever can write into the server can write a manifest; what none of ours could say is a miss, before any name or number
+ * in it is used.
  */
 final class Values
 {
     /** With what else is in an item below the server's usual limit of 1 MiB. */
     private const PIECE = 1_000_000;
+
+    /** What a server has by default (-m 64) would hold no more. */
+    private const MOST_PIECES = 64;
+
+    /** The random name, the number of pieces and the checksum. */
+    private const MANIFEST = '/^([0-9a-f]{16});([1-9][0-9]?);([0-9a-f]{32})$/D';
 
     public readonly \stdClass $nothing;
 
@@ -46,15 +55,14 @@ final class Values
         foreach ($names as $name) {
             $whole .= $found[$name] ?? '';
         }
-        $checksum = (string) substr((string) strrchr($entry->payload, ';'), 1);
 
-        return hash('xxh128', $whole) === $checksum ? $this->payload->decode($whole, $this->nothing, $key) : $this->nothing;
+        return hash_equals(substr($entry->payload, -32), hash('xxh128', $whole)) ? $this->payload->decode($whole, $this->nothing, $key) : $this->nothing;
     }
 
     /**
      * The entry as it fits into an item.
      *
-     * @return ?Entry null if the server has no room for the pieces
+     * @return ?Entry null if it is too large, or the server has no room for the pieces
      *
      * @throws StoreUnavailable
      */
@@ -62,6 +70,9 @@ final class Values
     {
         if (\strlen($entry->payload) <= self::PIECE) {
             return $entry;
+        }
+        if (\strlen($entry->payload) > self::MOST_PIECES * self::PIECE) {
+            return null;
         }
         $random = bin2hex(random_bytes(8));
         $count = 0;
@@ -80,11 +91,10 @@ final class Values
     /** @return list<string> the names of its pieces, if it has any */
     public function pieces(Entry $entry, string $generation): array
     {
-        if ($entry->kind !== Entry::MANIFEST) {
+        if ($entry->kind !== Entry::MANIFEST || preg_match(self::MANIFEST, $entry->payload, $parts) !== 1 || (int) $parts[2] > self::MOST_PIECES) {
             return [];
         }
-        [$random, $count] = explode(';', $entry->payload) + ['', '0'];
 
-        return array_map(fn(int $number): string => "{$this->prefix}{$generation}:p:{$random}:{$number}", range(0, max(0, (int) $count - 1)));
+        return array_map(fn(int $number): string => "{$this->prefix}{$generation}:p:{$parts[1]}:{$number}", range(0, (int) $parts[2] - 1));
     }
 }
