@@ -8,7 +8,6 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Health;
 use Larder\Store;
-use Larder\Store\NamespacedStore;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -77,8 +76,8 @@ final class Delivery
     public function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
     {
         try {
-            // A clear delivers whatever was not, but that of a part leaves what the whole has missed.
-            if (!$this->isAvailable() && (!$clears || $this->isPart())) {
+            // Before a clear, too: that of a namespace, which may lie within other stores, leaves what the whole has missed.
+            if (!$this->isAvailable()) {
                 $this->repair();
             }
             $answer = $ask($this->store);
@@ -163,9 +162,6 @@ final class Delivery
     {
         if ($clears) {
             $this->store->clear();
-            if (!$this->isPart()) {
-                return;
-            }
         }
         if ($tags !== []) {
             $this->store->invalidateTags($tags);
@@ -188,7 +184,8 @@ final class Delivery
         $this->keys += array_fill_keys($keys, true);
         $this->tags += array_fill_keys($tags, true);
         if ($clears || \count($this->keys) + \count($this->tags) > self::MOST_UNDELIVERED) {
-            $kept = $this->isPart() && \count($this->tags) <= self::MOST_UNDELIVERED ? $this->tags : [];
+            // The tags may be those of items that a clear of a namespace does not reach.
+            $kept = \count($this->tags) <= self::MOST_UNDELIVERED ? $this->tags : [];
             $this->forget();
             $this->tags = $kept;
             $this->clearPending = true;
@@ -207,12 +204,6 @@ final class Delivery
                 'tags' => $tags,
             ]);
         }
-    }
-
-    /** Whether its clear() leaves items of others, whose tags it may have failed to invalidate. */
-    private function isPart(): bool
-    {
-        return $this->store instanceof NamespacedStore;
     }
 
     private function forget(): void

@@ -440,6 +440,21 @@ final class CacheTest extends TestCase
         yield 'one in it, too' => [true];
     }
 
+    /** A trace of a namespace is one, too: its clear leaves what lies beside. */
+    public function testTheClearOfARecordedNamespaceDeliversWhatTheWholeHasMissed(): void
+    {
+        $scratch = new Scratch();
+        $chaos = new ChaosStore(new ArrayStore());
+        $part = new Cache(new RecordingStore(new NamespacedStore($chaos, 'shop'), "{$scratch->path}/trace"));
+        (new Cache($chaos))->set('key', 'old', tags: ['tag']);
+        $chaos->isDown = true;
+        self::assertFalse($part->invalidateTags(['tag']));
+        $chaos->isDown = false;
+        self::assertTrue($part->clear());
+        self::assertFalse($part->health()->isFlagged());
+        self::assertNull((new Cache($chaos))->get('key'));
+    }
+
     #[DataProvider('clears')]
     public function testTheClearOfANamespaceDeliversWhatTheWholeHasMissed(bool $alsoInTheOutage): void
     {
