@@ -7,8 +7,14 @@ namespace Larder\Tier;
 /** What near stores must forget: some keys, the items with some tags, or everything. */
 final class Event
 {
-    /** Bytes; what takes more in a log is written down as everything. */
+    /** Bytes that an event has in a log; of one that has more to say, several are made. */
     private const LONGEST = 1 << 13;
+
+    /** What would be more events is written down as everything: to follow it would take longer than to start anew. */
+    private const MOST_PARTS = 32;
+
+    /** Bytes that each key and tag takes besides its own. */
+    private const OVERHEAD = 24;
 
     /**
      * @param list<string> $keys
@@ -35,6 +41,30 @@ final class Event
     public static function everything(): self
     {
         return new self(isEverything: true);
+    }
+
+    /** @return non-empty-list<self> the same, in events that are not too long for a log */
+    public function parts(): array
+    {
+        $parts = [];
+        foreach ([[$this->keys, self::keys(...)], [$this->tags, self::tags(...)]] as [$names, $make]) {
+            $part = [];
+            $length = 0;
+            foreach ($names as $name) {
+                $length += \strlen($name) + self::OVERHEAD;
+                if ($part !== [] && $length > self::LONGEST - 2 * self::OVERHEAD) {
+                    $parts[] = $make($part);
+                    $part = [];
+                    $length = \strlen($name) + self::OVERHEAD;
+                }
+                $part[] = $name;
+            }
+            if ($part !== []) {
+                $parts[] = $make($part);
+            }
+        }
+
+        return $parts === [] || \count($parts) > self::MOST_PARTS ? [$this] : $parts;
     }
 
     public function packed(): string

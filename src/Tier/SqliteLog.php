@@ -83,15 +83,9 @@ final class SqliteLog implements Log
                 $write,
                 function () use ($event, &$begun): void {
                     $begun = $this->head->begin();
-                    $this->database->change(
-                        "INSERT INTO {$this->schema->log} SELECT ifnull(max(id), 0) + 1, randomblob(8), ? FROM {$this->schema->log}",
-                        $event->packed(),
-                    );
-                    $this->database->change(
-                        "DELETE FROM {$this->schema->log} WHERE id <= (SELECT CASE last % ? WHEN 0 THEN last - ? END FROM (SELECT max(id) AS last FROM {$this->schema->log}))",
-                        self::RECORDS_PER_TRIM,
-                        self::KEPT,
-                    );
+                    foreach ($event->parts() as $part) {
+                        $this->append($part);
+                    }
                 },
                 function () use (&$begun): void {
                     $begun = $this->head->begin();
@@ -104,6 +98,18 @@ final class SqliteLog implements Log
             if ($begun !== null) {
                 $this->head->end($begun);
             }
+        }
+    }
+
+    private function append(Event $event): void
+    {
+        $this->database->change(
+            "INSERT INTO {$this->schema->log} SELECT ifnull(max(id), 0) + 1, randomblob(8), ? FROM {$this->schema->log}",
+            $event->packed(),
+        );
+        $id = $this->database->lastId();
+        if ($id % self::RECORDS_PER_TRIM === 0) {
+            $this->database->change("DELETE FROM {$this->schema->log} WHERE id <= ?", $id - self::KEPT);
         }
     }
 

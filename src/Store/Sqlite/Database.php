@@ -83,6 +83,12 @@ final class Database
         return $this->connection()->changes();
     }
 
+    /** The number of the row that was inserted last. */
+    public function lastId(): int
+    {
+        return $this->connection()->lastInsertRowID();
+    }
+
     public function pragma(string $name): int
     {
         $value = $this->connection()->querySingle("PRAGMA {$name}");

@@ -110,6 +110,28 @@ final class SqliteLogTest extends TestCase
         self::assertSame($next, mt_rand());
         self::assertGreaterThanOrEqual(4_096, $this->rows());
         self::assertLessThanOrEqual(4_096 + 256, $this->rows());
+        $batch = Event::keys(array_map(static fn(int $i): string => str_repeat('x', 200) . $i, range(0, 299)));
+        for ($i = 0; $i < 100; $i++) {
+            $log->record($batch, static fn(): bool => true);
+        }
+        self::assertLessThanOrEqual(4_096 + 256, $this->rows(), 'A batch is several events.');
+    }
+
+    public function testABatchOfManyKeysIsSeveralEventsAndNotEverything(): void
+    {
+        $log = $this->log();
+        $position = $log->since(null)->position;
+        $keys = array_map(static fn(int $i): string => "a key of usual length {$i}", range(0, 2_999));
+        $tags = array_map(static fn(int $i): string => "tag {$i}", range(0, 999));
+        $log->record(Event::keys($keys), static fn(): bool => true);
+        $log->record(Event::tags($tags), static fn(): bool => true);
+        $news = $log->since($position);
+        self::assertTrue($news->isComplete);
+        self::assertSame([], array_filter($news->events, static fn(Event $event): bool => $event->isEverything));
+        self::assertSame($keys, array_merge(...array_map(static fn(Event $event): array => $event->keys, $news->events)));
+        self::assertSame($tags, array_merge(...array_map(static fn(Event $event): array => $event->tags, $news->events)));
+        $log->record(Event::keys(array_map(static fn(int $i): string => str_repeat('x', 1_000) . $i, range(0, 999))), static fn(): bool => true);
+        self::assertEquals([Event::everything()], $log->since($news->position)->events, 'To follow it would take longer than to start anew.');
     }
 
     /** Thousands of long events, read by every process at once, would take more memory than a request has. */
@@ -197,8 +219,10 @@ final class SqliteLogTest extends TestCase
 
     public function testAnEventThatIsTooLongOrDamagedStandsForEverything(): void
     {
-        $long = Event::keys(array_map(static fn(int $i): string => str_repeat('x', 1_000) . $i, range(0, 9)));
-        self::assertTrue(Event::unpacked($long->packed())->isEverything);
+        [$long] = Event::keys([str_repeat('x', 8_000), str_repeat('y', 10_000)])->parts();
+        self::assertFalse(Event::unpacked($long->packed())->isEverything);
+        [, $longer] = Event::keys([str_repeat('x', 8_000), str_repeat('y', 10_000)])->parts();
+        self::assertTrue(Event::unpacked($longer->packed())->isEverything);
         $packed = Event::keys(['a', 'b'])->packed();
         self::assertEquals(Event::keys(['a', 'b']), Event::unpacked($packed));
         foreach (['', 'x', substr($packed, 0, -3), serialize(['a']), serialize([[1], [], false]), serialize([[], [], 'x']), serialize(new \stdClass())] as $damaged) {
