@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Remember;
 
+use Larder\Process;
+
 /**
  * What is left for the end of the request: computations that were put off until the response is out, and the
  * leases of those that a fatal error cut short.
@@ -30,8 +32,8 @@ final class AtTheEnd
     /** @param \Closure(): void $work */
     public function add(\Closure $work): void
     {
-        if ($this->worksIn !== getmypid()) {
-            $this->worksIn = (int) getmypid();
+        if ($this->worksIn !== Process::id()) {
+            $this->worksIn = Process::id();
             $this->putOff = [];
             // Holds this object, so that work that was put off is done even if its cache is gone by then. A second
             // registration, made while these functions run, comes after all others: they may still print.
@@ -42,8 +44,8 @@ final class AtTheEnd
 
     public function watch(Held $lease): void
     {
-        if ($this->releasesIn !== getmypid()) {
-            $this->releasesIn = (int) getmypid();
+        if ($this->releasesIn !== Process::id()) {
+            $this->releasesIn = Process::id();
             // Holds what is held and not this object: in a long process, caches come and go.
             $held = $this->held;
             register_shutdown_function(static function () use ($held): void {
@@ -62,7 +64,7 @@ final class AtTheEnd
 
     public function finish(): void
     {
-        while ($this->putOff !== [] && $this->worksIn === getmypid()) {
+        while ($this->putOff !== [] && $this->worksIn === Process::id()) {
             $work = array_shift($this->putOff);
             $work();
         }

@@ -6,6 +6,7 @@ namespace Larder\Remember;
 
 use Larder\Cache\Delivery;
 use Larder\Leases;
+use Larder\Process;
 
 /** The lease of one key, while this process has it. */
 final class Held
@@ -29,7 +30,7 @@ final class Held
     {
         $taken = $this->delivery->attempt(fn(): bool => $this->leases->acquire($this->name, $this->owner, $seconds)) === true;
         if ($taken) {
-            $this->process = (int) getmypid();
+            $this->process = Process::id();
             $this->atTheEnd->watch($this);
         }
 
@@ -39,7 +40,7 @@ final class Held
     /** What a forked child inherits is not its own. */
     public function isHeld(): bool
     {
-        return $this->process !== 0 && $this->process === getmypid();
+        return $this->process !== 0 && $this->process === Process::id();
     }
 
     public function release(): void

@@ -13,6 +13,7 @@ use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Process;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
@@ -72,6 +73,9 @@ final class ApcuStore implements Store, DirectReads
     /** What begins the names of all that is no item. */
     private readonly string $internal;
 
+    /** In names that no other process may use at the same time, where its number cannot be had. */
+    private readonly string $own;
+
     private int $sections = 0;
 
     /** Of what APCu's own serializer is not given: see Writer. */
@@ -96,6 +100,7 @@ final class ApcuStore implements Store, DirectReads
         }
         $this->pattern = '/^' . preg_quote($this->prefix, '/') . '/';
         $this->internal = substr($this->prefix, 0, -1) . '!';
+        $this->own = bin2hex(random_bytes(8));
         $this->payload = new Payload(new PhpSerializer());
     }
 
@@ -668,7 +673,7 @@ final class ApcuStore implements Store, DirectReads
     /** @return array<string, bool> whether it is live, by name; dead ones stay in APCu until something needs their place */
     private function entries(string $pattern): array
     {
-        $clock = 'larder-clock:' . getmypid();
+        $clock = "larder-clock:{$this->own}:" . Process::id();
         apcu_store($clock, true, 1);
         $now = self::number(apcu_key_info($clock)['creation_time'] ?? null);
         apcu_delete($clock);
@@ -725,7 +730,7 @@ final class ApcuStore implements Store, DirectReads
      */
     private function atomically(\Closure $section): mixed
     {
-        $name = "larder-lock:{$this->prefix}" . getmypid() . ':' . spl_object_id($this) . ':' . ++$this->sections;
+        $name = "larder-lock:{$this->own}:" . Process::id() . ':' . ++$this->sections;
         $result = null;
         $ran = apcu_entry($name, static function () use ($section, &$result): bool {
             $result = $section();

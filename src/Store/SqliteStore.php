@@ -187,7 +187,7 @@ final class SqliteStore implements Store, Leases
             fn(): array => $isOne ? $this->database->attempt($work) : $this->database->atomically($work),
             fn(): array => $this->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
         );
-        if (mt_rand(1, self::SAVES_PER_SWEEP) === 1) {
+        if (random_int(1, self::SAVES_PER_SWEEP) === 1) {
             $this->tidy();
         }
 

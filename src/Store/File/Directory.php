@@ -464,7 +464,8 @@ final class Directory
             return false;
         }
         $shards = $this->folder->shards();
-        shuffle($shards);
+        // Not in the order of a sequence that the application may have begun.
+        $shards = (new \Random\Randomizer())->shuffleArray($shards);
         $dead = \array_slice($shards, 0, self::LOOKED_AT_FIRST);
         foreach ([...$dead, $shard, ...$shards] as $i => $each) {
             $this->folder->locked($each, fn() => $i < \count($dead) ? $this->removeDead($each) : $this->trim($usage, $each, $newest));

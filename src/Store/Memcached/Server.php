@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Memcached;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Process;
 use Larder\Store\Breaker;
 
 /** A line to one server, over the extension memcached. It connects when first used. */
@@ -289,7 +290,7 @@ final class Server
 
     private function client(): \Memcached
     {
-        if ($this->client !== null && $this->process === getmypid()) {
+        if ($this->client !== null && $this->process === Process::id()) {
             return $this->client;
         }
         if ($this->client !== null) {
@@ -301,7 +302,7 @@ final class Server
             throw $this->unavailable('it could not be reached a moment ago');
         }
         $client = $this->persistent
-            ? new \Memcached("larder:{$this->socket}:{$this->host}:{$this->port}:" . getmypid())
+            ? new \Memcached("larder:{$this->socket}:{$this->host}:{$this->port}:" . Process::id())
             : new \Memcached();
         if ($client->getServerList() === []) {
             $client->setOptions([
@@ -314,7 +315,7 @@ final class Server
             ]);
             $client->addServer($this->socket ?? $this->host, $this->socket === null ? $this->port : 0);
         }
-        $this->process = (int) getmypid();
+        $this->process = Process::id();
         $this->hasAnswered = false;
 
         return $this->client = $client;

@@ -6,6 +6,7 @@ namespace Larder\Store\Redis;
 
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\StoreUnavailable;
+use Larder\Process;
 use Larder\Store\Breaker;
 
 /** Over the extension redis. */
@@ -115,7 +116,7 @@ final class PhpRedisConnection implements Connection
     /** @throws StoreUnavailable */
     private function redis(): \Redis
     {
-        if ($this->redis !== null && $this->process === getmypid()) {
+        if ($this->redis !== null && $this->process === Process::id()) {
             return $this->redis;
         }
         if (!$this->breaker->allows()) {
@@ -148,7 +149,7 @@ final class PhpRedisConnection implements Connection
             throw $server->unavailable($failure->getMessage(), $failure);
         }
         $this->breaker->worked();
-        $this->process = (int) getmypid();
+        $this->process = Process::id();
 
         return $this->redis = $redis;
     }

@@ -6,6 +6,7 @@ namespace Larder\Store\Redis;
 
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\StoreUnavailable;
+use Larder\Process;
 use Larder\Store\Breaker;
 use Predis\Client;
 use Predis\Command\RawCommand;
@@ -118,7 +119,7 @@ final class PredisConnection implements Parallel
     /** @throws StoreUnavailable */
     private function client(): Client
     {
-        if ($this->client !== null && $this->process === getmypid()) {
+        if ($this->client !== null && $this->process === Process::id()) {
             return $this->client;
         }
         if (!$this->breaker->allows()) {
@@ -151,7 +152,7 @@ final class PredisConnection implements Parallel
             throw $failure instanceof StoreUnavailable ? $failure : $server->unavailable($failure->getMessage(), $failure);
         }
         $this->breaker->worked();
-        $this->process = (int) getmypid();
+        $this->process = Process::id();
 
         return $this->client = $client;
     }

@@ -6,6 +6,7 @@ namespace Larder\Store\Sqlite;
 
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
+use Larder\Process;
 
 /**
  * A connection to one database, made when it is first needed, and anew after every failure.
@@ -249,7 +250,7 @@ final class Database
 
     private function connection(): \SQLite3
     {
-        if ($this->connection !== null && $this->process === getmypid()) {
+        if ($this->connection !== null && $this->process === Process::id()) {
             return $this->connection;
         }
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
@@ -265,7 +266,7 @@ final class Database
             @chgrp($this->path, (int) filegroup($directory));
         }
         $connection->exec('PRAGMA synchronous = NORMAL');
-        $this->process = (int) getmypid();
+        $this->process = Process::id();
         $this->isLimited = $this->size === null;
 
         return $this->connection = $connection;

@@ -32,6 +32,16 @@ final class SqliteStoreTest extends TestCase
         $this->now = 1_000_000;
     }
 
+    public function testItLeavesTheApplicationsRandomSequenceAlone(): void
+    {
+        $store = new SqliteStore("{$this->scratch?->path}/cache.db", timeout: 30.0);
+        mt_srand(7);
+        $store->save([new Item('key', 1)]);
+        $next = mt_rand();
+        mt_srand(7);
+        self::assertSame($next, mt_rand());
+    }
+
     public function testADatabaseNeverOutgrowsItsSizeAndKeepsWhatIsNew(): void
     {
         $store = $this->store();

@@ -1,0 +1,45 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit;
+
+use Larder\Process;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(Process::class)]
+final class ProcessTest extends TestCase
+{
+    public function testEveryProcessHasItsNumber(): void
+    {
+        self::assertSame(getmypid(), Process::id());
+    }
+
+    /** As shared hosts do. */
+    public function testACacheWorksWhereThatFunctionIsDisabled(): void
+    {
+        $scratch = new Scratch();
+        $code = <<<'PHP'
+            require $argv[1];
+            foreach (["sqlite:{$argv[2]}/cache.db", 'apcu:', "file:{$argv[2]}/files", "array: > sqlite:{$argv[2]}/cache.db"] as $dsn) {
+                $cache = Larder\Cache::open($dsn, strict: true);
+                $cache->set('key', 'value', tags: ['tag']);
+                $cache->remember('computed', static fn(): string => 'once');
+                $cache->increment('n');
+                $said[] = [$cache->get('key'), $cache->get('computed'), $cache->get('n'), count([...$cache->store->keys()])];
+                $cache->clear();
+            }
+            echo json_encode($said);
+            PHP;
+        $process = proc_open(
+            [\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'disable_functions=getmypid', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path],
+            [1 => ['pipe', 'w']],
+            $pipes,
+        );
+        self::assertIsResource($process);
+        self::assertSame(json_encode(array_fill(0, 4, ['value', 'once', 1, 3])), stream_get_contents($pipes[1]));
+        self::assertSame(0, proc_close($process));
+    }
+}
