@@ -238,7 +238,12 @@ namespace Larder {
          */
         public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int {}
 
-        /** Gives the item another TTL, from now. @return bool did it exist */
+        /**
+         * Gives the item another TTL, from now.
+         *
+         * @return bool did it exist
+         * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so it keeps the TTL it had
+         */
         public function touch(string $key, ?int $ttl): bool {}
 
         /**

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5e99254fa6e56dbaa197f831f28f4d252f19a6f0 */
+ * Stub hash: 233b6f0337539849f379a171a37f02ad7f697809 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

@@ -470,10 +470,7 @@ ZEND_METHOD(Larder_SharedMemory, touch)
         RETURN_THROWS();
     }
     larder_lifetime life = larder_lifetime_of(pool, ttl, forever);
-    if (!life.dead) {
-        RETURN_BOOL(larder_touch(pool, &key, life.expiry));
-    }
-    RETVAL_BOOL(larder_delete(pool, &key));
+    RETVAL_BOOL(life.dead ? larder_delete(pool, &key) : larder_touch(pool, &key, life.expiry));
     larder_see_through(pool);
 }
 

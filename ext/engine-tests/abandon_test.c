@@ -105,6 +105,23 @@ TEST(in_use, "what this process, or another, still uses of a pool that was remov
     close(fd);
 }
 
+TEST(remembered,
+     "a fill of what was missed before its own request removed the pool is judged by what others did in the next")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    const larder_key key = key_of("k");
+    larder_hit hit;
+    CHECK(!larder_get(pool, &key, &hit)); /* a miss: it computes from here on */
+    remove_it();
+    larder_pool_abandon(pool);
+    larder_pool *other = pool_open("p", 4 * MIB);
+    larder_delete(other, &key); /* what is being computed is not true any more */
+    EQUAL(put_text(pool, "k", "computed before"), LARDER_OVERTAKEN);
+    CHECK(!holds_text(other, "k", "computed before"));
+    EQUAL(put_text(pool, "k", "a write"), LARDER_OK);
+    larder_pool_close(other);
+}
+
 static larder_pool *remover;
 
 static void remove_here(void)

@@ -14,7 +14,6 @@
 #include "lease.h"
 #include "pin.h"
 #include "segment.h"
-#include "token.h"
 
 #include <fcntl.h>
 
@@ -49,8 +48,6 @@ static void give_back(larder_pool *pool)
 
 void larder_pool_abandon(larder_pool *pool)
 {
-    /* It begins anew: that the pool went is its own doing. */
-    larder_memory_forget(pool->memory);
     larder_pool_doubt(pool);
     if (pool->slot == NULL || atomic_load_explicit(&pool->header->dead, memory_order_acquire) != LARDER_DEAD) {
         return;

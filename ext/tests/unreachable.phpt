@@ -100,7 +100,7 @@ add with a token: false
 replace: Larder\Exception\PoolUnusable: The pool …
 fill: false
 fill with a strange token: false
-touch: false
+touch: Larder\Exception\PoolUnusable: The pool …
 remember: "computed"
 lease: true
 release: null

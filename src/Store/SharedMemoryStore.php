@@ -142,7 +142,7 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
     {
         $touched = [];
         foreach ($keys as $key) {
-            if ($this->pool->touch($key, self::ttl($ttl))) {
+            if (self::reaching(fn(): bool => $this->pool->touch($key, self::ttl($ttl)))) {
                 $touched[] = $key;
             }
         }
