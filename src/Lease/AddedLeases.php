@@ -25,7 +25,7 @@ final class AddedLeases implements Leases
     /** @var array<string, int> until when a lease of this process is its own without a doubt, by owner; hrtime in ns */
     private array $certain = [];
 
-    /** @param ?\Closure(\Closure(): bool): bool $atomically does what it is given in one moment, if the store can */
+    /** @param ?\Closure(\Closure(): bool, string): bool $atomically does what it is given to that key in one moment, if the store can */
     public function __construct(
         private readonly Store $store,
         private readonly ?\Closure $atomically = null,
@@ -65,7 +65,7 @@ final class AddedLeases implements Leases
         $key = self::key($name);
         $all = fn(): bool => ($this->store->fetch([$key])->items[$key]->value ?? null) === $owner && $do();
 
-        return $this->atomically === null ? $all() : ($this->atomically)($all);
+        return $this->atomically === null ? $all() : ($this->atomically)($all, $key);
     }
 
     private static function key(string $name): string
@@ -73,9 +73,11 @@ final class AddedLeases implements Leases
         return Key::internal('lease', $name);
     }
 
-    /** Stores count whole seconds; a lease may last longer than asked for, never shorter. */
+    /** Stores count whole seconds, from the beginning of the present one; a lease may last a second longer than asked for, never shorter. */
     private static function whole(float $seconds): int
     {
-        return (int) ceil($seconds);
+        $now = microtime(true);
+
+        return (int) ceil($now + $seconds) - (int) floor($now);
     }
 }

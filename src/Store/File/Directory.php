@@ -299,6 +299,22 @@ final class Directory
         return new StoreStatistics(items: $items, bytes: $bytes, capacity: $this->size);
     }
 
+    /**
+     * Does something to a key that nobody else changes meanwhile.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    public function atomically(\Closure $work, string $key): mixed
+    {
+        return $this->folder->locked($this->place($key)[0], static fn(): mixed => $work());
+    }
+
     /** @return array{string, string, int} the shard's path, the item's, and the number of the guard */
     private function place(string $key): array
     {

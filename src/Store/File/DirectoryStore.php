@@ -6,13 +6,15 @@ namespace Larder\Store\File;
 
 use Larder\Capability;
 use Larder\Fetched;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
 use Larder\Token;
 
 /** A store that is a directory, whatever its files look like. */
-abstract class DirectoryStore implements Store
+abstract class DirectoryStore implements Store, Leases
 {
     protected function __construct(
         private readonly Directory $directory,
@@ -74,10 +76,31 @@ abstract class DirectoryStore implements Store
         return $this->directory->statistics();
     }
 
+    final public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases()->acquire($name, $owner, $seconds);
+    }
+
+    final public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases()->refresh($name, $owner, $seconds);
+    }
+
+    final public function release(string $name, string $owner): bool
+    {
+        return $this->leases()->release($name, $owner);
+    }
+
     final public function capabilities(): array
     {
         $retention = $this->directory->retains() ? [Capability::Retention] : [];
 
         return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+    }
+
+    /** Made anew each time, as it holds this store, which would otherwise hold itself. */
+    private function leases(): AddedLeases
+    {
+        return new AddedLeases($this, $this->directory->atomically(...));
     }
 }

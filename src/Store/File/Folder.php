@@ -12,6 +12,9 @@ final class Folder
 {
     public readonly string $path;
 
+    /** @var array<string, resource> the locks' files that this process holds, by directory */
+    private array $held = [];
+
     /**
      * @param string $path    used by this store alone; made if it is not there
      * @param float  $timeout seconds to wait for another writer
@@ -76,7 +79,7 @@ final class Folder
     }
 
     /**
-     * Does something that nobody else does meanwhile in that directory.
+     * Does something that nobody else does meanwhile in that directory. Within it, the same may be asked for again.
      *
      * @template T
      *
@@ -88,6 +91,9 @@ final class Folder
      */
     public function locked(string $directory, \Closure $section): mixed
     {
+        if (isset($this->held[$directory])) {
+            return $section($this->held[$directory]);
+        }
         $patience = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
             $lock = $this->open("{$directory}/.lock", $directory);
@@ -99,9 +105,12 @@ final class Folder
                     usleep(25);
                 }
                 if (self::isStillThere($lock, "{$directory}/.lock")) {
+                    $this->held[$directory] = $lock;
+
                     return $section($lock);
                 }
             } finally {
+                unset($this->held[$directory]);
                 fclose($lock);
             }
         }

@@ -6,6 +6,7 @@ namespace Larder\Tests\Unit\Store;
 
 use Larder\Capability;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\File\Clock;
 use Larder\Store\File\Directory;
@@ -32,6 +33,52 @@ final class FileStoreTest extends TestCase
     protected function setUp(): void
     {
         $this->scratch = new Scratch();
+    }
+
+    /** Whose lease it is and that it ends are one step: in between, it may have run out and be another's. */
+    public function testNobodyEndsALeaseThatIsAnothersByNow(): void
+    {
+        /** @var ?\Closure(): void $during what happens when the store asks for the time */
+        $during = null;
+        $clock = function () use (&$during): int {
+            [$now, $then, $during] = [$this->now, $during, null];
+            if ($then instanceof \Closure) {
+                $then();
+            }
+
+            return $now;
+        };
+        $mine = new FileStore("{$this->scratch?->path}/leases", clock: $clock);
+        foreach (['release', 'refresh'] as $verb) {
+            $theirs = new FileStore("{$this->scratch?->path}/leases", timeout: 0.01, clock: fn(): int => $this->now);
+            self::assertTrue($mine->acquire($verb, 'mine', 0.1));
+            $taken = false;
+            $during = function () use ($theirs, $verb, &$taken): void {
+                $this->now += 100;
+                try {
+                    $taken = $theirs->acquire($verb, 'theirs', 30.0);
+                } catch (StoreUnavailable) {
+                    // It is locked for so long.
+                }
+            };
+            $verb === 'release' ? $mine->release($verb, 'mine') : $mine->refresh($verb, 'mine', 1.0);
+            self::assertSame($taken, $theirs->release($verb, 'theirs'));
+        }
+    }
+
+    public function testALeaseLastsAsLongAsItWasAskedFor(): void
+    {
+        $store = new FileStore("{$this->scratch?->path}/leases");
+        // Near the end of a second, as expiries are whole ones.
+        while (fmod(microtime(true), 1.0) < 0.8) {
+            usleep(1_000);
+        }
+        $begun = microtime(true);
+        self::assertTrue($store->acquire('lease', 'mine', 0.5));
+        while (!$store->acquire('lease', 'theirs', 30.0)) {
+            usleep(1_000);
+        }
+        self::assertGreaterThanOrEqual(0.5, microtime(true) - $begun);
     }
 
     public function testADirectoryNeverOutgrowsItsSize(): void
