@@ -111,10 +111,10 @@ final class Cache
         private readonly ?string $journal = null,
         ?\Closure $clock = null,
     ) {
+        $this->clock = $clock ?? static fn(): float => microtime(true);
         $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
         $this->absent = new \stdClass();
-        $this->clock = $clock ?? static fn(): float => microtime(true);
-        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal));
+        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock));
         $this->atTheEnd = new AtTheEnd();
         $this->seals = !$store instanceof SharedMemoryStore;
         $this->remembering = $store instanceof SharedMemoryStore

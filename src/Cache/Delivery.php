@@ -145,7 +145,11 @@ final class Delivery
     private function repair(): void
     {
         if ($this->isJournaled && $this->journal?->deliver($this->tell(...)) !== true) {
-            throw StoreUnavailable::because('The journal of the cache', 'it cannot be read', 'see that it is this user\'s, or remove it and clear the store');
+            throw StoreUnavailable::because(
+                'The journal of the cache',
+                'it cannot be delivered: another process is at it, somebody has failed to a second ago, or it cannot be read',
+                'try again, and see that it is this user\'s, or remove it and clear the store',
+            );
         }
         $this->isJournaled = false;
         $this->tell(array_map(strval(...), array_keys($this->keys)), array_map(strval(...), array_keys($this->tags)), $this->clearPending);

@@ -8,17 +8,36 @@ use Larder\Exception\InvalidOption;
 
 /**
  * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation
- * or clear. Whoever opens a cache with this journal next delivers it before anything is read. A line that is damaged,
+ * or clear, after a first one that says until when nobody tries to deliver it, and names it. Whoever opens a cache with this journal next delivers it before anything is read. A line that is damaged,
  * and a file that has grown too large, stand for a clear.
+ *
+ * The file's lock is held while it is read or written, never while the store is asked: a store that does not answer keeps
+ * one process waiting, and the others know at once that there is something undelivered.
  */
 final class Journal
 {
     /** Bytes; beyond, everything is cleared. */
     private const MOST = 1 << 20;
 
-    /** @throws InvalidOption */
+    /** Seconds in which nobody tries again, after a delivery that failed or is not over yet. */
+    private const PAUSE = 1.0;
+
+    /** Seconds to wait for others who read or write it. */
+    private const PATIENCE = 0.5;
+
+    /** What the file begins with, and is overwritten in place; after it comes a random name in the same line. */
+    private const UNTIL = '%017.6F';
+
+    private const HEAD = 17 + 1 + 16 + 1;
+
+    /**
+     * @param \Closure(): float $clock the time in Unix seconds
+     *
+     * @throws InvalidOption
+     */
     public function __construct(
         private readonly string $path,
+        private readonly \Closure $clock,
     ) {
         $directory = \dirname($path);
         if (!is_dir($directory)) {
@@ -51,40 +70,85 @@ final class Journal
                 rewind($file);
                 [$keys, $tags, $clears] = [[], [], true];
             }
+            $head = ftell($file) === 0 ? sprintf(self::UNTIL, 0.0) . ' ' . bin2hex(random_bytes(8)) . "\n" : '';
             $line = json_encode(['keys' => array_map(base64_encode(...), $keys), 'tags' => array_map(base64_encode(...), $tags), 'clears' => $clears]) . "\n";
 
-            return fwrite($file, $line) === \strlen($line) && fflush($file);
+            return fwrite($file, $head . $line) === \strlen($head . $line) && fflush($file);
         });
     }
 
     /**
-     * Has everything in it delivered, and is empty then. Others wait meanwhile.
+     * Has everything in it delivered, and is empty then, unless something was added meanwhile.
      *
      * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; what it throws leaves
      *                                                                 the journal as it is
      *
-     * @return bool false: it could not be opened
+     * @return bool false: it could not be opened, or somebody tries to deliver it, or has failed to less than a second ago
      */
     public function deliver(\Closure $deliver): bool
     {
-        return $this->locked(static function (mixed $file) use ($deliver): bool {
-            $keys = $tags = [];
-            $clears = false;
-            while (($line = fgets($file)) !== false) {
-                $entry = str_ends_with($line, "\n") ? json_decode($line, true) : null;
-                $lost = self::strings($entry, 'keys');
-                $dead = self::strings($entry, 'tags');
-                if (!\is_array($entry) || $lost === null || $dead === null || ($entry['clears'] ?? true) !== false) {
-                    $clears = true;
-                    break;
-                }
-                array_push($keys, ...$lost);
-                array_push($tags, ...$dead);
+        $bytes = null;
+        $isOurs = $this->locked(function (mixed $file) use (&$bytes): bool {
+            $bytes = (string) stream_get_contents($file);
+            $now = ($this->clock)();
+            $until = (float) $bytes;
+            // A clock that was set back must not stop it for longer than ever was meant.
+            if ($now < $until && $until <= $now + self::PAUSE) {
+                return false;
             }
-            $deliver($clears ? [] : array_values(array_unique($keys)), $clears ? [] : array_values(array_unique($tags)), $clears);
+            rewind($file);
 
-            return ftruncate($file, 0);
+            return $bytes === '' || self::name($bytes) === '' || fwrite($file, sprintf(self::UNTIL, $now + self::PAUSE)) !== false;
         });
+        if (!$isOurs || $bytes === null) {
+            return false;
+        }
+        if ($bytes !== '') {
+            $deliver(...self::entries($bytes));
+        }
+
+        $this->locked(static function (mixed $file) use ($bytes): bool {
+            $now = (string) stream_get_contents($file);
+            rewind($file);
+
+            return match (true) {
+                // It is another by now, which somebody has begun when this one was delivered.
+                self::name($now) !== self::name($bytes) => true,
+                \strlen($now) === \strlen($bytes) => ftruncate($file, 0),
+                // All of it will be delivered once more, with what was added.
+                default => fwrite($file, sprintf(self::UNTIL, 0.0)) !== false,
+            };
+        });
+
+        return true;
+    }
+
+    /** @return array{list<string>, list<string>, bool} */
+    private static function entries(string $bytes): array
+    {
+        $keys = $tags = [];
+        $lines = explode("\n", substr($bytes, self::HEAD));
+        if (self::name($bytes) === '' || array_pop($lines) !== '') {
+            return [[], [], true];
+        }
+        foreach ($lines as $line) {
+            $entry = json_decode($line, true);
+            $lost = self::strings($entry, 'keys');
+            $dead = self::strings($entry, 'tags');
+            if (!\is_array($entry) || $lost === null || $dead === null || ($entry['clears'] ?? true) !== false) {
+                return [[], [], true];
+            }
+            array_push($keys, ...$lost);
+            array_push($tags, ...$dead);
+        }
+
+        return [array_values(array_unique($keys)), array_values(array_unique($tags)), false];
+    }
+
+    /** @return string '': it does not begin as it should */
+    private static function name(string $bytes): string
+    {
+        return preg_match('/^\d{10}\.\d{6} ([0-9a-f]{16})\n/', $bytes, $parts) === 1 ? $parts[1] : '';
     }
 
     /** @return ?list<string> null if they are damaged */
@@ -114,7 +178,13 @@ final class Journal
             return false;
         }
         try {
-            return flock($file, \LOCK_EX) && $work($file);
+            for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE); !flock($file, \LOCK_EX | \LOCK_NB); usleep(100)) {
+                if (hrtime(true) > $end) {
+                    return false;
+                }
+            }
+
+            return $work($file);
         } finally {
             fclose($file);
         }

@@ -28,6 +28,8 @@ final class JournalTest extends TestCase
 
     private ChaosStore $chaos;
 
+    private float $now = 1_700_000_000.0;
+
     protected function setUp(): void
     {
         $this->scratch = new Scratch();
@@ -66,6 +68,7 @@ final class JournalTest extends TestCase
         self::assertTrue($next->health()->isFlagged());
         self::assertSame([], $next->getMany(['a', 'b', '7', "\0\xff"]), 'The store is still down.');
         $this->chaos->isDown = false;
+        $this->now += 1.0;
         self::assertNull($next->get('absent'));
         self::assertFalse($next->health()->isFlagged());
         self::assertSame($left, array_map(strval(...), array_keys($this->cache()->getMany(['a', 'b', '7', "\0\xff"]))));
@@ -104,15 +107,20 @@ final class JournalTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function damages(): iterable
     {
-        $line = '{"keys":["YQ=="],"tags":[],"clears":false}' . "\n";
+        $head = '0000000000.000000 0123456789abcdef' . "\n";
+        $line = $head . '{"keys":["YQ=="],"tags":[],"clears":false}' . "\n";
+        yield 'without a head' => [substr($line, \strlen($head))];
+        yield 'with half of one' => [substr($line, 5)];
+        yield 'cut in its head' => [substr($head, 0, -3)];
+        yield 'of zeros' => [str_repeat("\0", 100)];
         yield 'cut' => [$line . '{"keys":["YQ'];
         yield 'without its end' => [rtrim($line)];
         yield 'no JSON' => ["{$line}nonsense\n"];
-        yield 'of another form' => ["[]\n"];
-        yield 'without keys' => ['{"tags":[],"clears":false}' . "\n"];
-        yield 'without what clears' => ['{"keys":["YQ=="],"tags":[]}' . "\n"];
-        yield 'a key that is no base64' => ['{"keys":["YQ§=="],"tags":[],"clears":false}' . "\n"];
-        yield 'an empty key' => ['{"keys":[""],"tags":[],"clears":false}' . "\n"];
+        yield 'of another form' => ["{$head}[]\n"];
+        yield 'without keys' => [$head . '{"tags":[],"clears":false}' . "\n"];
+        yield 'without what clears' => [$head . '{"keys":["YQ=="],"tags":[]}' . "\n"];
+        yield 'a key that is no base64' => [$head . '{"keys":["YQ§=="],"tags":[],"clears":false}' . "\n"];
+        yield 'an empty key' => [$head . '{"keys":[""],"tags":[],"clears":false}' . "\n"];
     }
 
     #[DataProvider('damages')]
@@ -123,6 +131,75 @@ final class JournalTest extends TestCase
         self::assertFalse($this->cache()->has('b'));
         clearstatcache();
         self::assertSame(0, filesize($this->path));
+    }
+
+    public function testAfterADeliveryThatFailedNobodyAsksTheStoreAgainWithinASecond(): void
+    {
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->calls = [];
+        for ($request = 0; $request < 10; $request++) {
+            self::assertNull($this->cache()->get('key'));
+        }
+        self::assertCount(1, $this->chaos->calls, 'Each of them would wait for a server that does not answer.');
+        $this->chaos->isDown = false;
+        $this->now += 0.9;
+        self::assertNull($this->cache()->get('key'));
+        self::assertTrue($this->cache()->health()->journaled);
+        self::assertCount(1, $this->chaos->calls);
+        $this->now += 0.1;
+        self::assertNull($this->cache()->get('key'));
+        self::assertFalse($this->cache()->health()->journaled);
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->cache()->get('key');
+        $this->chaos->isDown = false;
+        $this->now -= 3_600.0;
+        $this->cache()->get('key');
+        self::assertFalse($this->cache()->health()->journaled, 'A clock that is set back does not stop it.');
+    }
+
+    public function testWhileOneDeliversNobodyWaitsAndWhatIsAddedIsNotLost(): void
+    {
+        $clock = fn(): float => $this->now;
+        [$journal, $other] = [new Journal($this->path, $clock), new Journal($this->path, $clock)];
+        $journal->append(['a'], [], false);
+        $delivered = [];
+        $deliver = static function (array $keys) use (&$delivered): void {
+            $delivered[] = $keys;
+        };
+        self::assertTrue($journal->deliver(static function () use ($other, $deliver): void {
+            $begun = hrtime(true);
+            self::assertFalse($other->deliver($deliver), 'Somebody is at it.');
+            self::assertTrue($other->append(['b'], [], false));
+            self::assertLessThan(20e9, hrtime(true) - $begun);
+        }));
+        self::assertFalse($other->isEmpty());
+        self::assertTrue($other->deliver($deliver));
+        self::assertSame([['a', 'b']], $delivered);
+        self::assertTrue($other->isEmpty());
+
+        $journal->append(['c'], [], false);
+        self::assertTrue($journal->deliver(function () use ($other, $deliver): void {
+            $this->now += 5.0;
+            self::assertTrue($other->deliver($deliver), 'It takes the first too long.');
+            self::assertTrue($other->append(['d'], [], false));
+        }));
+        self::assertTrue($other->deliver($deliver));
+        self::assertSame([['a', 'b'], ['c'], ['d']], $delivered, 'What was added to the next journal is in it.');
+    }
+
+    public function testAJournalThatSomebodyHoldsKeepsNobodyWaiting(): void
+    {
+        $journal = new Journal($this->path, fn(): float => $this->now);
+        $journal->append(['a'], [], false);
+        $file = fopen($this->path, 'r');
+        self::assertIsResource($file);
+        flock($file, \LOCK_EX);
+        self::assertFalse($journal->append(['b'], [], false));
+        self::assertFalse($journal->deliver(static function (): void {}));
+        fclose($file);
+        self::assertTrue($journal->deliver(static function (): void {}));
     }
 
     public function testAJournalDoesNotGrowForEver(): void
@@ -209,6 +286,6 @@ final class JournalTest extends TestCase
 
     private function cache(): Cache
     {
-        return new Cache($this->chaos, journal: $this->path);
+        return new Cache($this->chaos, journal: $this->path, clock: fn(): float => $this->now);
     }
 }
