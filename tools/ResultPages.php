@@ -7,6 +7,7 @@ namespace Larder\Tools;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Report\Advice;
 use Larder\Bench\Report\Claim;
+use Larder\Bench\Report\Comparison;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Ledger;
 use Larder\Bench\Report\Promise;
@@ -54,8 +55,12 @@ final readonly class ResultPages
         ]) . "\n";
     }
 
-    /** What follows from the run: advice, claims, promises, losses included. */
-    public function conclusions(): string
+    /**
+     * What follows from the run: advice, claims, promises, losses included.
+     *
+     * @param Comparison|null $again two runs of one kind on this machine, if there were two
+     */
+    public function conclusions(?Comparison $again = null): string
     {
         return implode("\n", [
             $this->circumstances(),
@@ -77,6 +82,11 @@ final readonly class ResultPages
             '### What Larder promises',
             '',
             ...$this->promises(),
+            '',
+            '### Do two runs agree?',
+            '',
+            $again === null ? 'A second run was not recorded.' : "`first.json` and `again.json` are two quick runs on this machine. {$again->agreement->sentence()}",
+            ...array_map(static fn(string $flip): string => "- {$flip}", $again->agreement->flips ?? []),
             '',
             '### What was left out',
             '',

@@ -33,6 +33,10 @@ final readonly class ComparisonReport
             number_format(count($comparison->with(Verdict::Ties))),
             Quantity::number(100 * $comparison->floor->share),
         ));
+        $this->output->writeln($comparison->agreement->sentence());
+        foreach ($comparison->agreement->flips as $flip) {
+            $this->output->writeln("turned round: {$flip}");
+        }
     }
 
     /** @param list<Change> $changes */
@@ -50,8 +54,8 @@ final readonly class ComparisonReport
                 $change->experiment,
                 $change->metric . ', ' . implode(', ', $change->case),
                 $change->subject,
-                Quantity::of($change->before, $change->unit),
-                Quantity::of($change->after, $change->unit),
+                Quantity::of($change->before->estimate, $change->unit),
+                Quantity::of($change->after->estimate, $change->unit),
                 Quantity::interval($change->ratio),
             ]);
         }

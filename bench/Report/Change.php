@@ -12,6 +12,8 @@ final readonly class Change
 {
     /**
      * @param array<string, string> $case
+     * @param Interval $before the median
+     * @param bool $isRepeated whether both runs took more than one sample, without which there is no interval
      * @param Interval $ratio the later over the earlier
      * @param Verdict $verdict wins: better than before
      */
@@ -21,8 +23,9 @@ final readonly class Change
         public array $case,
         public string $subject,
         public string $unit,
-        public float $before,
-        public float $after,
+        public Interval $before,
+        public Interval $after,
+        public bool $isRepeated,
         public Interval $ratio,
         public Verdict $verdict,
     ) {}

@@ -25,8 +25,9 @@ final readonly class Comparison
     /**
      * @param list<Change> $changes all that both runs measured
      * @param NoiseFloor $floor what counts as no change
+     * @param Agreement $agreement how far the two say the same
      */
-    private function __construct(public array $changes, public NoiseFloor $floor) {}
+    private function __construct(public array $changes, public NoiseFloor $floor, public Agreement $agreement) {}
 
     /** @param list<string> $patterns of subjects; none: all */
     public static function of(Findings $before, Findings $after, array $patterns = []): self
@@ -47,8 +48,9 @@ final readonly class Comparison
                         $measurement->case,
                         $measurement->subject,
                         $measurement->unit,
-                        $before->median($outcome->name, $earlier)->estimate,
-                        $after->median($outcome->name, $measurement)->estimate,
+                        $before->median($outcome->name, $earlier),
+                        $after->median($outcome->name, $measurement),
+                        count($earlier->values()) > 1 && count($measurement->values()) > 1,
                         $ratio,
                         Verdict::on($ratio, $floor, $measurement->direction),
                     );
@@ -56,7 +58,7 @@ final readonly class Comparison
             }
         }
 
-        return new self($changes, $floor);
+        return new self($changes, $floor, Agreement::of($before, $after, $changes));
     }
 
     /** @return list<Change> */

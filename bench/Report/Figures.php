@@ -13,9 +13,6 @@ use Larder\Bench\Subject\Values;
 /** The figures of one experiment: a chart each, and the table behind it. */
 final readonly class Figures
 {
-    /** What others are compared with, the first of these that was measured. */
-    private const REFERENCES = ['shared-memory', 'apcu-php', 'apcu', 'empty', 'files', 'tag-files'];
-
     /** @param bool $hasCharts false: tables only */
     public function __construct(private Findings $findings, private Outcome $outcome, private bool $hasCharts) {}
 
@@ -78,7 +75,7 @@ final readonly class Figures
     {
         $rows = '';
         $unit = $direction = '';
-        $reference = $this->reference($metric, $cases);
+        $reference = $this->findings->reference($this->outcome, $metric, $cases);
         foreach ($cases as $case) {
             foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
                 [$unit, $direction] = [$measurement->unit, $measurement->direction->inWords()];
@@ -226,20 +223,6 @@ final readonly class Figures
             '<figure><figcaption>Time of one get of each value (one hot key, lower is better); the tables below have the figures</figcaption>%s</figure>',
             $this->chart(Plots::heatMap($cells, $order)),
         );
-    }
-
-    /** @param list<array<string, string>> $cases */
-    private function reference(string $metric, array $cases): ?string
-    {
-        foreach (self::REFERENCES as $subject) {
-            foreach ($cases as $case) {
-                if ($this->findings->measurement($this->outcome->name, $metric, $case, $subject) !== null) {
-                    return $subject;
-                }
-            }
-        }
-
-        return null;
     }
 
     private function row(Measurement $measurement, ?string $reference): string

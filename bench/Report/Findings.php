@@ -20,6 +20,9 @@ final class Findings
     /** No time is believed to be less; it keeps a ratio with the empty loop itself finite. */
     private const LEAST_TIME = 0.1;
 
+    /** What the others are compared with: the first of these that was measured. */
+    private const REFERENCES = ['shared-memory', 'apcu-php', 'apcu', 'empty', 'files', 'tag-files'];
+
     /** @var array<string, Measurement> by experiment, metric, case, subject and twin */
     private array $measurements = [];
     /** @var array<string, array<int, array<int, float>>> values without the empty loop, by the same */
@@ -91,6 +94,24 @@ final class Findings
         usort($found, static fn(Measurement $one, Measurement $other): int => ($order[$one->subject] ?? PHP_INT_MAX) <=> ($order[$other->subject] ?? PHP_INT_MAX));
 
         return $found;
+    }
+
+    /**
+     * The subject that the others are compared with in these cases, if any was measured.
+     *
+     * @param list<array<string, string>> $cases
+     */
+    public function reference(Outcome $outcome, string $metric, array $cases): ?string
+    {
+        foreach (self::REFERENCES as $subject) {
+            foreach ($cases as $case) {
+                if ($this->measurement($outcome->name, $metric, $case, $subject) !== null) {
+                    return $subject;
+                }
+            }
+        }
+
+        return null;
     }
 
     /**

@@ -5,6 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tools\Tests;
 
 use Larder\Bench\Experiment\Experiments;
+use Larder\Bench\Report\Comparison;
+use Larder\Bench\Report\Findings;
+use Larder\Bench\Report\Run;
 use Larder\Tests\Bench\Report\RunFixture;
 use Larder\Tools\Block;
 use Larder\Tools\ResultPages;
@@ -35,6 +38,18 @@ final class ResultPagesTest extends TestCase
         self::assertMatchesRegularExpression('/Of \d+ promises this run met 0\. The others:/', $page);
         self::assertMatchesRegularExpression('/\| a shop \| one host with the extension \| APCU-PHP \|/', $page);
         self::assertStringContainsString('| missed |', $page);
+    }
+
+    public function testTheResultsQuoteHowFarTwoRunsAgree(): void
+    {
+        $run = static fn(float $ours): Run => (new RunFixture())->gets('page', 'get', ['shared-memory' => $ours, 'redis-tcp' => 1000.0])->run();
+        $pages = new ResultPages($run(100.0));
+
+        self::assertStringContainsString("### Do two runs agree?\n\nA second run was not recorded.\n", $pages->conclusions());
+        self::assertStringContainsString(
+            'Of 1 verdicts 1 turned round between "wins" and "loses"; of 2 intervals 1 overlap, 50.0 %.' . "\n- gets, time, page, get, one hot key, redis-tcp\n",
+            $pages->conclusions(Comparison::of(new Findings($run(100.0)), new Findings($run(2000.0)))),
+        );
     }
 
     public function testEveryExperimentHasAPageWithAPlaceForItsFigures(): void

@@ -50,6 +50,42 @@ final class ComparisonTest extends TestCase
         self::assertSame([], Comparison::of(self::gets(1.0), $more, ['redis-*'])->changes);
     }
 
+    public function testIntervalsThatDoNotOverlapAndVerdictsThatTurnRoundAreCounted(): void
+    {
+        $run = static fn(float $ours): Findings => new Findings((new RunFixture())
+            ->gets('page', 'get', ['shared-memory' => $ours, 'redis-tcp' => 1000.0])
+            ->gets('post', 'get', ['shared-memory' => 10.0, 'redis-tcp' => 1000.0])
+            ->run());
+        $agreement = Comparison::of($run(100.0), $run(2000.0))->agreement;
+
+        self::assertSame(['gets, time, page, get, one hot key, redis-tcp'], $agreement->flips);
+        self::assertSame([2, 4, 3, 0.75], [$agreement->verdicts, $agreement->intervals, $agreement->overlapping, $agreement->share()]);
+        self::assertSame('Of 2 verdicts 1 turned round between "wins" and "loses"; of 4 intervals 3 overlap, 75.0 %.', $agreement->sentence());
+    }
+
+    public function testAVerdictThatBecomesATieHasNotTurnedRound(): void
+    {
+        $run = static fn(float $ours): Findings => new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => $ours, 'redis-tcp' => 1000.0])->run());
+        $agreement = Comparison::of($run(500.0), $run(1000.0))->agreement;
+
+        self::assertSame([], $agreement->flips);
+        self::assertSame([2, 1], [$agreement->intervals, $agreement->overlapping]);
+    }
+
+    public function testWhatWasTakenOnceHasNoInterval(): void
+    {
+        $run = static function (float $bytes): Findings {
+            $run = (new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->run();
+            $run->outcomes[0]->measurement([], 'memory', 'bytes', Direction::LowerIsBetter, 'shared-memory')->add(0, 0, $bytes);
+
+            return new Findings($run);
+        };
+        $comparison = Comparison::of($run(100.0), $run(200.0));
+
+        self::assertCount(2, $comparison->changes);
+        self::assertSame(1, $comparison->agreement->intervals);
+    }
+
     private static function gets(float $time): Findings
     {
         return new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => $time])->run());

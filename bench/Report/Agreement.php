@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\Verdict;
+
+/**
+ * How far two runs say the same: how many of the intervals of their medians overlap, and which verdicts turned round.
+ *
+ * What was taken once in a run has no interval: a count of bytes. A verdict that became a tie, or a tie that became a
+ * verdict, has not turned round: at the edge of the noise that must happen.
+ */
+final readonly class Agreement
+{
+    /**
+     * @param int $intervals that both runs have
+     * @param int $overlapping of them
+     * @param int $verdicts that both runs have
+     * @param list<string> $flips which of them are "wins" in one run and "loses" in the other
+     */
+    private function __construct(public int $intervals, public int $overlapping, public int $verdicts, public array $flips) {}
+
+    /** @param list<Change> $changes what both runs measured */
+    public static function of(Findings $before, Findings $after, array $changes): self
+    {
+        $intervals = $overlapping = $verdicts = 0;
+        $flips = [];
+        foreach ($changes as $change) {
+            if ($change->isRepeated) {
+                $intervals++;
+                $overlapping += (int) self::overlap($change->before, $change->after);
+            }
+            $outcome = $after->run->outcome($change->experiment);
+            $pair = $outcome === null ? null : self::verdicts($before, $after, $outcome, $change);
+            if ($pair === null) {
+                continue;
+            }
+            $verdicts++;
+            if (in_array(Verdict::Wins, $pair, true) && in_array(Verdict::Loses, $pair, true)) {
+                $flips[] = "{$change->experiment}, {$change->metric}, " . implode(', ', $change->case) . ", {$change->subject}";
+            }
+        }
+
+        return new self($intervals, $overlapping, $verdicts, $flips);
+    }
+
+    /** The share of intervals that overlap; of none, all. */
+    public function share(): float
+    {
+        return $this->intervals === 0 ? 1.0 : $this->overlapping / $this->intervals;
+    }
+
+    public function sentence(): string
+    {
+        return sprintf(
+            'Of %s verdicts %s turned round between "wins" and "loses"; of %s intervals %s overlap, %s %%.',
+            number_format($this->verdicts),
+            $this->flips === [] ? 'none' : number_format(count($this->flips)),
+            number_format($this->intervals),
+            number_format($this->overlapping),
+            Quantity::number(100 * $this->share()),
+        );
+    }
+
+    private static function overlap(Interval $one, Interval $other): bool
+    {
+        return $one->low <= $other->high && $other->low <= $one->high;
+    }
+
+    /** @return array{Verdict, Verdict}|null what each run says of the reference over the subject; null where one says nothing */
+    private static function verdicts(Findings $before, Findings $after, Outcome $outcome, Change $change): ?array
+    {
+        $reference = $after->reference($outcome, $change->metric, [$change->case]);
+        if ($reference === null || $reference === $change->subject) {
+            return null;
+        }
+        $verdict = static fn(Findings $findings): ?Verdict => $findings->verdict($change->experiment, $change->metric, $change->case, $reference, $change->subject);
+        $earlier = $verdict($before);
+        $later = $earlier === null ? null : $verdict($after);
+
+        return $earlier === null || $later === null ? null : [$earlier, $later];
+    }
+}
