@@ -14,6 +14,7 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
@@ -24,7 +25,6 @@ use Larder\Store\Sqlite\Row;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
 use Larder\StoreStatistics;
-use Larder\Tier\Log;
 use Larder\Tier\SqliteLog;
 use Larder\Token;
 use Larder\Ttl;
@@ -44,7 +44,7 @@ use Larder\Ttl;
  * Writers remove some of what is dead as they go along. When the database reaches its size, if it has one, what is
  * dead goes, and of what is alive the older part, in steps.
  */
-final class SqliteStore implements Store, Leases
+final class SqliteStore implements Store, Leases, PerRequest
 {
     /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
     private const KEYS_AT_ONCE = 128;
@@ -131,6 +131,12 @@ final class SqliteStore implements Store, Leases
             $dsn->bytes('size'),
             $dsn->switch('evict', true),
         );
+    }
+
+    /** A process that serves many requests does not go on with a file that was removed or replaced. */
+    public function beginRequest(): void
+    {
+        $this->database->leaveIfReplaced();
     }
 
     public function fetch(array $keys): Fetched
@@ -369,7 +375,7 @@ final class SqliteStore implements Store, Leases
     }
 
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
-    public function log(): Log
+    public function log(): SqliteLog
     {
         return new SqliteLog($this->database, $this->schema, $this->timeout, $this->together(...), $this->clock);
     }

@@ -5,10 +5,11 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Process;
 
 /**
- * A file beside a database by whose size a request learns, with one system call, that nothing was written. Only the size
- * counts: to change it is atomic, cheap, and needs no room on the disk.
+ * A file beside a database by whose size a request learns, without opening the database, that nothing was written. Only the
+ * size counts: to change it is atomic, cheap, and needs no room on the disk.
  *
  * It is odd while a write is under way, and even and larger when that is over. A writer makes it odd inside its
  * transaction, before the commit, and even after it: if it is even and what it was, there was no commit. Only the last of
@@ -17,6 +18,10 @@ use Larder\Exception\StoreUnavailable;
  *
  * A file that is not there, or is empty, counts as odd. A file that has grown large is replaced by another; so the file's
  * own number and time are part of what is compared, and no state ever comes back.
+ *
+ * The database may be removed, or restored from a copy, while this file stays. So what tells one database file from another
+ * is part of what is compared, too. SQLite changes the file itself only when it carries over what was written, not with
+ * every write; a request goes to the database once more then.
  */
 final class HeadFile
 {
@@ -26,9 +31,21 @@ final class HeadFile
     /** Bytes. */
     private const LARGE = 1 << 24;
 
-    /** @param \Closure(): int $clock the time in Unix seconds */
+    /** @var ?resource kept open, as to open it takes longer than to change it */
+    private mixed $file = null;
+
+    /** Which has opened it: a child would share its lock. */
+    private int $process = 0;
+
+    /**
+     * @param string          $path     of this file
+     * @param string          $database of the database, whatever links lead there
+     * @param float           $timeout  seconds to wait for another process that changes it
+     * @param \Closure(): int $clock    the time in Unix seconds
+     */
     public function __construct(
         private readonly string $path,
+        private readonly string $database,
         private readonly float $timeout,
         private readonly \Closure $clock,
     ) {}
@@ -37,9 +54,23 @@ final class HeadFile
     public function read(): ?string
     {
         clearstatcache();
-        $status = @stat($this->path);
+        $head = @stat($this->path);
+        if ($head === false || ($head['size'] & 1) === 1 || $head['size'] === 0) {
+            return null;
+        }
+        $database = @stat($this->database);
 
-        return $status === false || ($status['size'] & 1) === 1 || $status['size'] === 0 ? null : "{$status['ino']}:{$status['size']}:{$status['mtime']}";
+        return $database === false
+            ? null
+            : "{$head['ino']}:{$head['size']}:{$head['mtime']}:{$database['ino']}:{$database['size']}:{$database['ctime']}";
+    }
+
+    /** Whether anybody has ever followed the log, or written into it. */
+    public function isThere(): bool
+    {
+        clearstatcache(true, $this->path);
+
+        return file_exists($this->path);
     }
 
     /**
@@ -65,7 +96,8 @@ final class HeadFile
     public function end(string $begun): void
     {
         try {
-            $this->change(static fn(int $size, string $state): int => $state === $begun ? $size + 1 : $size);
+            // Even if it is gone by now: then this one is nobody's.
+            $this->change(static fn(int $size, string $state): int => $state === $begun ? $size + 1 : $size, false);
         } catch (StoreUnavailable) {
             // It stays odd, until somebody repairs it.
         }
@@ -88,15 +120,16 @@ final class HeadFile
     }
 
     /**
-     * @param \Closure(int, string): int $next the next size after the one that there is, with the file's number before it
+     * @param \Closure(int, string): int $next  the next size after the one that there is, with the file's number before it
+     * @param bool                       $looks whether to see that the file that is open is still the one of that name
      *
      * @return string what there is then
      *
      * @throws StoreUnavailable
      */
-    private function change(\Closure $next): string
+    private function change(\Closure $next, bool $looks = true): string
     {
-        $file = $this->locked();
+        $file = $this->locked($looks);
         try {
             $status = fstat($file) ?: throw $this->unavailable('nothing is known about it');
             $size = $next($status['size'], "{$status['ino']}:{$status['size']}");
@@ -106,7 +139,7 @@ final class HeadFile
 
             return "{$status['ino']}:{$size}";
         } finally {
-            fclose($file);
+            flock($file, \LOCK_UN);
         }
     }
 
@@ -115,34 +148,54 @@ final class HeadFile
      *
      * @throws StoreUnavailable
      */
-    private function locked(): mixed
+    private function locked(bool $looks): mixed
     {
         $patience = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
-            $isNew = !file_exists($this->path);
-            $file = @fopen($this->path, 'c') ?: throw $this->unavailable('it cannot be opened');
-            if ($isNew && \function_exists('posix_geteuid') && posix_geteuid() === 0) {
-                // It belongs to whom the database belongs to.
-                @chown($this->path, (int) fileowner(\dirname($this->path)));
-                @chgrp($this->path, (int) filegroup(\dirname($this->path)));
-            }
+            $file = $this->opened();
             while (!flock($file, \LOCK_EX | \LOCK_NB)) {
                 if (hrtime(true) > $patience) {
-                    fclose($file);
-
                     throw $this->unavailable('another process holds its lock for too long');
                 }
                 usleep(25);
             }
-            clearstatcache(true, $this->path);
-            $ours = fstat($file);
-            $there = @stat($this->path);
-            if ($ours !== false && $there !== false && $ours['ino'] === $there['ino']) {
+            if (!$looks) {
                 return $file;
             }
-            // Somebody has removed it before we had its lock.
+            clearstatcache();
+            $there = @stat($this->path);
+            if ($there !== false && $there['ino'] === (fstat($file)['ino'] ?? null)) {
+                return $file;
+            }
+            // Somebody has removed it.
             fclose($file);
+            $this->file = null;
         }
+    }
+
+    /**
+     * @return resource
+     *
+     * @throws StoreUnavailable
+     */
+    private function opened(): mixed
+    {
+        $process = Process::id();
+        if ($this->file !== null && $this->process === $process) {
+            return $this->file;
+        }
+        $file = @fopen($this->path, 'r+');
+        if ($file === false) {
+            $file = @fopen($this->path, 'c') ?: throw $this->unavailable('it cannot be opened');
+            if (\function_exists('posix_geteuid') && posix_geteuid() === 0) {
+                // It belongs to whom the database belongs to.
+                @chown($this->path, (int) fileowner(\dirname($this->path)));
+                @chgrp($this->path, (int) filegroup(\dirname($this->path)));
+            }
+        }
+        $this->process = $process;
+
+        return $this->file = $file;
     }
 
     /** An even size to begin with. */

@@ -49,7 +49,14 @@ final class SqliteLog implements Log
         private readonly \Closure $together,
         \Closure $clock,
     ) {
-        $this->head = new HeadFile(self::followed($database->path) . "-head-{$schema->prefix}", $timeout, $clock);
+        $path = self::followed($database->path);
+        $this->head = new HeadFile("{$path}-head-{$schema->prefix}", $path, $timeout, $clock);
+    }
+
+    /** Whether anybody has ever had a near store in front of this database. */
+    public function isFollowed(): bool
+    {
+        return $this->head->isThere();
     }
 
     public function head(): ?string
@@ -59,6 +66,7 @@ final class SqliteLog implements Log
 
     public function since(?string $position): News
     {
+        $this->database->leaveIfReplaced();
         $news = $this->database->attempt(fn(): News => ($position === null ? null : $this->after($position)) ?? new News($this->last(), [], false));
         if ($this->head->isAbandoned()) {
             $this->repair();

@@ -28,6 +28,9 @@ final class Database
 
     private int $process = 0;
 
+    /** The number of the file that the connection was opened to, once it was there. */
+    private ?int $file = null;
+
     private bool $isOpen = false;
 
     /** SQLite's code for what has failed in a transaction; rolling that back leaves another one. */
@@ -58,7 +61,7 @@ final class Database
      */
     public function rows(string $sql, int|string|null ...$parameters): array
     {
-        $result = $this->execute($sql, $parameters);
+        $result = $this->execute($this->connection(), $sql, $parameters);
         $rows = [];
         while (($row = $result->fetchArray(\SQLITE3_NUM)) !== false) {
             /** @var list<int|float|string|null> $row */
@@ -78,10 +81,10 @@ final class Database
      */
     public function change(string $sql, int|string|null ...$parameters): int
     {
-        $this->limit();
-        $this->execute($sql, $parameters);
+        $connection = $this->limited();
+        $this->execute($connection, $sql, $parameters);
 
-        return $this->connection()->changes();
+        return $connection->changes();
     }
 
     /** The number of the row that was inserted last. */
@@ -116,13 +119,13 @@ final class Database
         }
 
         return $this->attempt(function () use ($work): mixed {
-            $this->limit();
-            $this->execute('BEGIN IMMEDIATE');
+            $connection = $this->limited();
+            $this->execute($connection, 'BEGIN IMMEDIATE');
             $this->isOpen = true;
             $this->failure = null;
             try {
                 $result = $work();
-                $this->execute('COMMIT');
+                $this->execute($connection, 'COMMIT');
 
                 return $result;
             } catch (\Throwable $failure) {
@@ -199,6 +202,22 @@ final class Database
         }
     }
 
+    /** Lets go of a database whose file is no longer the one of that name: it was removed, or another put in its place. */
+    public function leaveIfReplaced(): void
+    {
+        if ($this->connection === null || $this->isOpen) {
+            return;
+        }
+        clearstatcache();
+        $file = @fileinode($this->path);
+        if ($this->file === null && $file !== false) {
+            $this->file = $file;
+        }
+        if ($file !== $this->file) {
+            $this->close();
+        }
+    }
+
     /** Gives some free pages back to the file system. */
     public function shrink(int $pages): void
     {
@@ -227,9 +246,8 @@ final class Database
     /**
      * @param array<int|string|null> $parameters
      */
-    private function execute(string $sql, array $parameters = []): \SQLite3Result
+    private function execute(\SQLite3 $connection, string $sql, array $parameters = []): \SQLite3Result
     {
-        $connection = $this->connection();
         $statement = $this->statements[$sql] ?? null;
         if ($statement === null) {
             $statement = $connection->prepare($sql) ?: throw new \RuntimeException($connection->lastErrorMsg());
@@ -250,7 +268,7 @@ final class Database
 
     private function connection(): \SQLite3
     {
-        if ($this->connection !== null && $this->process === Process::id()) {
+        if ($this->connection !== null && ($this->isOpen || $this->process === Process::id())) {
             return $this->connection;
         }
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
@@ -268,6 +286,8 @@ final class Database
         $connection->exec('PRAGMA synchronous = NORMAL');
         $this->process = Process::id();
         $this->isLimited = $this->size === null;
+        clearstatcache();
+        $this->file = @fileinode($this->path) ?: null;
 
         return $this->connection = $connection;
     }
@@ -304,13 +324,15 @@ final class Database
     }
 
     /** Those who only read need no limit. */
-    private function limit(): void
+    private function limited(): \SQLite3
     {
         $connection = $this->connection();
         if (!$this->isLimited) {
             $this->isLimited = true;
             $connection->exec('PRAGMA max_page_count = ' . intdiv((int) $this->size, max(512, $this->pragma('page_size'))));
         }
+
+        return $connection;
     }
 
     /** Milliseconds. */

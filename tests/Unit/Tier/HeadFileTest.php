@@ -21,6 +21,7 @@ final class HeadFileTest extends TestCase
     {
         $this->scratch = new Scratch();
         $this->now = time();
+        touch($this->database());
     }
 
     public function testItTellsNothingWhileSomethingIsWrittenAndSomethingNewAfterwards(): void
@@ -104,6 +105,51 @@ final class HeadFileTest extends TestCase
         self::assertNotNull($head->read());
     }
 
+    public function testADatabaseThatIsAnotherOneIsNoticed(): void
+    {
+        $head = $this->head();
+        $head->end($head->begin());
+        $seen = [$head->read()];
+        file_put_contents("{$this->scratch->path}/copy", 'another');
+        rename("{$this->scratch->path}/copy", $this->database());
+        $seen[] = $head->read();
+        file_put_contents($this->database(), 'written over!');
+        $seen[] = $head->read();
+        // Times are told in whole seconds.
+        while (time() <= (int) filectime($this->database())) {
+            usleep(1_000);
+        }
+        file_put_contents($this->database(), 'of equal size');
+        touch($this->database(), (int) filemtime($this->database()));
+        $seen[] = $head->read();
+        self::assertNotContains(null, $seen);
+        self::assertCount(4, array_unique($seen));
+        unlink($this->database());
+        self::assertNull($head->read());
+    }
+
+    /** A child has its parent's open file, and with it the lock that the parent holds. */
+    public function testAChildTakesALockOfItsOwn(): void
+    {
+        $head = $this->head();
+        $head->end($head->begin());
+        $file = (new \ReflectionProperty($head, 'file'))->getValue($head);
+        self::assertIsResource($file);
+        flock($file, \LOCK_EX);
+        $child = pcntl_fork();
+        if ($child === 0) {
+            try {
+                $head->begin();
+                $code = 1;
+            } catch (StoreUnavailable) {
+                $code = 0;
+            }
+            posix_kill((int) getmypid(), $code === 0 ? \SIGTERM : \SIGKILL);
+        }
+        pcntl_waitpid($child, $status);
+        self::assertSame(\SIGTERM, pcntl_wtermsig($status));
+    }
+
     public function testAFileThatHasGrownLargeIsReplaced(): void
     {
         $head = $this->head();
@@ -151,7 +197,12 @@ final class HeadFileTest extends TestCase
 
     private function head(): HeadFile
     {
-        return new HeadFile($this->path(), 0.05, fn(): int => $this->now);
+        return new HeadFile($this->path(), $this->database(), 0.05, fn(): int => $this->now);
+    }
+
+    private function database(): string
+    {
+        return "{$this->scratch->path}/database";
     }
 
     private function path(): string
