@@ -24,6 +24,11 @@ final class DeleteCommand extends StoreCommand
         $this->addArgument('key', InputArgument::REQUIRED | InputArgument::IS_ARRAY, 'The keys');
     }
 
+    protected function changesItems(): bool
+    {
+        return true;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         $keys = self::texts($input->getArgument('key'));

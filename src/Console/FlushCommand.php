@@ -26,6 +26,11 @@ final class FlushCommand extends StoreCommand
         $this->addOption('force', 'f', InputOption::VALUE_NONE, 'Do not ask');
     }
 
+    protected function changesItems(): bool
+    {
+        return true;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         if ($input->getOption('force') !== true) {

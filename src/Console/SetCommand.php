@@ -31,6 +31,11 @@ final class SetCommand extends StoreCommand
         $this->addOption('type', null, InputOption::VALUE_REQUIRED, 'string, int or json', 'string');
     }
 
+    protected function changesItems(): bool
+    {
+        return true;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         $key = self::text($input->getArgument('key'));

@@ -7,6 +7,9 @@ namespace Larder\Console;
 use Larder\Cache;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
+use Larder\Store\ArrayStore;
+use Larder\Store\SqliteStore;
+use Larder\Tier\TieredStore;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
 use Symfony\Component\Console\Completion\CompletionSuggestions;
@@ -35,6 +38,12 @@ abstract class StoreCommand extends Command
      */
     abstract protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int;
 
+    /** Whether what the command does has to reach those who have a near store in front of this one. */
+    protected function changesItems(): bool
+    {
+        return false;
+    }
+
     final protected function configure(): void
     {
         $this->addArgument('dsn', InputArgument::REQUIRED, 'The store, such as "shm:shop", "sqlite:/var/cache/site.db" or "redis://127.0.0.1"');
@@ -54,7 +63,7 @@ abstract class StoreCommand extends Command
     final protected function execute(InputInterface $input, OutputInterface $output): int
     {
         try {
-            $cache = Cache::open(self::text($input->getArgument('dsn')), strict: true);
+            $cache = $this->opened(self::text($input->getArgument('dsn')));
             $namespace = $input->getOption('namespace');
 
             return $this->serve(\is_string($namespace) ? $cache->namespace($namespace) : $cache, $input, $output);
@@ -63,6 +72,17 @@ abstract class StoreCommand extends Command
         } catch (Exception $mistake) {
             return self::say($output, $mistake->getMessage(), self::INVALID);
         }
+    }
+
+    /** What is changed in a database goes through its log, in case that others have a near store in front of it. */
+    private function opened(string $dsn): Cache
+    {
+        $cache = Cache::open($dsn, strict: true);
+        $store = $cache->store;
+
+        return $this->changesItems() && $store instanceof SqliteStore
+            ? new Cache(new TieredStore(new ArrayStore(), $store, $store->log()), strict: true)
+            : $cache;
     }
 
     /** Says on the standard error why nothing came of it. */

@@ -27,6 +27,11 @@ final class TagsCommand extends StoreCommand
         $this->addOption('stale', null, InputOption::VALUE_REQUIRED, 'Seconds in which what dies may still be served', '0');
     }
 
+    protected function changesItems(): bool
+    {
+        return true;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         $stale = filter_var($input->getOption('stale'), \FILTER_VALIDATE_INT);

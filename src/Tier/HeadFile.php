@@ -65,14 +65,6 @@ final class HeadFile
             : "{$head['ino']}:{$head['size']}:{$head['mtime']}:{$database['ino']}:{$database['size']}:{$database['ctime']}";
     }
 
-    /** Whether anybody has ever followed the log, or written into it. */
-    public function isThere(): bool
-    {
-        clearstatcache(true, $this->path);
-
-        return file_exists($this->path);
-    }
-
     /**
      * A write begins. Called with the database's lock held.
      *

@@ -53,12 +53,6 @@ final class SqliteLog implements Log
         $this->head = new HeadFile("{$path}-head-{$schema->prefix}", $path, $timeout, $clock);
     }
 
-    /** Whether anybody has ever had a near store in front of this database. */
-    public function isFollowed(): bool
-    {
-        return $this->head->isThere();
-    }
-
     public function head(): ?string
     {
         return $this->head->read();

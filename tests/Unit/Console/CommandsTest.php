@@ -92,6 +92,27 @@ final class CommandsTest extends TestCase
         self::assertSame([1, ['key' => 'absent', 'found' => false]], [...$this->jsonWithCode('get', ['key' => 'absent'])]);
     }
 
+    /** @return iterable<string, array{string, array<string, mixed>}> */
+    public static function changes(): iterable
+    {
+        yield 'set' => ['set', ['key' => 'key', 'value' => 'new']];
+        yield 'delete' => ['delete', ['key' => ['key']]];
+        yield 'tags' => ['tags', ['tag' => ['tag']]];
+        yield 'flush' => ['flush', ['--force' => true]];
+    }
+
+    /** @param array<string, mixed> $arguments */
+    #[DataProvider('changes')]
+    public function testWhatIsChangedInADatabaseReachesTheNearStoresInFrontOfIt(string $command, array $arguments): void
+    {
+        $worker = Cache::open("array: > {$this->dsn()}");
+        $worker->set('key', 'old', tags: ['tag']);
+        self::assertSame('old', $worker->get('key'));
+        self::assertSame(0, $this->larder($command, $arguments)[0]);
+        $worker->refresh();
+        self::assertSame($command === 'set' ? 'new' : null, $worker->get('key'));
+    }
+
     public function testSetStoresWhatTheTypeSays(): void
     {
         self::assertSame([0, ''], $this->larder('set', ['key' => 's', 'value' => '42']));
