@@ -324,22 +324,26 @@ abstract class StoreContract extends ToldContract
     {
         $store = $this->store();
         $dead = ['fetched', 'array', 'added', 'replaced', 'deleted', 'incremented', 'touched', 'counter', 'large'];
-        // Within one second of the clock, so that this says the same as a store with a clock of its own.
-        $store->save(array_map(static fn(string $key): Item => new Item($key, match ($key) {
-            'array' => ['a' => [1]],
-            'counter', 'incremented' => 41,
-            'large' => str_repeat('x', 2_500_000),
-            default => 'old',
-        }, 1), $dead));
-        $store->save([new Item('alive', 'x', 100), new Item('touched into life', 'x', 1), new Item('touched to death', 'x', 100)]);
-        $store->touch(['touched to death'], 1);
-        $store->increment('made by increment', 5, 0, 1);
-        $store->increment('counter', 1, 0, 1_000);
-        $store->save([new Item('set again', 'old', 1)]);
-        $store->save([new Item('set again', 'new')]);
-        $store->save([new Item('counted again', 1, 1_000)]);
-        $store->increment('counted again', 1, 0, 1);
-        $store->touch(['touched into life'], 100);
+        do {
+            // Within one second of the clock, so that this says the same as a store with a clock of its own.
+            $store->clear();
+            $second = time();
+            $store->save(array_map(static fn(string $key): Item => new Item($key, match ($key) {
+                'array' => ['a' => [1]],
+                'counter', 'incremented' => 41,
+                'large' => str_repeat('x', 2_500_000),
+                default => 'old',
+            }, 1), $dead));
+            $store->save([new Item('alive', 'x', 100), new Item('touched into life', 'x', 1), new Item('touched to death', 'x', 100)]);
+            $store->touch(['touched to death'], 1);
+            $store->increment('made by increment', 5, 0, 1);
+            $store->increment('counter', 1, 0, 1_000);
+            $store->save([new Item('set again', 'old', 1)]);
+            $store->save([new Item('set again', 'new')]);
+            $store->save([new Item('counted again', 1, 1_000)]);
+            $store->increment('counted again', 1, 0, 1);
+            $store->touch(['touched into life'], 100);
+        } while (time() !== $second);
         $this->waitFor(1.1);
 
         self::assertSame([], $store->fetch([...$dead, 'touched to death', 'made by increment'])->items);
