@@ -147,7 +147,7 @@ final class HeadFileTest extends TestCase
             posix_kill((int) getmypid(), $code === 0 ? \SIGTERM : \SIGKILL);
         }
         pcntl_waitpid($child, $status);
-        self::assertSame(\SIGTERM, pcntl_wtermsig($status));
+        self::assertSame(\SIGTERM, \is_int($status) ? pcntl_wtermsig($status) : null);
     }
 
     public function testAFileThatHasGrownLargeIsReplaced(): void
