@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "fixture.h"
+#include "saving.h"
 
 #include "engine/pin.h"
 
@@ -120,6 +120,31 @@ TEST(remembered,
     CHECK(!holds_text(other, "k", "computed before"));
     EQUAL(put_text(pool, "k", "a write"), LARDER_OK);
     larder_pool_close(other);
+}
+
+TEST(saved, "a pool that was saved gives its memory back while others have it mapped, but for what they use")
+{
+    larder_pool_config config = saving_config("p");
+    config.size = 16 * MIB;
+    larder_pool *pool = pool_open_as(&config), *idle = pool_open_as(&config);
+    described what;
+    larder_hit used;
+    fill(pool);
+    int fd = open_file();
+    EQUAL(read_described(pool, key_number(3), 3, &what, &used), READ_WHOLE);
+    size_t value_at = larder_item_value_at(used.item->tags, used.item->key_length, used.item->kind);
+    uint64_t sum = digest((const uint8_t *)used.item + value_at, BLOCK_BYTES);
+    COMPARE(memory_of(fd), >=, 16 * MIB);
+    save_as(&config);
+    COMPARE(memory_of(fd), <, 6 * MIB + 2 * larder_segment_bytes(pool));
+    CHECK(is_whole(used.item, &sum, BLOCK_BYTES));
+    EQUAL(put_text(idle, "k", "v"), LARDER_OK); /* in the next pool */
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK(is_whole(used.item, &sum, BLOCK_BYTES));
+    EQUAL(read_described(pool, key_number(5), 5, &what, &used), READ_WHOLE);
+    larder_pool_leave(pool);
+    CHECK_POOL(pool);
+    close(fd);
 }
 
 static larder_pool *remover;

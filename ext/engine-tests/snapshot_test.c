@@ -2,9 +2,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "fixture.h"
+#include "saving.h"
 
-#include "engine/snapshot.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 
@@ -15,41 +14,6 @@
 #include <unistd.h>
 
 #define STRANGER 12345
-
-static larder_pool_config saving_config(const char *name)
-{
-    larder_pool_config config = pool_config(name, 4 * MIB);
-    static char directory[512];
-    snprintf(directory, sizeof directory, "%s/kept", test_directory());
-    config.snapshots = directory;
-    return config;
-}
-
-static larder_pool *open_saving(const char *name)
-{
-    const larder_pool_config config = saving_config(name);
-    return pool_open_as(&config);
-}
-
-/* Saves the pool "p", or ends the test. */
-static larder_saved save(void)
-{
-    const larder_pool_config config = saving_config("p");
-    larder_error error = {.message = ""};
-    larder_saved saved = {.items = 0};
-    int result = larder_pool_save(&config, &saved, &error);
-    if (result != 1) {
-        test_failed(__FILE__, __LINE__, "the pool was not saved: %d %s", result, error.message);
-        test_give_up();
-    }
-    return saved;
-}
-
-static bool is_there(const char *name)
-{
-    struct stat status;
-    return lstat(path_of(name), &status) == 0;
-}
 
 static uint64_t count_items(larder_pool *pool)
 {

@@ -1,11 +1,12 @@
-/* Giving back the memory of a pool that was removed, while processes may still have it mapped.
+/* Giving back the memory of a pool that was removed or saved, while processes may still have it mapped.
  *
  * A file's memory is given back when nobody maps it any more, which is when each of its processes has looked at the
  * path again; a process that removes pool after pool would have them all until its request ends, because it may be
- * using values in place. So whoever removes a pool frees its segments at once, but for those that somebody pins, by the
- * protocol of pin.h: the generation is raised, and only then are the pins looked at. Who has not noticed yet finds that
- * every word is void. Nobody opens a segment any more, because the lock is not to be had (segment.c): so none is
- * written to without a pin.
+ * using values in place, and idle workers keep one that was saved until their next request, so that there might be no
+ * room for its successor. So whoever removes or saves a pool frees its segments at once, but for those that somebody
+ * pins, by the protocol of pin.h: the generation is raised, and only then are the pins looked at. Who has not noticed
+ * yet finds that every word is void. Nobody opens a segment any more, because the lock is not to be had (segment.c): so
+ * none is written to without a pin.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,7 +29,7 @@ static uint32_t run_of(const larder_pool *pool, uint32_t index)
     return run < left ? run : left;
 }
 
-static void give_back(larder_pool *pool)
+void larder_pool_give_back(larder_pool *pool)
 {
     if (!larder_lock_whatever(pool)) {
         return; /* its memory goes with the last mapping */
@@ -52,7 +53,7 @@ void larder_pool_abandon(larder_pool *pool)
     if (pool->slot == NULL || atomic_load_explicit(&pool->header->dead, memory_order_acquire) != LARDER_DEAD) {
         return;
     }
-    give_back(pool);
+    larder_pool_give_back(pool);
     if (pool->pinned_count == 0 && pool->inherited_fd < 0 && !pool->pins_shared) {
         larder_leases_end(pool);
         larder_detach(pool);

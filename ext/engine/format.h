@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LARDER_MAGIC    UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
-#define LARDER_FORMAT   4u
+#define LARDER_FORMAT   5u
 #define LARDER_FEATURES 0u /* bits that a reader must understand; none yet */
 
 #define LARDER_PAGE         4096u
@@ -188,7 +188,8 @@ enum larder_beginning {
     LARDER_LOADING = 1,     /* or whoever was loading it has died */
     LARDER_LOADED = 2,
 };
-#define LARDER_REASON_MAX 552u
+#define LARDER_REASON_MAX   552u
+#define LARDER_LOADER_COMES UINT64_MAX /* the pool has been made to be loaded; nobody has begun yet */
 
 typedef struct larder_header {
     larder_geometry geometry;
@@ -200,7 +201,9 @@ typedef struct larder_header {
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
     _Atomic uint32_t crowded;                               /* too much is pinned or waits in limbo: readers copy */
-    uint32_t unused[9];
+    uint32_t unused;
+    _Atomic uint64_t loader;   /* whose slot loads a snapshot: incarnation << 32 | slot + 1; LARDER_LOADER_COMES; 0 */
+    uint64_t alone_as_well[3]; /* the rest of its line is nobody's */
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;

@@ -2,6 +2,7 @@
 #include "evict.h"
 #include "ghost.h"
 #include "segment.h"
+#include "snapshot.h"
 #include "tag.h"
 #include "token.h"
 
@@ -48,6 +49,9 @@ static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_t
     }
     as.judged = as.token != LARDER_NO_TOKEN;
     as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD);
+    if (as.fill && as.takes && larder_snapshot_is_loading(pool)) {
+        as.fill = false; /* what it replaces may not be here yet, and must not come after it */
+    }
     return as;
 }
 
@@ -501,26 +505,11 @@ static enum step increment_once(larder_pool *pool, const larder_key *key, const 
     return alive ? step : increment_absent(pool, key, add);
 }
 
-enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
-                                     uint64_t expiry, int64_t *result)
+static enum larder_counted count_entered(larder_pool *pool, const larder_key *key, const increment *add)
 {
-    const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
-    if (!enter_surely(pool)) {
-        return LARDER_NOT_COUNTED;
-    }
-    larder_place place = larder_place_of(pool, key->hash);
-    uint64_t before;
-    larder_missed_take(pool, key->hash);
-    larder_begin_write(pool, &place, &before);
     for (int tries = 0; tries < 10000; tries++) {
-        switch (increment_once(pool, key, &add, tries % 1000 != 999)) {
+        switch (increment_once(pool, key, add, tries % 1000 != 999)) {
         case DONE:
-            if (larder_pool_was_closed(pool)) {
-                /* It may have been counted in the snapshot, or not, and must not be counted twice. */
-                pool->undone = true;
-                larder_fail(&pool->trouble, "it was saved and closed while something was counted in it; try again.");
-                return LARDER_NOT_COUNTED;
-            }
             return LARDER_COUNTED;
         case WRONG_KIND:
             return LARDER_NOT_A_COUNTER;
@@ -535,6 +524,27 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
         }
     }
     return LARDER_NOT_COUNTED;
+}
+
+enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
+                                     uint64_t expiry, int64_t *result)
+{
+    const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
+    if (!enter_surely(pool)) {
+        return LARDER_NOT_COUNTED;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    uint64_t before;
+    larder_missed_take(pool, key->hash);
+    larder_begin_write(pool, &place, &before);
+    enum larder_counted counted = count_entered(pool, key, &add);
+    if ((counted == LARDER_COUNTED || counted == LARDER_NOT_COUNTED) && larder_pool_was_closed(pool)) {
+        /* It may have been counted in the snapshot, or not, and must not be counted twice. */
+        pool->undone = true;
+        larder_fail(&pool->trouble, "it was saved and closed while something was counted in it; try again.");
+        return LARDER_NOT_COUNTED;
+    }
+    return counted;
 }
 
 /* ---- touching, clearing, listing ------------------------------------------------------------------------- */

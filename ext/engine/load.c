@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "item.h"
+#include "slot.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -9,6 +10,32 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
+{
+    uint32_t slot = (uint32_t)loader - 1;
+    bool gone;
+    if (loader == LARDER_LOADER_COMES) {
+        gone = larder_pool_now(pool) - pool->geometry.created >= LARDER_LOADER_COMES_MS;
+    } else {
+        /* acquire: as for the owner of the segment lock, before it is asked whether he lives. */
+        gone = slot >= pool->geometry.slot_count ||
+               atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != loader >> 32 ||
+               !larder_slot_seems_alive(pool, slot);
+    }
+    /* seq_cst: either he finds that it is not for him any more, or we that he has begun. */
+    return !gone || !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
+                                                             memory_order_seq_cst);
+}
+
+/* Says that this process loads the snapshot. False: the others have gone on without it. */
+static bool begin(larder_pool *pool)
+{
+    uint64_t comes = LARDER_LOADER_COMES, own = (uint64_t)pool->incarnation << 32 | (pool->slot_index + 1);
+    /* seq_cst: as above. */
+    return atomic_compare_exchange_strong_explicit(&pool->header->loader, &comes, own, memory_order_seq_cst,
+                                                   memory_order_seq_cst);
+}
 
 static void tell(larder_pool *pool, enum larder_beginning began, uint64_t items, uint64_t dropped, const char *reason)
 {
@@ -144,6 +171,9 @@ void larder_snapshot_load(larder_pool *pool)
         if (ours) {
             tell(pool, LARDER_BEGAN_EMPTY, 0, 0, "The snapshot could not be read; save again.");
         }
+    } else if (!begin(pool)) {
+        tell(pool, LARDER_BEGAN_EMPTY, 0, 0,
+             "Whoever was to load the snapshot came too late: its pool had been in use for a while.");
     } else if (!is_sound(&header, (const uint8_t *)file + sizeof header)) {
         tell(pool, LARDER_BEGAN_EMPTY, 0, 0, "The snapshot was damaged; save again.");
     } else {
@@ -151,6 +181,10 @@ void larder_snapshot_load(larder_pool *pool)
     }
     if (file != MAP_FAILED) {
         munmap(file, size);
+    }
+    if (ours) {
+        /* release: all that was loaded. */
+        atomic_store_explicit(&pool->header->loader, 0, memory_order_release);
     }
     close(fd);
 }

@@ -153,6 +153,9 @@ bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *con
  * 1: removed, 0: there was none, -1: error. */
 int larder_pool_remove(const larder_pool_config *config, larder_error *error);
 
+/* The pool has lost its name for good: gives the memory of its segments back, but for those that somebody pins. */
+void larder_pool_give_back(larder_pool *pool);
+
 /* This process has just removed the pool: gives back what no process reads from any more, and unmaps it if this one
  * does not. The handle can be used as before: it finds or makes the next pool of its name. */
 void larder_pool_abandon(larder_pool *pool);

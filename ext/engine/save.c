@@ -278,6 +278,9 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
         atomic_store_explicit(&pool->header->dead, LARDER_LIVES, memory_order_seq_cst);
     }
     larder_unlock(pool);
+    if (written) {
+        larder_pool_give_back(pool);
+    }
     return written;
 }
 

@@ -83,11 +83,11 @@ bool larder_lock_whatever(larder_pool *pool)
     return false;
 }
 
-/* In a pool that was removed nobody makes room any more: its memory is given back (larder_pool_abandon()). */
+/* In a pool that was removed, or saved, nobody makes room any more: its memory is given back. */
 static bool keep_if_alive(larder_pool *pool)
 {
     /* acquire: the mark was set before whoever gives the memory back took the lock. */
-    if (atomic_load_explicit(&pool->header->dead, memory_order_acquire) != LARDER_DEAD) {
+    if (atomic_load_explicit(&pool->header->dead, memory_order_acquire) == LARDER_LIVES) {
         return true;
     }
     larder_unlock(pool);

@@ -180,6 +180,7 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
     }
     snprintf(header->reason, sizeof header->reason, "%.*s", (int)sizeof header->reason - 1, why.message);
     atomic_store_explicit(&header->began, fd >= 0 ? LARDER_LOADING : LARDER_BEGAN_EMPTY, memory_order_relaxed);
+    atomic_store_explicit(&header->loader, fd >= 0 ? LARDER_LOADER_COMES : 0, memory_order_relaxed);
     if (pool->snapshot_fd >= 0) {
         close(pool->snapshot_fd);
     }

@@ -19,6 +19,11 @@
  * which the pool was closed, where the new pool's clock begins. What was written, deleted or invalidated since the new
  * pool was made refuses it. Items keep their stamps, tags, costs, expiries (which are absolute) and queues.
  *
+ * A plain set after a miss may be a write, and a miss does not mean that there is nothing older as long as the snapshot
+ * is being loaded. So such a set moves the guard until then (and may refuse others' fills): were its value evicted, or
+ * expired, before the loader gets to the key, what it replaced would come back. The header says who loads; nobody
+ * relies on one who is dead, or does not begin within ten seconds.
+ *
  *     file = header | record | record | ...
  *     record = struct | tags | key | value        each padded to 8 bytes
  *
@@ -100,6 +105,19 @@ int larder_snapshot_discard(const larder_pool *pool, larder_error *error);
 
 /* Loads what larder_snapshot_claim() has taken, if anything. */
 void larder_snapshot_load(larder_pool *pool);
+
+#define LARDER_LOADER_COMES_MS 10000u
+
+/* Does he who is named as the loader still load? */
+bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader);
+
+/* May a value yet come to this pool out of the snapshot that it began with? */
+static inline bool larder_snapshot_is_loading(larder_pool *pool)
+{
+    /* acquire: if not, all that came is there to be replaced. */
+    uint64_t loader = atomic_load_explicit(&pool->header->loader, memory_order_acquire);
+    return loader != 0 && larder_snapshot_is_loaded_by(pool, loader);
+}
 
 typedef struct larder_saved {
     uint64_t items, bytes; /* of the file */

@@ -1,0 +1,204 @@
+/* A pool is used while its snapshot is still being loaded, by another process or by nobody any more. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "saving.h"
+
+#include "engine/tag.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static larder_pool *open_timed(void)
+{
+    larder_pool_config config = saving_config("p");
+    config.now = clock_now;
+    return pool_open_as(&config);
+}
+
+/* A snapshot in which "k" is old. */
+static void make_snapshot(void)
+{
+    larder_pool_config config = saving_config("p");
+    config.now = clock_now;
+    larder_pool *pool = open_timed();
+    EQUAL(put_text(pool, "other", "saved"), LARDER_OK);
+    EQUAL(put_text(pool, "k", "old"), LARDER_OK);
+    larder_pool_close(pool);
+    EQUAL(save_as(&config).items, 2);
+}
+
+static bool misses(larder_pool *pool, const char *name)
+{
+    const larder_key key = key_of(name);
+    larder_hit hit;
+    return !larder_get(pool, &key, &hit);
+}
+
+static unsigned times_called;
+
+/* Another process misses the key before it is loaded, and stores what then expires. */
+static void set_after_a_miss(void)
+{
+    larder_pool *other = open_timed();
+    times_called++;
+    CHECK(misses(other, "k"));
+    EQUAL(put_with(other, key_of("k"), "new", 3, LARDER_SET, clock_ms + 1000), LARDER_OK);
+    CHECK(holds_text(other, "k", "new"));
+    clock_ms += 2000;
+    CHECK(misses(other, "k"));
+    larder_pool_close(other);
+}
+
+TEST(undone,
+     "what a set after a miss replaced while the snapshot was loaded does not come back when the new value expires")
+{
+    make_snapshot();
+    fault_arm(LARDER_AT_LOAD, 0, set_after_a_miss);
+    larder_pool *pool = open_timed();
+    fault_disarm();
+    EQUAL(times_called, 1);
+    CHECK(!holds_text(pool, "k", "old"));
+    CHECK(holds_text(pool, "other", "saved"));
+    CHECK_POOL(pool);
+}
+
+/* A set after a miss is refused for a tag that what is saved does not have. */
+static void be_refused(void)
+{
+    const uint64_t tag = larder_tag_of("t", 1);
+    larder_pool *other = open_timed(), *third = open_timed();
+    const larder_terms terms = {.expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
+    times_called++;
+    CHECK(misses(other, "k"));
+    larder_invalidate(third, &tag, 1);
+    EQUAL(put_under(other, "k", "new", &terms), LARDER_OVERTAKEN);
+    larder_pool_close(other);
+    larder_pool_close(third);
+}
+
+TEST(refused, "what a refused set after a miss was to replace is not loaded from the snapshot")
+{
+    make_snapshot();
+    fault_arm(LARDER_AT_LOAD, 0, be_refused);
+    larder_pool *pool = open_timed();
+    fault_disarm();
+    EQUAL(times_called, 1);
+    CHECK(!holds_text(pool, "k", "old"));
+    CHECK(holds_text(pool, "other", "saved"));
+}
+
+static void die_here(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+static void open_and_die(void *point)
+{
+    fault_arm(*(unsigned *)point, 0, die_here);
+    larder_pool_close(open_timed());
+}
+
+static gate *loading;
+
+static void stay_here(void)
+{
+    gate_open(loading, 1);
+    gate_wait(loading, 2);
+}
+
+static void open_and_stay(void *context)
+{
+    (void)context;
+    fault_arm(LARDER_AT_LOAD, 0, stay_here);
+    larder_pool_close(open_timed());
+}
+
+/* Of two fills that overlap the later stays, as always when nothing is being loaded. */
+static void expect_fills_of(larder_pool *pool, larder_pool *other)
+{
+    CHECK(misses(pool, "filled"));
+    CHECK(misses(other, "filled"));
+    EQUAL(put_text(pool, "filled", "one"), LARDER_OK);
+    EQUAL(put_text(other, "filled", "two"), LARDER_OK);
+    CHECK(holds_text(pool, "filled", "two"));
+}
+
+static void expect_fills(larder_pool *pool)
+{
+    larder_pool *other = open_timed();
+    expect_fills_of(pool, other);
+    larder_pool_close(other);
+}
+
+TEST(killed, "when the loader has been killed, sets after misses do not refuse each other any more")
+{
+    make_snapshot();
+    loading = shared_memory(sizeof *loading);
+    pid_t loader = child_start(open_and_stay, NULL);
+    gate_wait(loading, 1);
+    larder_pool *pool = open_timed(), *other = open_timed(); /* before, so that neither takes the loader's slot */
+    EQUAL(atomic_load(&pool->header->began), LARDER_LOADING);
+    kill(loader, SIGKILL);
+    EQUAL(child_wait(loader), 256 + SIGKILL);
+    expect_fills_of(pool, other);
+    larder_pool_close(other);
+    CHECK_POOL_AFTER_DEATHS(pool);
+}
+
+TEST(followed, "when the loader has been killed and another process has its slot, they do not either")
+{
+    unsigned point = LARDER_AT_LOAD;
+    make_snapshot();
+    EQUAL(child_wait(child_start(open_and_die, &point)), 256 + SIGKILL);
+    larder_pool *pool = open_timed();
+    EQUAL(atomic_load(&pool->header->began), LARDER_LOADING);
+    expect_fills(pool);
+    CHECK_POOL_AFTER_DEATHS(pool);
+}
+
+TEST(loaded, "when all is loaded, sets after misses do not refuse each other")
+{
+    make_snapshot();
+    larder_pool *pool = open_timed();
+    EQUAL(atomic_load(&pool->header->began), LARDER_LOADED);
+    expect_fills(pool);
+}
+
+TEST(nobody_comes, "if whoever was to load the snapshot dies before it began, it is waited for ten seconds at most")
+{
+    unsigned point = LARDER_AT_SLOT_TAKE; /* the pool has its name then */
+    make_snapshot();
+    EQUAL(child_wait(child_start(open_and_die, &point)), 256 + SIGKILL);
+    larder_pool *pool = open_timed();
+    EQUAL(atomic_load(&pool->header->began), LARDER_LOADING);
+    clock_ms += 10001;
+    expect_fills(pool);
+}
+
+/* The maker of the pool is away for long before it loads the snapshot. */
+static void not_wait(void)
+{
+    larder_pool *other = open_timed();
+    times_called++;
+    clock_ms += 10001;
+    expect_fills(other);
+    CHECK(misses(other, "k"));
+    EQUAL(put_with(other, key_of("k"), "new", 3, LARDER_SET, clock_ms + 1000), LARDER_OK);
+    clock_ms += 2000;
+    larder_pool_close(other);
+}
+
+TEST(late, "who comes so late to load a snapshot that others went on without it does not load it")
+{
+    make_snapshot();
+    fault_arm(LARDER_AT_SLOT_TAKE, 0, not_wait);
+    larder_pool *pool = open_timed();
+    fault_disarm();
+    EQUAL(times_called, 1);
+    EQUAL(atomic_load(&pool->header->began), LARDER_BEGAN_EMPTY);
+    CONTAINS(pool->header->reason, "too late");
+    CHECK(!holds_text(pool, "k", "old"));
+    CHECK(!holds_text(pool, "other", "saved"));
+    CHECK_POOL(pool);
+}

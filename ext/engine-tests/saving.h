@@ -1,0 +1,22 @@
+/* What the tests of snapshots share: the pool "p", which is saved to and loaded from the test's directory. */
+#ifndef LARDER_SAVING_H
+#define LARDER_SAVING_H
+
+#include "fixture.h"
+
+#include "engine/snapshot.h"
+
+/* The usual configuration, with a directory for snapshots. */
+larder_pool_config saving_config(const char *name);
+
+/* Opens, or ends the test. */
+larder_pool *open_saving(const char *name);
+
+/* Saves the pool "p", or ends the test. */
+larder_saved save(void);
+larder_saved save_as(const larder_pool_config *config);
+
+/* Is there a file of that name in the test's directory? */
+bool is_there(const char *name);
+
+#endif
