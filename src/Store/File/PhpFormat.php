@@ -11,13 +11,17 @@ use Larder\Serializer\Payload;
  * Two files for each item: PHP code that returns it, under a name that is never used again, and a link to that under the
  * item's own name, which is replaced at once:
  *
- *     ab/cdef…                 -> cdef….0123456789abcdef.php
- *     ab/cdef….0123….php       <?php //head
+ *     ab/cdef…                 -> cdef….01234567-89abcdef012345.php
+ *     ab/cdef….0123…-89ab….php <?php //head
  *                              return [head, kind, value];
  *
  * opcache may take a file for unchanged for seconds, or for good (opcache.validate_timestamps=0), and the command line
  * cannot tell the opcache of a web server about a change. A name that was never used is in no opcache, so none of this
  * matters. Symfony's PhpFilesAdapter, from which the form of the code comes, keeps the name and invalidates it.
+ *
+ * The second half of the name is a checksum of what is in the file. After a power cut, files that were written in the half
+ * minute before may be empty or have zeros in them, as nothing waits for the disk. So a file is run only if its checksum is
+ * right, which is looked at as long as opcache does not have it: what is there has been looked at since the machine started.
  *
  * Scalars and arrays of them are literals, which opcache hands out without copying. The rest is a serialised literal. The
  * head is there once more as a comment, so that whoever looks for what is dead does not make opcache keep it.
@@ -58,8 +62,8 @@ final class PhpFormat implements Format
 
     public function write(string $path, Head $head, string $body): ?int
     {
-        $name = basename($path) . '.' . bin2hex(random_bytes(8)) . '.php';
         $code = self::code($head) . $body . '];';
+        $name = basename($path) . '.' . bin2hex(random_bytes(4)) . self::checksum($code);
         $old = self::target($path);
         $file = \dirname($path) . "/{$name}";
         if (!Folder::replace($file, $code)) {
@@ -100,7 +104,7 @@ final class PhpFormat implements Format
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $target = self::target($path);
             try {
-                $found = $target === null ? null : self::run($target);
+                $found = $target === null ? null : $this->run($target);
             } catch (\Throwable) {
                 // Not what was written there.
                 $found = null;
@@ -117,7 +121,7 @@ final class PhpFormat implements Format
     {
         $target = self::target($path);
         $code = $target === null ? false : @file_get_contents($target);
-        $head = $code === false ? null : self::headIn($code);
+        $head = $target === null || $code === false || !self::isWhole($target, $code) ? null : self::headIn($code);
         if ($code === false || $head === null) {
             return null;
         }
@@ -161,8 +165,32 @@ final class PhpFormat implements Format
             : null;
     }
 
+    /** @return mixed what the code returns; null: it is not what was written there; false: it is not there any more */
+    private function run(string $file): mixed
+    {
+        if (!\function_exists('opcache_is_script_cached') || !@opcache_is_script_cached($file)) {
+            $code = @file_get_contents($file);
+            if ($code === false || !self::isWhole($file, $code)) {
+                return $code === false ? false : null;
+            }
+        }
+
+        return self::included($file);
+    }
+
+    private static function isWhole(string $file, string $code): bool
+    {
+        return str_ends_with($file, self::checksum($code));
+    }
+
+    /** What a name ends with. A longer one would not fit into the inode of the link that leads there: ext4 has 59 bytes for it. */
+    private static function checksum(string $code): string
+    {
+        return '-' . substr(hash('xxh3', $code), 0, 14) . '.php';
+    }
+
     /** Without a variable that the code could see. */
-    private static function run(string $file): mixed
+    private static function included(string $file): mixed
     {
         return @include $file;
     }

@@ -126,6 +126,34 @@ final class PhpFileStoreTest extends TestCase
         self::assertSame(['key'], array_keys((new PhpFileStore("{$scratch->path}/cache"))->fetch(['key'])->items));
     }
 
+    /** What a power cut leaves of files that were written a moment before. */
+    public function testAFileThatIsNotWholeIsAMissAndSaysNothing(): void
+    {
+        $scratch = new Scratch();
+        $value = str_repeat('a value of several pages ', 1_000);
+        $damages = [
+            'nothing' => static fn(string $code): string => '',
+            'zeros' => static fn(string $code): string => str_repeat("\0", \strlen($code)),
+            'its first page' => static fn(string $code): string => substr($code, 0, 4_096) . str_repeat("\0", \strlen($code) - 4_096),
+            'all but a page in the middle' => static fn(string $code): string => substr_replace($code, str_repeat("\0", 4_096), 8_192, 4_096),
+            'its last page' => static fn(string $code): string => str_repeat("\0", 4_096) . substr($code, 4_096),
+        ];
+        foreach ($damages as $left => $damage) {
+            $store = new PhpFileStore("{$scratch->path}/cache");
+            $store->save([new Item('key', $value)]);
+            foreach (glob("{$scratch->path}/cache/??/*.php") ?: [] as $file) {
+                file_put_contents($file, $damage((string) file_get_contents($file)));
+            }
+            ob_start();
+            $found = $store->fetch(['key'])->items;
+            $touched = $store->touch(['key'], 100);
+            self::assertSame('', ob_get_clean(), 'It was sent to the visitor.');
+            self::assertSame([[], []], [array_keys($found), $touched], "There was {$left}.");
+            self::assertSame([], $store->save([new Item('key', 'new')]));
+            self::assertSame('new', $store->fetch(['key'])->items['key']->value ?? null);
+        }
+    }
+
     public function testADirectoryThatOthersMayWriteToIsRefused(): void
     {
         foreach ([0o777, 0o770] as $mode) {
@@ -159,8 +187,15 @@ final class PhpFileStoreTest extends TestCase
         $early = new PhpFileStore($directory);
         $trap = new PhpFileStore($directory);
         $trap->save([new Item('key', ['x'])]);
+        $code = "<?php touch('{$scratch->path}/ran'); return [];";
         foreach ((glob("{$directory}/??/*.php") ?: []) as $file) {
-            file_put_contents($file, "<?php touch('{$scratch->path}/ran'); return [];");
+            $other = preg_replace('/-[0-9a-f]+\.php$/', '-' . substr(hash('xxh3', $code), 0, 14) . '.php', $file);
+            self::assertIsString($other);
+            file_put_contents($other, $code);
+            $link = substr($file, 0, (int) strpos($file, '.', -30));
+            self::assertTrue(is_link($link));
+            unlink($link);
+            symlink(basename($other), $link);
         }
         if (posix_geteuid() === 0) {
             chown($directory, 65_534);
