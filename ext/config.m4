@@ -11,7 +11,7 @@ if test "$PHP_LARDER" != "no"; then
 
   PHP_NEW_EXTENSION([larder],
     [larder.c shared_memory.c opening.c reading.c storing.c remember.c \
-     engine/abandon.c engine/attach.c engine/check.c engine/clock.c engine/directory.c engine/error.c engine/evict.c engine/file.c \
+     engine/abandon.c engine/attach.c engine/check.c engine/clock.c engine/directory.c engine/error.c engine/evict.c engine/file.c engine/formats.c \
      engine/geometry.c engine/get.c engine/ghost.c engine/index.c engine/item.c engine/lease.c engine/load.c engine/map.c engine/pin.c engine/pool.c \
      engine/request.c engine/save.c engine/segment.c engine/slot.c engine/snapshot.c engine/stats.c engine/tag.c engine/token.c \
      image/ask.c image/class.c image/cycle.c image/layout.c image/measure.c image/move.c image/read.c image/rebuild.c \

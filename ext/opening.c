@@ -307,9 +307,10 @@ ZEND_METHOD(Larder_SharedMemory, save)
     add_assoc_long(return_value, "bytes", (zend_long)saved.bytes);
 }
 
-static void add_name(void *list, const char *name)
+/* A name comes twice if the pool is there in two formats. */
+static void add_name(void *names, const char *name)
 {
-    add_next_index_string(list, name);
+    zend_hash_str_add_empty_element(names, name, strlen(name));
 }
 
 ZEND_METHOD(Larder_SharedMemory, names)
@@ -320,9 +321,18 @@ ZEND_METHOD(Larder_SharedMemory, names)
     if (!configured_group(&config)) {
         RETURN_THROWS();
     }
+    HashTable names;
+    zend_string *name;
+    zend_hash_init(&names, 8, NULL, NULL, false);
     array_init(return_value);
-    if (!larder_pool_names(&config, add_name, return_value, &error)) {
+    if (larder_pool_names(&config, add_name, &names, &error)) {
+        ZEND_HASH_FOREACH_STR_KEY(&names, name)
+        {
+            add_next_index_str(return_value, zend_string_copy(name));
+        }
+        ZEND_HASH_FOREACH_END();
+    } else {
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
-        RETURN_THROWS();
     }
+    zend_hash_destroy(&names);
 }

@@ -43,8 +43,11 @@ final class Lifetime implements Task
     private static function pool(string $name): int
     {
         clearstatcache();
-        $status = stat(sprintf('/dev/shm/larder-%d/%s', posix_geteuid(), $name));
+        $bytes = 0;
+        foreach (glob(sprintf('/dev/shm/larder-%d/%s@*', posix_geteuid(), $name)) ?: [] as $file) {
+            $bytes += 512 * (stat($file)['blocks'] ?? 0);
+        }
 
-        return $status === false ? 0 : 512 * $status['blocks'];
+        return $bytes;
     }
 }

@@ -14,7 +14,7 @@ enum { BLOCKS = 200, BLOCK_BYTES = 30000, LARGE_BYTES = 400000 };
 
 static int open_file(void)
 {
-    int fd = open(path_of("p"), O_RDONLY);
+    int fd = open(pool_path_of("p"), O_RDONLY);
     REQUIRE(fd >= 0);
     return fd;
 }

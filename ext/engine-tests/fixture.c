@@ -121,6 +121,13 @@ const char *path_of(const char *name)
     return path;
 }
 
+const char *pool_path_of(const char *name)
+{
+    char file[256];
+    snprintf(file, sizeof file, "%s@%u", name, LARDER_FORMAT);
+    return path_of(file);
+}
+
 bool pool_checked(larder_pool *pool, bool after_deaths, const char *file, int line)
 {
     larder_error error = {.message = ""};

@@ -37,6 +37,9 @@ const char *pool_refusal(const larder_pool_config *config);
 /* The path of a file of this test, in one of eight buffers that take turns. */
 const char *path_of(const char *name);
 
+/* ... of a pool's file. */
+const char *pool_path_of(const char *name);
+
 /* larder_check(), as a check. */
 #define CHECK_POOL(pool)              pool_checked(pool, false, __FILE__, __LINE__)
 #define CHECK_POOL_AFTER_DEATHS(pool) pool_checked(pool, true, __FILE__, __LINE__)

@@ -58,7 +58,7 @@ TEST(private_file, "the directory is made 0700, the file 0600, and the file has 
     struct stat status;
     EQUAL(stat(path_of("new"), &status), 0);
     EQUAL(status.st_mode & 07777, 0700);
-    EQUAL(stat(path_of("new/p"), &status), 0);
+    EQUAL(stat(pool_path_of("new/p"), &status), 0);
     EQUAL(status.st_mode & 07777, 0600);
     EQUAL(status.st_size, 4 * MIB);
     COMPARE(status.st_blocks * 512, >=, 4 * MIB);
@@ -157,7 +157,7 @@ TEST(directory_link, "a symbolic link in the directory's place is refused, and n
     config.directory = path_of("link");
     CONTAINS(pool_refusal(&config), "link");
     struct stat status;
-    CHECK(stat(path_of("real/p"), &status) != 0);
+    CHECK(stat(pool_path_of("real/p"), &status) != 0);
     int fd = open(path_of("file"), O_CREAT | O_WRONLY, 0600);
     close(fd);
     config.directory = path_of("file");
@@ -168,7 +168,7 @@ TEST(file_link, "a symbolic link in the file's place is refused, and its target 
 {
     int fd = open(path_of("victim"), O_CREAT | O_RDWR, 0600);
     REQUIRE(write(fd, "precious", 8) == 8);
-    REQUIRE(symlink(path_of("victim"), path_of("p")) == 0);
+    REQUIRE(symlink(path_of("victim"), pool_path_of("p")) == 0);
     const larder_pool_config config = pool_config("p", 4 * MIB);
     CONTAINS(pool_refusal(&config), "symbolic link");
     char text[16];
@@ -181,10 +181,10 @@ TEST(other_kinds_of_file,
      "a directory, a pipe or a hard-linked foreign file in the file's place is refused, without waiting")
 {
     const larder_pool_config config = pool_config("p", 4 * MIB);
-    mkdir(path_of("p"), 0700);
+    mkdir(pool_path_of("p"), 0700);
     CONTAINS(pool_refusal(&config), "p");
-    rmdir(path_of("p"));
-    REQUIRE(mkfifo(path_of("p"), 0600) == 0);
+    rmdir(pool_path_of("p"));
+    REQUIRE(mkfifo(pool_path_of("p"), 0600) == 0);
     CONTAINS(pool_refusal(&config), "remove it");
 }
 
@@ -209,17 +209,17 @@ TEST(foreign_directory, "a directory of another user is refused, even to root, a
     REQUIRE(chmod(test_directory(), 0755) == 0);
     child_run(open_as_stranger, &config);
     struct stat status;
-    CHECK(stat(path_of("d/p"), &status) != 0);
+    CHECK(stat(pool_path_of("d/p"), &status) != 0);
 }
 
 TEST(foreign_file, "a pool file of another user in our directory is refused, and left as it is")
 {
     larder_pool_close(pool_open("p", 4 * MIB));
-    REQUIRE(chown(path_of("p"), STRANGER, STRANGER) == 0);
+    REQUIRE(chown(pool_path_of("p"), STRANGER, STRANGER) == 0);
     const larder_pool_config config = pool_config("p", 4 * MIB);
     CONTAINS(pool_refusal(&config), "only user 0 can read and write");
     struct stat status;
-    EQUAL(stat(path_of("p"), &status), 0);
+    EQUAL(stat(pool_path_of("p"), &status), 0);
     EQUAL(status.st_uid, STRANGER);
 }
 
@@ -228,7 +228,7 @@ TEST(loose_file, "a pool file that others may read or write is refused")
     static const mode_t modes[] = {0644, 0620, 0602, 0666};
     larder_pool_close(pool_open("p", 4 * MIB));
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        REQUIRE(chmod(path_of("p"), modes[i]) == 0);
+        REQUIRE(chmod(pool_path_of("p"), modes[i]) == 0);
         const larder_pool_config config = pool_config("p", 4 * MIB);
         CONTAINS(pool_refusal(&config), "only user 0 can read and write");
     }
@@ -295,7 +295,7 @@ TEST(truncated, "a truncated, emptied or lengthened file is replaced by a sound 
         0, 1, 100, 4095, 4096, 8192, 4 * 1048576 - 4096, 4 * 1048576 - 1, 4 * 1048576 + 4096};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         make_sample();
-        REQUIRE(truncate(path_of("p"), lengths[i]) == 0);
+        REQUIRE(truncate(pool_path_of("p"), lengths[i]) == 0);
         larder_pool *pool = pool_open("p", 4 * MIB);
         CHECK(!holds_text(pool, "old", "value"));
         EQUAL(put_text(pool, "new", "value"), LARDER_OK);
@@ -313,7 +313,7 @@ TEST(garbage, "a file of other things in the pool's place is replaced by a sound
         uint64_t word = rng_next(&r);
         memcpy(bytes + i, &word, sizeof word);
     }
-    int fd = open(path_of("p"), O_CREAT | O_WRONLY, 0600);
+    int fd = open(pool_path_of("p"), O_CREAT | O_WRONLY, 0600);
     EQUAL(write(fd, bytes, 4 * MIB), 4 * MIB);
     close(fd);
     free(bytes);
@@ -325,7 +325,7 @@ TEST(garbage, "a file of other things in the pool's place is replaced by a sound
 
 static void write_at(off_t at, const void *bytes, size_t size)
 {
-    int fd = open(path_of("p"), O_WRONLY);
+    int fd = open(pool_path_of("p"), O_WRONLY);
     REQUIRE(fd >= 0);
     REQUIRE(pwrite(fd, bytes, size, at) == (ssize_t)size);
     close(fd);
@@ -355,7 +355,7 @@ TEST(header_flips,
         make_sample();
         uint8_t byte;
         size_t at = i / 2;
-        int fd = open(path_of("p"), O_RDWR);
+        int fd = open(pool_path_of("p"), O_RDWR);
         REQUIRE(pread(fd, &byte, 1, (off_t)at) == 1);
         byte ^= i % 2 == 0 ? 0xff : 0x01;
         REQUIRE(pwrite(fd, &byte, 1, (off_t)at) == 1);
@@ -374,7 +374,7 @@ TEST(header_flips,
 
 static void fill_with_noise(rng *r, off_t from, off_t to, unsigned sparse)
 {
-    int fd = open(path_of("p"), O_RDWR);
+    int fd = open(pool_path_of("p"), O_RDWR);
     REQUIRE(fd >= 0);
     uint8_t *at = mmap(NULL, (size_t)(to - from + 4096), PROT_READ | PROT_WRITE, MAP_SHARED, fd, from);
     REQUIRE(at != MAP_FAILED);
@@ -465,7 +465,7 @@ TEST(other_format, "a pool of another format is replaced")
 {
     make_sample();
     larder_geometry g;
-    int fd = open(path_of("p"), O_RDONLY);
+    int fd = open(pool_path_of("p"), O_RDONLY);
     REQUIRE(pread(fd, &g, sizeof g, 0) == (ssize_t)sizeof g);
     close(fd);
     g.format++;
@@ -542,7 +542,7 @@ TEST(unlinked_under_us,
         size_t size;
         const void *value = read_block(pool, 1, &size);
         uint64_t before = digest(value, size);
-        unlink(path_of("p"));
+        unlink(pool_path_of("p"));
         if (way >= 2) { /* another pool has its name by now */
             larder_pool *other = pool_open("p", 4 * MIB);
             put_text(other, "other", "value");
@@ -586,7 +586,7 @@ TEST(truncated_under_us, "a file truncated between two requests is noticed at th
 {
     larder_pool *pool = pool_with_block();
     larder_pool_leave(pool);
-    REQUIRE(truncate(path_of("p"), 64 * 4096) == 0);
+    REQUIRE(truncate(pool_path_of("p"), 64 * 4096) == 0);
     larder_hit hit;
     described what;
     EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);

@@ -88,7 +88,7 @@ TEST(stopped_alive, "a stopped process is alive: its place is not taken from it"
 TEST(other_descriptors, "closing another descriptor of the pool file does not give up the place")
 {
     larder_pool *pool = pool_open("p", 4 * MIB), *other = pool_open("p", 4 * MIB);
-    int fd = open(path_of("p"), O_RDWR);
+    int fd = open(pool_path_of("p"), O_RDWR);
     close(fd);
     CHECK(!larder_slot_bury(other, pool->slot_index));
     larder_pool_close(other);

@@ -4,6 +4,7 @@
 #include "attach.h"
 #include "directory.h"
 #include "file.h"
+#include "formats.h"
 #include "map.h"
 #include "segment.h"
 #include "slot.h"
@@ -167,6 +168,10 @@ bool larder_attach(larder_pool *pool, larder_error *error)
 {
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error);
     if (directory < 0) {
+        return false;
+    }
+    if (!larder_formats_settle(pool, directory, error)) {
+        close(directory);
         return false;
     }
     /* A pool may be replaced between our looking and our locking; nobody replaces pools ten times in a row. */

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #endif
 #include "directory.h"
-#include "pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,6 +144,13 @@ static void pause_ms(long milliseconds)
     nanosleep(&time, NULL);
 }
 
+#define BRIEF_PATIENCE_MS 20u
+
+unsigned larder_patience(const larder_pool *pool)
+{
+    return pool->checked_at == 0 || pool->patient ? LARDER_LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS;
+}
+
 bool larder_directory_lock(int directory, const char *path, unsigned patience, larder_error *error)
 {
     for (unsigned waited = 0; flock(directory, LOCK_EX | LOCK_NB) != 0; waited += 10) {
@@ -167,6 +173,19 @@ bool larder_name_is_sound(const char *name)
         return false;
     }
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+bool larder_file_is_pool(const char *file, char name[LARDER_NAME_MAX + 1], uint32_t *format)
+{
+    const char *at = strchr(file, '@');
+    size_t length = at == NULL ? 0 : (size_t)(at - file), digits = at == NULL ? 0 : strlen(at + 1);
+    if (length > LARDER_NAME_MAX || digits == 0 || digits > 9 || strspn(at + 1, "0123456789") != digits) {
+        return false;
+    }
+    memcpy(name, file, length);
+    name[length] = '\0';
+    *format = (uint32_t)strtoul(at + 1, NULL, 10);
+    return larder_name_is_sound(name);
 }
 
 DIR *larder_directory_list(int directory)

@@ -6,6 +6,7 @@
 #define LARDER_DIRECTORY_H
 
 #include "error.h"
+#include "pool.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -19,8 +20,7 @@ typedef struct larder_owner {
     gid_t group;
 } larder_owner;
 
-struct larder_pool;
-larder_owner larder_owner_of(const struct larder_pool *pool);
+larder_owner larder_owner_of(const larder_pool *pool);
 
 /* Can nobody else use it? */
 bool larder_owner_has(larder_owner owner, const struct stat *status);
@@ -34,6 +34,10 @@ bool larder_owner_take(larder_owner owner, int fd);
 /* Opens the directory, making it if there is none. -1: others can use it, too, or it cannot be made. */
 int larder_directory_open(const char *path, larder_owner owner, larder_error *error);
 
+/* How long this handle waits for another process that makes or saves a pool, in milliseconds: a request that is already
+ * running waits only a moment. */
+unsigned larder_patience(const larder_pool *pool);
+
 /* Waits a bounded time, `patience` milliseconds: whoever holds the lock may be stopped. */
 bool larder_directory_lock(int directory, const char *path, unsigned patience, larder_error *error);
 
@@ -45,5 +49,11 @@ DIR *larder_directory_list(int directory);
 
 /* May a pool be called that? */
 bool larder_name_is_sound(const char *name);
+
+/* The name of a pool's file is the pool's name, "@" and the format of what is in it: see formats.h. */
+#define LARDER_FILE_MAX (LARDER_NAME_MAX + 11u)
+
+/* Takes the name of a file apart. False: it is no pool's. */
+bool larder_file_is_pool(const char *file, char name[LARDER_NAME_MAX + 1], uint32_t *format);
 
 #endif

@@ -3,6 +3,7 @@
 #endif
 #include "file.h"
 #include "directory.h"
+#include "formats.h"
 #include "map.h"
 #include "snapshot.h"
 
@@ -16,12 +17,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define DEFAULT_SIZE      (UINT64_C(64) << 20)
-#define BRIEF_PATIENCE_MS 20u /* how long a request that is already running waits for who makes a pool */
+#define DEFAULT_SIZE (UINT64_C(64) << 20)
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
-    int fd = openat(directory, pool->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(directory, pool->file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         if (errno != ENOENT) {
             int code = errno;
@@ -157,7 +157,7 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
                           "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
                           (unsigned long long)size, pool->directory, strerror(code));
     LARDER_FAULT(LARDER_AT_NAME);
-    if (made && renameat(directory, temporary, directory, pool->name) != 0) {
+    if (made && renameat(directory, temporary, directory, pool->file) != 0) {
         made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));
     }
     if (!made) {
@@ -171,9 +171,7 @@ bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
 {
     struct stat status;
     larder_geometry geometry;
-    if (!larder_directory_lock(directory, pool->directory,
-                               pool->checked_at == 0 || pool->patient ? LARDER_LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS,
-                               error)) {
+    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
         return false;
     }
     larder_directory_sweep(directory);
@@ -184,18 +182,20 @@ bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
     } else if (fd < 0) {
         done = make(pool, directory, error);
     } else {
-        enum larder_verdict verdict = larder_file_judge(fd, &status, &geometry);
-        if (verdict != LARDER_SOUND) {
-            if (verdict == LARDER_DAMAGED) { /* where another format keeps its mark is not for us to know */
-                mark_dead(fd, &status);
-            }
-            unlinkat(directory, pool->name, 0); /* first, so that its memory can be the new one's */
+        if (larder_file_judge(fd, &status, &geometry) != LARDER_SOUND) {
+            larder_file_retire(pool, directory, fd, &status); /* first, so that its memory can be the new one's */
             done = make(pool, directory, error);
         }
         close(fd);
     }
     flock(directory, LOCK_UN);
     return done;
+}
+
+void larder_file_retire(const larder_pool *pool, int directory, int fd, const struct stat *status)
+{
+    mark_dead(fd, status);
+    unlinkat(directory, pool->file, 0);
 }
 
 int larder_file_remove(const larder_pool *pool, int directory, larder_error *error)
@@ -205,7 +205,8 @@ int larder_file_remove(const larder_pool *pool, int directory, larder_error *err
     }
     struct stat status;
     int discarded = larder_snapshot_discard(pool, error);
-    if (discarded < 0) {
+    int others = discarded < 0 ? -1 : larder_formats_remove(pool, directory, error);
+    if (others < 0) {
         return -1;
     }
     int fd = larder_file_open(pool, directory, &status, error);
@@ -213,11 +214,11 @@ int larder_file_remove(const larder_pool *pool, int directory, larder_error *err
         mark_dead(fd, &status);
         close(fd);
     }
-    if (unlinkat(directory, pool->name, 0) == 0) {
+    if (unlinkat(directory, pool->file, 0) == 0) {
         return 1;
     }
     if (errno == ENOENT) {
-        return discarded;
+        return discarded > 0 || others > 0;
     }
     larder_fail(error, "The pool file %s cannot be removed (%s).", pool->path, strerror(errno));
     return -1;

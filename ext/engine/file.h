@@ -20,7 +20,11 @@ enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_
  * lock. */
 bool larder_file_make(larder_pool *pool, int directory, larder_error *error);
 
-/* Takes the name away from the pool, under the directory's lock. 1: done, 0: there was none, -1: error. */
+/* Takes the name away from this file, which has it, and tells who uses it. Under the directory's lock. */
+void larder_file_retire(const larder_pool *pool, int directory, int fd, const struct stat *status);
+
+/* Takes the name away from the pool, in all formats, under the directory's lock. 1: done, 0: there was none, -1: error.
+ */
 int larder_file_remove(const larder_pool *pool, int directory, larder_error *error);
 
 #endif

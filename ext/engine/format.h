@@ -1,5 +1,6 @@
 /* What lies where in a pool file. Everything here is shared between processes, and between programs that were
- * compiled at different times: a change of any struct or constant raises LARDER_FORMAT.
+ * compiled at different times: a change of any struct, constant or image raises LARDER_FORMAT. What versions of the
+ * extension with different formats know of each other's pools, and what therefore never changes, is in formats.h.
  *
  *   +--------+-------+------+------+--------+---------+-----------+--------+---------+--------+--------------------+
  *   | header | slots | pins | tags | leases | index   | deletions | ghosts | segment | item   | segment 0 | ...    |
@@ -16,9 +17,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define LARDER_MAGIC    UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
-#define LARDER_FORMAT   5u
-#define LARDER_FEATURES 0u /* bits that a reader must understand; none yet */
+#define LARDER_MAGIC UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
+#ifndef LARDER_FORMAT                             /* a test builds the extension of another version */
+#define LARDER_FORMAT 5u
+#endif
 
 #define LARDER_PAGE         4096u
 #define LARDER_CACHE_LINE   64u
@@ -159,12 +161,12 @@ _Static_assert(sizeof(larder_slot) == 3 * LARDER_CACHE_LINE, "a slot is three ca
 typedef struct larder_geometry {
     uint64_t magic;
     uint32_t format;
-    uint32_t features;
-    uint8_t id[16];   /* random: one life of a pool */
-    uint64_t size;    /* of the whole file, bytes */
-    uint64_t base;    /* address at which values are made to be read */
-    uint64_t created; /* ms since 1970 */
-    uint64_t seed;    /* mixed into every key's hash */
+    uint32_t features; /* none yet: 0 */
+    uint8_t id[16];    /* random: one life of a pool */
+    uint64_t size;     /* of the whole file, bytes */
+    uint64_t base;     /* address at which values are made to be read */
+    uint64_t created;  /* ms since 1970 */
+    uint64_t seed;     /* mixed into every key's hash */
     uint64_t slots_at, pins_at, tags_at, leases_at, buckets_at, deletions_at, ghosts_at, table_at, generations_at,
         starts_at, segments_at;
     uint32_t slot_count, tag_count, lease_count, bucket_count, deletion_count, ghost_count, segment_count;

@@ -78,7 +78,6 @@ void larder_geometry_plan(larder_geometry *g, uint64_t size)
     memset(g, 0, sizeof *g);
     g->magic = LARDER_MAGIC;
     g->format = LARDER_FORMAT;
-    g->features = LARDER_FEATURES;
     g->size = size;
     g->segment_shift = segment_shift_of(size);
     g->unit_shift = unit_shift_of(size);
@@ -108,12 +107,7 @@ enum larder_verdict larder_geometry_judge(const larder_geometry *geometry, uint6
 {
     if (geometry->magic != LARDER_MAGIC || larder_geometry_checksum(geometry) != geometry->checksum ||
         geometry->size != file_size) {
-        /* A checksum over a struct of another format is computed over other fields: a version of the format that
-         * moves `checksum` is found damaged by older programs, and replaced, which is what should happen. */
         return LARDER_DAMAGED;
-    }
-    if (geometry->format != LARDER_FORMAT || geometry->features != LARDER_FEATURES) {
-        return LARDER_OTHER_FORMAT;
     }
     larder_geometry expected;
     larder_geometry_plan(&expected, file_size);

@@ -13,7 +13,7 @@ void larder_geometry_plan(larder_geometry *geometry, uint64_t size);
 
 uint32_t larder_geometry_checksum(const larder_geometry *geometry);
 
-enum larder_verdict { LARDER_SOUND, LARDER_DAMAGED, LARDER_OTHER_FORMAT };
+enum larder_verdict { LARDER_SOUND, LARDER_DAMAGED };
 
 /* Judges a header read from a file of `file_size` bytes. */
 enum larder_verdict larder_geometry_judge(const larder_geometry *geometry, uint64_t file_size);

@@ -1,5 +1,6 @@
 #include "item.h"
 #include "evict.h"
+#include "formats.h"
 #include "ghost.h"
 #include "segment.h"
 #include "snapshot.h"
@@ -611,6 +612,7 @@ void larder_clear(larder_pool *pool)
         }
         clear_entered(pool);
     } while (larder_pool_was_closed(pool));
+    larder_formats_clear(pool);
 }
 
 void larder_each_key(larder_pool *pool, const char *prefix, size_t length,

@@ -40,7 +40,10 @@ static size_t addresses_in_use(int directory, const char *own_name, address_use 
     for (struct dirent *entry; count < most && (entry = readdir(listing)) != NULL;) {
         struct stat status;
         larder_geometry geometry;
-        if (!larder_name_is_sound(entry->d_name) || strcmp(entry->d_name, own_name) == 0) {
+        char name[LARDER_NAME_MAX + 1];
+        uint32_t format;
+        if (!larder_file_is_pool(entry->d_name, name, &format) || format != LARDER_FORMAT ||
+            strcmp(name, own_name) == 0) {
             continue;
         }
         int fd = openat(directory, entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

@@ -89,13 +89,11 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
         return larder_fail(error,
                            "The directory of snapshots has too long a path; set larder.snapshot to a shorter one.");
     }
-    if (length < 0 || (size_t)length + LARDER_NAME_MAX + 2 > sizeof pool->path) {
+    if (length < 0 || (size_t)length + LARDER_FILE_MAX + 2 > sizeof pool->path) {
         return larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
     }
-    size_t used = (size_t)length;
-    memcpy(pool->path, pool->directory, used);
-    pool->path[used] = '/';
-    memcpy(pool->path + used + 1, pool->name, strlen(pool->name) + 1);
+    snprintf(pool->path, sizeof pool->path, "%.*s/%s@%u", length, pool->directory, pool->name, LARDER_FORMAT);
+    pool->file = pool->path + length + 1;
     return true;
 }
 
@@ -183,9 +181,11 @@ bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *con
     int fd = larder_directory_open(place.directory, larder_owner_of(&place), error);
     DIR *listing = fd < 0 ? NULL : larder_directory_list(fd);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        if (larder_name_is_sound(entry->d_name) && fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(status.st_mode)) {
-            visit(context, entry->d_name);
+        char name[LARDER_NAME_MAX + 1];
+        uint32_t format;
+        if (larder_file_is_pool(entry->d_name, name, &format) &&
+            fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
+            visit(context, name);
         }
     }
     if (listing != NULL) {

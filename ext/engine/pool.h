@@ -129,9 +129,12 @@ typedef struct larder_pool {
     bool undone;          /* the last delete, invalidation, clear, touch or increment could not be done: `trouble` */
     int snapshot_fd;      /* of the snapshot that this process has claimed for the pool that it makes; -1 */
     uint8_t snapshot_for[16]; /* ... which has that id */
+    bool met_others;          /* when it was last attached, there was a pool of its name in another format */
     dev_t device;
     ino_t inode;
     char path[LARDER_PATH_MAX];
+    const char *file;          /* its last part */
+    uint64_t others_at;        /* ms; when to look again for pools of another format; 0: there are none */
     larder_pool_config config; /* its strings are the handle's own */
     char name[LARDER_NAME_MAX + 1];
     char directory[LARDER_PATH_MAX];
@@ -144,7 +147,8 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
 /* Unmaps and gives the slot back. The file stays. */
 void larder_pool_close(larder_pool *pool);
 
-/* Calls `visit` with the name of each pool where such a pool would be. False: `error`. */
+/* Calls `visit` with the name of each pool where such a pool would be, once for each format that there is of it. False:
+ * `error`. */
 bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *context, const char *name), void *context,
                        larder_error *error);
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "attach.h"
+#include "formats.h"
 #include "lease.h"
 #include "map.h"
 #include "pin.h"
@@ -95,6 +96,7 @@ static bool settle(larder_pool *pool)
     bool better = sound && !pool->in_request && pool->shift != 0 &&
                   larder_address_is_free(pool->geometry.base, pool->geometry.size);
     pool->fork_lost_file = false;
+    larder_formats_look_again(pool);
     if ((!sound || better) && !reattach(pool)) {
         return false;
     }

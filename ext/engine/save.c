@@ -273,7 +273,7 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
     bool written = write_snapshot(pool, snapshots, saved, error);
     if (written) {
         LARDER_FAULT(LARDER_AT_CLOSED);
-        unlinkat(directory, pool->name, 0); /* else the next to open it replaces it: it is marked */
+        unlinkat(directory, pool->file, 0); /* else the next to open it replaces it: it is marked */
     } else {
         atomic_store_explicit(&pool->header->dead, LARDER_LIVES, memory_order_seq_cst);
     }
@@ -288,7 +288,7 @@ static bool still_has_its_name(const larder_pool *pool, int directory)
 {
     struct stat status;
     return atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES &&
-           fstatat(directory, pool->name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == pool->device &&
+           fstatat(directory, pool->file, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == pool->device &&
            status.st_ino == pool->inode;
 }
 

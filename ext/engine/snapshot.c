@@ -162,6 +162,12 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
     bool sound;
     int fd = -1, directory = open_directory(pool, &sound, &why);
     larder_snapshot_name(pool, "", file);
+    if (pool->met_others && sound) {
+        sound = false;
+        larder_fail(&why,
+                    "What was saved was not used, because another version of the extension has used a pool of this "
+                    "name since, or still does; restart all that use it.");
+    }
     if (directory >= 0 && exists(directory, file)) {
         fd = sound ? open_sound(pool, directory, file, &found, &why) : -1;
         if (!unlink_for_good(pool, directory, file, &why) && fd >= 0) {

@@ -64,7 +64,7 @@ foreach ([0, 0077, 022] as $umask) {
         opened()->setMany(['list' => range(1, 500), 'deleted' => 'x', 'old' => 'y'], null, ['t']);
         opened()->increment('counter', 3);
     });
-    same([mode(DIRECTORY), mode(DIRECTORY . '/shop')], ['2770 ' . GROUP, '660 ' . GROUP], 'whose it is');
+    same([mode(DIRECTORY), mode(DIRECTORY . '/' . pool_file('shop'))], ['2770 ' . GROUP, '660 ' . GROUP], 'whose it is');
     as_user(FPM, function (): void {
         same([opened()->get('list'), opened()->statistics()['mode']], [range(1, 500), 'zero-copy'], 'what the other stored');
         same([opened()->increment('counter'), opened()->delete('deleted')], [4, true], 'counted and deleted by the other');
@@ -79,7 +79,7 @@ foreach ([0, 0077, 022] as $umask) {
     same(mode(DIRECTORY . '/shop.snapshot'), '660 ' . GROUP, 'whose the snapshot is');
     as_user(FPM, function (): void {
         same([opened()->get('list'), opened()->get('new'), opened()->get('old')], [range(1, 500), 1, null], 'what the other saved');
-        same(fileowner(DIRECTORY . '/shop'), FPM, 'the next pool is who opened it first');
+        same(fileowner(DIRECTORY . '/' . pool_file('shop')), FPM, 'the next pool is who opened it first');
         opened()->invalidateTags(['t']);
     });
     as_user(DEPLOY, function (): void {
@@ -99,11 +99,11 @@ as_user(STRANGER, fn () => mkdir(DIRECTORY, 0777));
 as_user(FPM, fn () => same(str_contains(thrown(fn () => opened()), 'not one that only the members of group 64993 can use'), true, 'put there by a stranger: ' . thrown(fn () => opened())));
 clear_away();
 as_user(FPM, fn () => opened()->set('k', 1));
-chmod(DIRECTORY . '/shop', 0666);
+chmod(DIRECTORY . '/' . pool_file('shop'), 0666);
 as_user(DEPLOY, fn () => same(str_contains(thrown(fn () => opened()), 'not a file that only the members of group'), true, 'open to all: ' . thrown(fn () => opened())));
 clear_away();
 echo run_php('try { Larder\SharedMemory::open("x"); } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(); }', ['larder.group' => 'no-such-group-here']), "\n";
-same(run_php('Larder\SharedMemory::open("x", 4 << 20); echo fileperms("/dev/shm/larder-g0/x") & 07777; Larder\SharedMemory::remove("x"); rmdir("/dev/shm/larder-g0");', ['larder.group' => 'root']), (string) 0660, 'by its name');
+same(run_php('Larder\SharedMemory::open("x", 4 << 20); echo fileperms("/dev/shm/larder-g0/' . pool_file('x') . '") & 07777; Larder\SharedMemory::remove("x"); rmdir("/dev/shm/larder-g0");', ['larder.group' => 'root']), (string) 0660, 'by its name');
 ?>
 --CLEAN--
 <?php

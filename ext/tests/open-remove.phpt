@@ -22,7 +22,7 @@ echo thrown(fn () => SharedMemory::open($name, 'x')), "\n";
 echo thrown(fn () => SharedMemory::open($name, null, true, 1)), "\n";
 $longest = substr(str_repeat('Aa0._-', 10) . $name, -64);
 foreach ([$longest, '0', '_'] as $right) {
-    $existed = is_file(pool_directory() . "/$right");
+    $existed = is_file(pool_directory() . '/' . pool_file($right));
     $pool = SharedMemory::open($right, $existed ? null : 4 << 20);
     $existed or same(SharedMemory::remove($right), true, 'a name');
 }
@@ -113,7 +113,7 @@ echo "done\n";
 require __DIR__ . '/pool.inc';
 remove_pools('-0', '-1', '-2', '-3', '-4');
 ?>
---EXPECT--
+--EXPECTF--
 -- names
 "": Larder\Exception\PoolUnusable: "" is no name for a pool: it takes 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter, digit or underscore.
 ".": Larder\Exception\PoolUnusable: "." is no name for a pool: it takes 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter, digit or underscore.
@@ -145,9 +145,9 @@ Larder\Exception\PoolUnusable: A pool of N bytes does not fit in DIRECTORY, whic
 Larder\Exception\PoolUnusable: The pool "NAME" exists with 4194304 bytes, not the 8388608 asked for; ask for that size, or remove the pool first (Larder\SharedMemory::remove('NAME')).
 Larder\Exception\PoolUnusable: The pool "NAME" was made without eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME')).
 Larder\Exception\PoolUnusable: The pool "NAME" was made without eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME')).
-Larder\Exception\PoolUnusable: The pool "NAME" exists with 4194304 bytes, not the 8388608 asked for; ask for that size, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME).
-Larder\Exception\PoolUnusable: The pool "NAME" was made not to evict, and is now asked for with eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME).
-Larder\Exception\PoolUnusable: The pool "NAME" was made not to evict, and is now asked for with eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME).
+Larder\Exception\PoolUnusable: The pool "NAME" exists with 4194304 bytes, not the 8388608 asked for; ask for that size, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME@%d).
+Larder\Exception\PoolUnusable: The pool "NAME" was made not to evict, and is now asked for with eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME@%d).
+Larder\Exception\PoolUnusable: The pool "NAME" was made not to evict, and is now asked for with eviction; use another name, or remove the pool first (Larder\SharedMemory::remove('NAME'), or delete DIRECTORY/NAME@%d).
 -- remove
 -- several
 -- while another process makes one

@@ -18,6 +18,7 @@ use Larder\SharedMemory;
 const USER = 64991;
 const OTHER = 64992;
 $directory = '/dev/shm/larder-' . USER;
+$file = "$directory/" . pool_file('trust');
 $elsewhere = sys_get_temp_dir() . '/larder-trust-' . bin2hex(random_bytes(4));
 
 function clear_away(string $path): void
@@ -46,16 +47,16 @@ function as_user(int $user, callable $code): void
 
 function attempt(string $what): void
 {
-    global $directory;
+    global $directory, $file;
     $prepare = $GLOBALS['prepare'];
     clear_away($directory);
     $prepare();
     echo "$what: ";
-    as_user(USER, function () use ($directory) {
+    as_user(USER, function () use ($directory, $file) {
         try {
             $pool = SharedMemory::open('trust', 4 << 20);
             $pool->set('k', 'v');
-            echo $pool->get('k') === 'v' ? 'works' : 'broken', ' ', decoct(fileperms($directory) & 07777), ' ', decoct(fileperms("$directory/trust") & 07777), "\n";
+            echo $pool->get('k') === 'v' ? 'works' : 'broken', ' ', decoct(fileperms($directory) & 07777), ' ', decoct(fileperms($file) & 07777), "\n";
         } catch (Throwable $e) {
             echo get_class($e), ': ', $e->getMessage(), "\n";
         }
@@ -81,62 +82,62 @@ $victim = "$elsewhere/victim";
 
 foreach ([
     'nothing there' => function () {},
-    'a directory that is open to others' => function () use ($directory) {
+    'a directory that is open to others' => function () use ($directory, $file) {
         mkdir($directory);
         owned($directory, USER, 0777);
     },
-    'a directory of another user' => function () use ($directory) {
+    'a directory of another user' => function () use ($directory, $file) {
         mkdir($directory);
         owned($directory, OTHER, 0777);
     },
-    'a directory of root' => function () use ($directory) {
+    'a directory of root' => function () use ($directory, $file) {
         mkdir($directory);
         owned($directory, 0, 0777);
     },
     'a link to a directory of the user' => fn () => symlink($elsewhere, $directory),
     'a link to nothing' => fn () => symlink("$elsewhere/nothing", $directory),
-    'a file' => function () use ($directory) {
+    'a file' => function () use ($directory, $file) {
         touch($directory);
         owned($directory, USER, 0600);
     },
-    'a link as pool' => function () use ($directory, $victim) {
+    'a link as pool' => function () use ($directory, $file, $victim) {
         mkdir($directory);
         owned($directory, USER, 0700);
         file_put_contents($victim, 'precious');
         owned($victim, USER, 0600);
-        symlink($victim, "$directory/trust");
+        symlink($victim, $file);
     },
-    'a link to nothing as pool' => function () use ($directory, $elsewhere) {
+    'a link to nothing as pool' => function () use ($directory, $file, $elsewhere) {
         mkdir($directory);
         owned($directory, USER, 0700);
-        symlink("$elsewhere/nothing", "$directory/trust");
+        symlink("$elsewhere/nothing", $file);
     },
-    'a directory as pool' => function () use ($directory) {
+    'a directory as pool' => function () use ($directory, $file) {
         mkdir($directory);
         owned($directory, USER, 0700);
-        mkdir("$directory/trust");
-        owned("$directory/trust", USER, 0700);
+        mkdir($file);
+        owned($file, USER, 0700);
     },
-    'a FIFO as pool' => function () use ($directory) {
+    'a FIFO as pool' => function () use ($directory, $file) {
         mkdir($directory);
         owned($directory, USER, 0700);
-        posix_mkfifo("$directory/trust", 0600);
-        owned("$directory/trust", USER, 0600);
+        posix_mkfifo($file, 0600);
+        owned($file, USER, 0600);
     },
-    'a pool of another user' => function () use ($directory) {
+    'a pool of another user' => function () use ($directory, $file) {
         mkdir($directory);
         owned($directory, USER, 0700);
         as_user(OTHER, fn () => SharedMemory::open('trust', 4 << 20));
-        rename('/dev/shm/larder-' . OTHER . '/trust', "$directory/trust");
+        rename('/dev/shm/larder-' . OTHER . '/' . pool_file('trust'), $file);
         clear_away('/dev/shm/larder-' . OTHER);
     },
-    'a pool that others can write' => function () use ($directory) {
+    'a pool that others can write' => function () use ($directory, $file) {
         as_user(USER, fn () => SharedMemory::open('trust', 4 << 20)->set('k', 'planted'));
-        chmod("$directory/trust", 0666);
+        chmod($file, 0666);
     },
-    'a pool that others can read' => function () use ($directory) {
+    'a pool that others can read' => function () use ($directory, $file) {
         as_user(USER, fn () => SharedMemory::open('trust', 4 << 20)->set('k', 'planted'));
-        chmod("$directory/trust", 0640);
+        chmod($file, 0640);
     },
 ] as $what => $prepare) {
     attempt($what);
@@ -146,7 +147,7 @@ same(file_exists("$elsewhere/nothing"), false, 'nothing was made through a link'
 
 // A directory that another user takes over while a pool is open: no new process follows.
 $before = null;
-as_user(USER, function () use ($directory) {
+as_user(USER, function () use ($directory, $file) {
     $pool = SharedMemory::open('trust', 4 << 20);
     $pool->set('k', 'mine');
     echo 'open: ', $pool->get('k'), "\n";
@@ -158,12 +159,12 @@ clear_away($directory);
 // Each user has pools of its own.
 as_user(USER, fn () => SharedMemory::open('trust', 4 << 20)->set('k', 'secret'));
 as_user(OTHER, fn () => print 'another user: ' . var_export(SharedMemory::open('trust', 4 << 20)->get('k'), true) . "\n");
-as_user(OTHER, fn () => print 'reads the file: ' . var_export(@file_get_contents("$directory/trust"), true) . "\n");
+as_user(OTHER, fn () => print 'reads the file: ' . var_export(@file_get_contents($file), true) . "\n");
 clear_away($directory);
 clear_away('/dev/shm/larder-' . OTHER);
 clear_away($elsewhere);
 ?>
---EXPECT--
+--EXPECTF--
 nothing there: works 700 600
   remove: nothing was thrown
 a directory that is open to others: works 700 600
@@ -178,19 +179,19 @@ a link to nothing: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a
   remove: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
 a file: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
   remove: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-a link as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust is a symbolic link that somebody put there (Too many levels of symbolic links); remove it.
+a link as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there (Too many levels of symbolic links); remove it.
   remove: nothing was thrown
-a link to nothing as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust is a symbolic link that somebody put there (Too many levels of symbolic links); remove it.
+a link to nothing as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there (Too many levels of symbolic links); remove it.
   remove: nothing was thrown
-a directory as pool: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust cannot be opened (Is a directory); check who owns it.
-  remove: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust cannot be removed (Is a directory).
-a FIFO as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust is not a file that only user 64991 can read and write; remove it.
+a directory as pool: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be opened (Is a directory); check who owns it.
+  remove: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be removed (Is a directory).
+a FIFO as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is not a file that only user 64991 can read and write; remove it.
   remove: nothing was thrown
-a pool of another user: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust cannot be opened (Permission denied); check who owns it.
+a pool of another user: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be opened (Permission denied); check who owns it.
   remove: nothing was thrown
-a pool that others can write: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust is not a file that only user 64991 can read and write; remove it.
+a pool that others can write: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is not a file that only user 64991 can read and write; remove it.
   remove: nothing was thrown
-a pool that others can read: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust is not a file that only user 64991 can read and write; remove it.
+a pool that others can read: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is not a file that only user 64991 can read and write; remove it.
   remove: nothing was thrown
 open: mine
 taken over: Larder\Exception\PoolUnusable: The directory /dev/shm/larder-64991 belongs to user 64992, not to user 64991 who runs this process; have its owner remove it.

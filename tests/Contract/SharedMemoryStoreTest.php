@@ -37,8 +37,7 @@ final class SharedMemoryStoreTest extends SharedStoreContract
      */
     private static function remove(string $pool): void
     {
-        $path = '/dev/shm/larder-' . posix_geteuid() . "/{$pool}";
-        if (file_exists($path)) {
+        foreach (glob('/dev/shm/larder-' . posix_geteuid() . "/{$pool}@*") ?: [] as $path) {
             exec(\sprintf('fallocate --punch-hole --offset 4096 --length %d %s', self::SIZE, escapeshellarg($path)), $output, $status);
             self::assertSame(0, $status);
         }

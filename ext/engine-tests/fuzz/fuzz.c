@@ -28,7 +28,7 @@ void fuzz_found(const char *what, const char *detail)
 
 static void remove_directory(void)
 {
-    unlink(fuzz_path("p"));
+    unlink(fuzz_pool_path());
     unlink(fuzz_path("lock"));
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", directory);
@@ -52,6 +52,13 @@ const char *fuzz_path(const char *name)
     static char path[256];
     snprintf(path, sizeof path, "%s/%s", fuzz_directory(), name);
     return path;
+}
+
+const char *fuzz_pool_path(void)
+{
+    char file[32];
+    snprintf(file, sizeof file, "p@%u", LARDER_FORMAT);
+    return fuzz_path(file);
 }
 
 static uint64_t now(void)

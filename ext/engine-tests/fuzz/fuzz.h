@@ -20,6 +20,9 @@ const char *fuzz_directory(void);
 /* The path of a file there. */
 const char *fuzz_path(const char *name);
 
+/* ... of the pool. */
+const char *fuzz_pool_path(void);
+
 /* The pool "p" there, with snapshots in the same place. The clock stands still. */
 larder_pool_config fuzz_config(void);
 

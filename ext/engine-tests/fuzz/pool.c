@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         larder_pool *pool = fuzz_open();
         fuzz_fill(pool);
         larder_pool_close(pool);
-        sample = fuzz_read(fuzz_path("p"), &length);
+        sample = fuzz_read(fuzz_pool_path(), &length);
         bytes = malloc(length);
         fuzz_remove();
     }
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     if ((data[0] & 3) == 0) {
-        fuzz_write(fuzz_path("p"), data + 1, size - 1);
+        fuzz_write(fuzz_pool_path(), data + 1, size - 1);
     } else {
         bool cut = (data[0] & 3) == 1;
         size_t left = cut ? ((size_t)data[1] | (size_t)data[2] << 8 | (size_t)data[3] << 16) % length : length;
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             larder_geometry *geometry = (larder_geometry *)bytes;
             geometry->checksum = larder_geometry_checksum(geometry);
         }
-        fuzz_write(fuzz_path("p"), bytes, left);
+        fuzz_write(fuzz_pool_path(), bytes, left);
     }
     larder_pool_config config = fuzz_config();
     larder_error error = {.message = ""};

@@ -56,7 +56,7 @@ final class LifeTest extends TestCase
             $saved = $this->save();
             self::assertSame(self::ITEMS, $saved['items']);
             self::assertFileExists($saved['path']);
-            self::assertFileDoesNotExist(self::path($this->pool));
+            self::assertSame([], self::files($this->pool));
             $this->boot();
             self::assertSame((string) self::ITEMS, $this->ask('count'));
             self::assertFileDoesNotExist($saved['path']);
@@ -86,7 +86,7 @@ final class LifeTest extends TestCase
             posix_kill($worker, SIGKILL);
         }
         $this->workers?->stop();
-        unlink(self::path($this->pool));
+        array_map(unlink(...), self::files($this->pool));
         rename($this->scratch->path . '/backup', $path);
         chmod($path, 0600);
         $this->boot();
@@ -103,9 +103,10 @@ final class LifeTest extends TestCase
         self::assertStringContainsString("{$this->pool}: 1 items", $this->runPhp("bin/larder save {$this->pool}", 0));
     }
 
-    private static function path(string $pool): string
+    /** @return list<string> */
+    private static function files(string $pool): array
     {
-        return '/dev/shm/larder-' . posix_geteuid() . '/' . $pool;
+        return glob('/dev/shm/larder-' . posix_geteuid() . "/{$pool}@*") ?: [];
     }
 
     private function boot(): void

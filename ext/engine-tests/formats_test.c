@@ -1,0 +1,197 @@
+/* formats.h: pools of one name in different formats. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "fixture.h"
+
+#include "engine/directory.h"
+#include "engine/snapshot.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OTHER "p@99" /* all that is known of another format: the file's name, and that who uses it locks some of it */
+
+static void make_other(const char *file)
+{
+    int fd = open(path_of(file), O_CREAT | O_WRONLY, 0600);
+    REQUIRE(fd >= 0 && write(fd, "whatever is in there", 20) == 20);
+    close(fd);
+}
+
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* A process of another version, from gate 1 to gate 2. */
+static void use_other(void *context)
+{
+    gate *g = context;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 70, .l_len = 1};
+    int fd = open(path_of(OTHER), O_RDWR);
+    REQUIRE(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    gate_open(g, 1);
+    gate_wait(g, 2);
+}
+
+static pid_t start_other(gate *g)
+{
+    make_other(OTHER);
+    pid_t other = child_start(use_other, g);
+    gate_wait(g, 1);
+    return other;
+}
+
+static void end_other(gate *g, pid_t other)
+{
+    gate_open(g, 2);
+    EQUAL(child_wait(other), 0);
+}
+
+static unsigned names_seen;
+static void see_name(void *context, const char *name)
+{
+    CHECK(strcmp(name, context) == 0);
+    names_seen++;
+}
+
+TEST(unheld, "a pool of another format that nobody uses is removed by the next who opens one of that name")
+{
+    make_other(OTHER);
+    make_other("p@0");
+    make_other("q@99");
+    larder_pool_close(pool_open("p", 4 * MIB));
+    CHECK(!is_there(path_of(OTHER)) && !is_there(path_of("p@0")));
+    CHECK(is_there(path_of("q@99")));
+    CHECK(is_there(pool_path_of("p")));
+}
+
+TEST(held,
+     "a pool of another format is left alone while somebody uses it, and removed within a minute of the end of that")
+{
+    gate *g = shared_memory(sizeof *g);
+    pid_t other = start_other(g);
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.now = clock_now;
+    larder_pool *pool = pool_open_as(&config);
+    REQUIRE(larder_pool_enter(pool));
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    larder_pool_leave(pool);
+    for (int i = 0; i < 3; i++) {
+        clock_ms += 61000;
+        REQUIRE(larder_pool_enter(pool));
+        CHECK(holds_text(pool, "k", "v"));
+        larder_pool_leave(pool);
+        CHECK(is_there(path_of(OTHER)));
+    }
+    end_other(g, other);
+    clock_ms += 61000;
+    REQUIRE(larder_pool_enter(pool));
+    CHECK(holds_text(pool, "k", "v"));
+    CHECK(!is_there(path_of(OTHER)));
+    larder_pool_close(pool);
+}
+
+TEST(anew, "what nobody has held while there was another format is not used again; what somebody holds is")
+{
+    gate *g = shared_memory(sizeof *g);
+    pid_t other = start_other(g);
+    larder_pool *first = pool_open("p", 4 * MIB);
+    EQUAL(put_text(first, "k", "v"), LARDER_OK);
+    larder_pool *second = pool_open("p", 4 * MIB);
+    CHECK(holds_text(second, "k", "v"));
+    larder_pool_close(second);
+    larder_pool_close(first);
+    first = pool_open("p", 4 * MIB);
+    CHECK(!holds_text(first, "k", "v"));
+    EQUAL(put_text(first, "k", "v"), LARDER_OK);
+    larder_pool_close(first);
+    end_other(g, other);
+    first = pool_open("p", 4 * MIB);
+    CHECK(!holds_text(first, "k", "v"));
+    EQUAL(put_text(first, "k", "v"), LARDER_OK);
+    larder_pool_close(first);
+    first = pool_open("p", 4 * MIB);
+    CHECK(holds_text(first, "k", "v"));
+    larder_pool_close(first);
+}
+
+TEST(removed, "removing a pool removes it in all formats, and its name is told while there is one")
+{
+    larder_error error;
+    larder_pool_config config = pool_config("p", 0);
+    make_other(OTHER);
+    make_other("p@0");
+    char expected[] = "p";
+    CHECK(larder_pool_names(&config, see_name, expected, &error));
+    EQUAL(names_seen, 2);
+    EQUAL(pool_remove("p", &error), 1);
+    CHECK(!is_there(path_of(OTHER)) && !is_there(path_of("p@0")));
+    EQUAL(pool_remove("p", &error), 0);
+}
+
+TEST(cleared, "clearing a pool takes the name away from those in other formats, whoever holds them")
+{
+    gate *g = shared_memory(sizeof *g);
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    pid_t other = start_other(g);
+    larder_clear(pool);
+    CHECK(!pool->undone && !is_there(path_of(OTHER)) && is_there(pool_path_of("p")));
+    larder_pool_close(pool);
+    end_other(g, other);
+}
+
+TEST(saved, "what was saved while there was another format is not loaded, and the pool says so")
+{
+    gate *g = shared_memory(sizeof *g);
+    larder_error error;
+    larder_saved saved;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.snapshots = path_of("kept");
+    larder_pool *pool = pool_open_as(&config);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    EQUAL(larder_pool_save(&config, &saved, &error), 1);
+    larder_pool_close(pool);
+    pid_t other = start_other(g);
+    pool = pool_open_as(&config);
+    CHECK(!holds_text(pool, "k", "v"));
+    CHECK(strstr(pool->header->reason, "another version") != NULL);
+    CHECK(!is_there(saved.path));
+    larder_pool_close(pool);
+    end_other(g, other);
+}
+
+TEST(not_saved, "a pool that only another version can save stays as it is, and that is said")
+{
+    larder_error error = {.message = ""};
+    larder_saved saved;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.snapshots = path_of("kept");
+    make_other(OTHER);
+    EQUAL(larder_pool_save(&config, &saved, &error), -1);
+    CHECK(strstr(error.message, "another version") != NULL);
+    CHECK(is_there(path_of(OTHER)));
+    CHECK(!is_there(pool_path_of("p")));
+}
+
+TEST(names, "a file is a pool's if its name is a pool's name, an at sign and a number")
+{
+    static const char *const none[] = {"p",    "p@",    "@4",       "p@4x",  "p@-4",
+                                       "p@ 4", "p@4@4", ".new-4@4", "a b@4", "p@1234567890"};
+    char name[LARDER_NAME_MAX + 1], long_one[LARDER_NAME_MAX + 8];
+    uint32_t format;
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        CHECK(!larder_file_is_pool(none[i], name, &format));
+    }
+    CHECK(larder_file_is_pool("a.b_c-d@12", name, &format));
+    CHECK(strcmp(name, "a.b_c-d") == 0);
+    EQUAL(format, 12);
+    memset(long_one, 'n', LARDER_NAME_MAX + 1);
+    strcpy(long_one + LARDER_NAME_MAX, "@4");
+    CHECK(larder_file_is_pool(long_one, name, &format));
+    strcpy(long_one + LARDER_NAME_MAX, "n@4");
+    CHECK(!larder_file_is_pool(long_one, name, &format));
+}

@@ -1,0 +1,45 @@
+/* Pools of one name in different formats: what happens while the extension is upgraded and processes of both versions
+ * run.
+ *
+ *     /dev/shm/larder-<uid>/shop@4   held by php-fpm's old workers
+ *                           shop@5   held by new ones
+ *
+ * The format is part of a file's name, so each version makes, opens and replaces its own file only. They know this of
+ * each other, and it must never change:
+ *
+ *   - the name: the pool's, "@", the format in decimal;
+ *   - the lock (flock) on the directory, which whoever gives or takes a name holds;
+ *   - a process that uses a pool holds an open-file-description lock somewhere in its file, and one that does not has
+ * none;
+ *   - a process finds out by itself, soon, that its pool's name is gone.
+ *
+ * What is deleted or invalidated in one of them does not reach the other. So what nobody has held while another was
+ * there is not used again:
+ *
+ *   U1  Whoever opens a pool removes those of other formats that nobody holds.
+ *   U2  If there was one of another format, held or not, and nobody holds that of its own, it begins with an empty one.
+ * Nor does it load a snapshot. U3  Whoever removes or clears a pool removes those of other formats, held or not.
+ *
+ * As long as another is held, whoever opens one looks again every minute: the last of the old workers may end without
+ * anybody starting. (Processes of both versions that run at the same time still do not hear of each other's deletes;
+ * the guide says what to do about that.)
+ */
+#ifndef LARDER_FORMATS_H
+#define LARDER_FORMATS_H
+
+#include "pool.h"
+
+/* U1 and U2, before the handle is attached. False: `error`; another process is making, saving or removing a pool, or
+ * only an existing one is wanted, and U2 forbids to use it. */
+bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error);
+
+/* U1, now and then, for a handle that is attached. */
+void larder_formats_look_again(larder_pool *pool);
+
+/* The pool has been cleared: those of other formats are to be, too. Sets pool->undone if that fails. */
+void larder_formats_clear(larder_pool *pool);
+
+/* Takes the name away from all of them, under the directory's lock. How many there were, -1: error. */
+int larder_formats_remove(const larder_pool *pool, int directory, larder_error *error);
+
+#endif
