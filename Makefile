@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench test model torture fuzz ext lint fix clean packages vendor
+.PHONY: record help bench test races model torture fuzz ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -20,6 +20,9 @@ test: ext vendor ## run every suite, or those named by SUITES="engine image phpt
 
 model: packages ## verify the models of the engine's protocols with Spin, within wider bounds than `make test` does
 	@$(MAKE) --no-print-directory -C ext/engine-tests model
+
+races: ext vendor ## eight processes on each store at once, a minute each or RACE_SECONDS: nothing stale, no lost update, no exception
+	@PHP=$(PHP) tools/test races
 
 torture: packages ## kill and stop processes in the middle of everything, at least 10,000 times; takes a while
 	@$(MAKE) --no-print-directory -C ext/engine-tests torture
@@ -46,7 +49,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
-test: PURPOSES  += bench charts servers proof browser
+test races: PURPOSES  += bench charts servers proof browser
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
 lint: PURPOSES  += lint

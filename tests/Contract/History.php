@@ -29,6 +29,8 @@ final class History
 
     private int $refused = 0;
 
+    private int $unavailable = 0;
+
     /** @param bool $tags whether the store can keep tags */
     public function __construct(
         private readonly Store $store,
@@ -36,7 +38,7 @@ final class History
         private readonly bool $tags,
     ) {}
 
-    /** @return array{stale: list<string>, hits: int, stored: int, refused: int} */
+    /** @return array{stale: list<string>, hits: int, stored: int, refused: int, unavailable: int} of all runs so far */
     public function run(int $steps): array
     {
         for ($step = 0; $step < $steps; $step++) {
@@ -44,10 +46,11 @@ final class History
                 $this->step(mt_rand(0, self::THINGS - 1), mt_rand(0, 99));
             } catch (StoreUnavailable) {
                 // Nobody was told.
+                $this->unavailable++;
             }
         }
 
-        return ['stale' => $this->stale, 'hits' => $this->hits, 'stored' => $this->stored, 'refused' => $this->refused];
+        return ['stale' => $this->stale, 'hits' => $this->hits, 'stored' => $this->stored, 'refused' => $this->refused, 'unavailable' => $this->unavailable];
     }
 
     private function step(int $thing, int $die): void

@@ -15,8 +15,10 @@ abstract class SharedStoreContract extends StoreContract
 {
     private const PROCESSES = 4;
 
-    /** What each process does in a random history. */
-    private const STEPS = 1_000;
+    /** As many as take part in a random history, and what each of them does there at least. */
+    private const CROWD = 8;
+
+    private const STEPS = 300;
 
     /** The store under test once more, as another process would open it. */
     abstract protected function reopened(): Store;
@@ -119,8 +121,11 @@ abstract class SharedStoreContract extends StoreContract
         self::assertSame([200], $this->value('key'));
     }
 
-    /** The rule of staleness, with processes that are slow at every place. */
-    public function testNoHistoryOfReadsFillsAndWritesBringsBackSomethingStale(): void
+    /**
+     * The rule of staleness, with processes that are slow at every place, and counters beside it. `make races` lets it go on
+     * for a minute, or LARDER_RACE_SECONDS.
+     */
+    public function testNoHistoryOfReadsFillsAndWritesBringsBackSomethingStaleLosesAnUpdateOrFails(): void
     {
         if (!$this->can(Capability::Tokens)) {
             self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
@@ -130,16 +135,38 @@ abstract class SharedStoreContract extends StoreContract
         $path = tempnam(sys_get_temp_dir(), 'larder-ledger-');
         self::assertIsString($path);
         $tags = $this->can(Capability::Tags);
+        $seconds = (int) getenv('LARDER_RACE_SECONDS');
+        // Where no clear takes them along.
+        $counters = $this->neighbour();
+        $counters->fetch(['all']);
+        $seed = random_int(0, \PHP_INT_MAX >> 8);
         try {
-            $reports = $this->inProcesses(static function (Store $store) use ($path, $tags): array {
-                mt_srand((int) getmypid());
+            $reports = $this->inProcesses(static function (Store $store, int $number) use ($path, $tags, $counters, $seed, $seconds): array {
+                mt_srand($seed + $number);
+                $history = new History($store, new Ledger($path), $tags);
+                $end = hrtime(true) + $seconds * 1_000_000_000;
+                $stale = [];
+                $counted = 0;
+                do {
+                    $report = $history->run(self::STEPS);
+                    foreach (range(1, 30) as $ignored) {
+                        $sum = $counters->increment('all', 1, 0, 1_000);
+                        if ($sum <= $counted++) {
+                            $stale[] = "the counter was {$sum} after {$counted} increments of one process";
+                        }
+                    }
+                } while (hrtime(true) < $end);
 
-                return (new History($store, new Ledger($path), $tags))->run(self::STEPS);
-            });
+                return ['stale' => [...$report['stale'], ...$stale], 'counted' => $counted] + $report;
+            }, self::CROWD);
+            $counted = $counters->fetch(['all'])->items['all']->value ?? null;
         } finally {
+            $counters->clear();
             array_map(unlink(...), glob("{$path}*") ?: []);
         }
-        self::assertSame([], array_merge(...array_column($reports, 'stale')));
+        self::assertSame([], array_merge(...array_column($reports, 'stale')), "seed {$seed}");
+        self::assertSame(0, array_sum(array_column($reports, 'unavailable')), "The store was unavailable at times, with seed {$seed}.");
+        self::assertSame(array_sum(array_column($reports, 'counted')), $counted, 'An increment was lost.');
         foreach (['hits', 'stored', 'refused'] as $outcome) {
             self::assertGreaterThan(0, array_sum(array_column($reports, $outcome)), "There were no {$outcome}: the history tells nothing.");
         }
@@ -188,15 +215,16 @@ abstract class SharedStoreContract extends StoreContract
      *
      * @template T of array<array-key, mixed>
      *
-     * @param \Closure(Store, int): T $work the store and the number of the process
+     * @param \Closure(Store, int): T $work      the store and the number of the process
+     * @param positive-int            $processes
      *
      * @return non-empty-list<T> what each returned
      */
-    protected function inProcesses(\Closure $work): array
+    protected function inProcesses(\Closure $work, int $processes = self::PROCESSES): array
     {
         // So that the processes inherit a store that is in use.
         $this->store()->fetch(['key']);
 
-        return Crowd::of(self::PROCESSES, fn(int $number): mixed => $work($this->store(), $number));
+        return Crowd::of($processes, fn(int $number): mixed => $work($this->store(), $number));
     }
 }
