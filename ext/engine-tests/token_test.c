@@ -304,6 +304,42 @@ TEST(late_event,
 }
 
 /* A fill of two tags of which its own request has invalidated one. */
+static void invalidate_meanwhile(void)
+{
+    const uint64_t tags[] = {larder_tag_of("a", 1)};
+    larder_invalidate(there, tags, 1);
+}
+
+static void clear_meanwhile(void)
+{
+    larder_clear(there);
+}
+
+TEST(judged_meanwhile,
+     "what others invalidate while a fill is judged kills it, also if all that happened before was one's own")
+{
+    const uint64_t tags[] = {larder_tag_of("a", 1)};
+    for (unsigned i = 0; i < 8; i++) {
+        open_two(4 * MIB);
+        larder_terms terms = {.verb = (i & 1) != 0 ? LARDER_FILL : LARDER_JUDGED,
+                              .expiry = LARDER_NO_EXPIRY,
+                              .tags = tags,
+                              .tags_count = 1};
+        if ((i & 2) != 0) {
+            larder_invalidate(here, tags, 1);
+        }
+        put_text(here, "neighbour", "v");
+        terms.token = token_now(here);
+        terms.life = here->life;
+        fault_arm(LARDER_AT_JUDGE, 0, (i & 4) != 0 ? clear_meanwhile : invalidate_meanwhile);
+        put_under(here, "k", "stale", &terms);
+        fault_disarm();
+        CHECK(miss(there, "k"));
+        CHECK_POOL(here);
+        close_two();
+    }
+}
+
 static void fill_past_own_meanwhile(void)
 {
     const uint64_t tags[] = {larder_tag_of("a", 1), larder_tag_of("b", 1)};

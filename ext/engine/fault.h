@@ -39,6 +39,7 @@ enum larder_fault_point {
     LARDER_AT_CLEAR,         /* the pool is about to be cleared */
     LARDER_AT_TAG,           /* one of a tag's cells is about to move */
     LARDER_AT_INVALIDATED,   /* all have moved, which is about to be counted */
+    LARDER_AT_JUDGE,         /* a store is about to look at its tags */
     LARDER_AT_LEASE,         /* a lease is about to be taken */
     LARDER_AT_CLOSE,         /* a pool is about to be closed, to be saved */
     LARDER_AT_RECORD,        /* an item is about to be written to the snapshot */

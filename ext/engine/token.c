@@ -267,17 +267,15 @@ bool larder_is_dead_by_now(const larder_pool *pool, const uint64_t *tags, uint32
                            uint64_t *stamp)
 {
     uint64_t clear = atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst);
-    bool alone = larder_own_are_all(pool, token);
-    if (!alone && larder_own_see_through(pool, &pool->header->last_clear, clear) > token) {
-        return true;
-    }
+    uint64_t foreign = larder_own_see_through(pool, &pool->header->last_clear, clear);
     *stamp = token > clear ? token : clear;
+    LARDER_FAULT(LARDER_AT_JUDGE);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t its;
-        if (foreign_stamp(pool, tags[i], &its) > token && !alone) {
-            return true;
-        }
+        uint64_t its, others = foreign_stamp(pool, tags[i], &its);
+        foreign = others > foreign ? others : foreign;
         *stamp = its > *stamp ? its : *stamp;
     }
-    return false;
+    /* Only after all cells were read: who was alone before may not have been when they were, and would give the item
+     * the tick of another's event for its stamp. */
+    return foreign > token && !larder_own_are_all(pool, token);
 }

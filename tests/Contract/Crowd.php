@@ -40,6 +40,8 @@ final class Crowd
                 posix_kill((int) getmypid(), \SIGKILL);
             }
             fclose($ends[1]);
+            // Not PHP's default_socket_timeout: the work may take minutes.
+            stream_set_timeout($ends[0], 86_400);
             $processes[$process] = $ends[0];
         }
         foreach ($processes as $end) {
