@@ -12,7 +12,7 @@ help: ## this list
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)
 
-record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes over an hour on a machine with nothing else to do
+record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about an hour on a machine with nothing else to do
 	@PHP=$(PHP) tools/record $(ARGS)
 
 test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"

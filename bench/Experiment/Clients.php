@@ -48,18 +48,18 @@ final class Clients implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 45 : 420);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 62 : 340);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $isQuick = $laboratory->profile === Profile::Quick;
         $requests = $isQuick ? [10_000] : [10_000, 100_000];
-        $loops = $isQuick ? 3 : 5;
+        $loops = 3;
         $outcome->parameters = ['keys' => self::KEYS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES)];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $within = array_values(array_filter(self::WITHIN, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name)));
-        $threads = array_values(array_unique([1, $laboratory->placement->processors, ...($isQuick ? [] : [4])]));
+        $threads = array_values(array_unique([1, $laboratory->placement->processors]));
         $progress->begin($this->title(), $loops * (count(self::COUNTS) * count($requests) + count(self::SIZES) + count($within)) + 2);
         $this->within($laboratory, $progress, $outcome, $within, $loops, $isQuick ? 60 : 250);
         $servers = [];

@@ -33,14 +33,14 @@ final class Cold implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 20 : 120);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 24 : 110);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $isQuick = $laboratory->profile === Profile::Quick;
-        $items = $isQuick ? 800 : 4_000;
-        $runs = $isQuick ? 2 : 5;
+        $items = $isQuick ? 500 : 1_500;
+        $runs = $isQuick ? 2 : 3;
         $outcome->parameters = ['pages of 30 KB' => $items, 'runs' => $runs];
         $forget = LoadGenerator::directory() . '/forget';
         $progress->begin($this->title(), $runs * count(self::STORES));

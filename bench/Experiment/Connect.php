@@ -29,7 +29,7 @@ final class Connect implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 3 : 20);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 3 : 8);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -40,7 +40,7 @@ final class Memory implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(160, 512, $profile === Profile::Quick ? 40 : 40);
+        return new Needs(160, 512, 35);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

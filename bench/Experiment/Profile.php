@@ -24,7 +24,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 4,
-            self::Thorough => 8,
+            self::Thorough => 6,
         };
     }
 
@@ -33,7 +33,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 2_000_000,
-            self::Thorough => 6_000_000,
+            self::Thorough => 4_000_000,
         };
     }
 
@@ -42,7 +42,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 64,
-            self::Thorough => 256,
+            self::Thorough => 128,
         };
     }
 
@@ -51,7 +51,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 16 << 20,
-            self::Thorough => 96 << 20,
+            self::Thorough => 32 << 20,
         };
     }
 
@@ -60,7 +60,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 1_000,
-            self::Thorough => 20_000,
+            self::Thorough => 3_000,
         };
     }
 }

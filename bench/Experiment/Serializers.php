@@ -33,7 +33,7 @@ final class Serializers implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(16, 512, $profile === Profile::Quick ? 5 : 60);
+        return new Needs(16, 512, $profile === Profile::Quick ? 2 : 25);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

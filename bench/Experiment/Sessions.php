@@ -38,14 +38,14 @@ final class Sessions implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(16, 512, $profile === Profile::Quick ? 20 : 60);
+        return new Needs(16, 512, $profile === Profile::Quick ? 17 : 60);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $isQuick = $laboratory->profile === Profile::Quick;
-        $runs = $isQuick ? 2 : 5;
-        $outcome->parameters = ['runs' => $runs, 'blocks in each' => 4, 'requests a block' => $isQuick ? 200 : 1_000, 'processes at one session' => 4];
+        $runs = $isQuick ? 2 : 3;
+        $outcome->parameters = ['runs' => $runs, 'blocks in each' => 4, 'requests a block' => $isQuick ? 200 : 500, 'processes at one session' => 4];
         $handlers = $this->handlers();
         $progress->begin($this->title(), $runs * count($handlers));
         for ($run = 0; $run < $runs; $run++) {
@@ -61,7 +61,7 @@ final class Sessions implements Experiment
                     continue;
                 }
                 try {
-                    $this->measure($laboratory, $outcome, $name, $run, $isQuick ? 200 : 1_000, $isQuick ? 300 : 1_500);
+                    $this->measure($laboratory, $outcome, $name, $run, $isQuick ? 200 : 500, $isQuick ? 300 : 1_000);
                 } catch (WorkerFailed|ServerFailed $failure) {
                     $outcome->leftOut[$name] = $failure->getMessage();
                 }

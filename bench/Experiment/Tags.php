@@ -46,15 +46,15 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(1100, 3_072, $profile === Profile::Quick ? 45 : 500);
+        return new Needs(1100, 3_072, $profile === Profile::Quick ? 29 : 400);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $isQuick = $laboratory->profile === Profile::Quick;
         $items = $isQuick ? 5_000 : 200_000;
-        $seconds = $isQuick ? 1.5 : 15.0;
-        $runs = $isQuick ? 1 : 2;
+        $seconds = $isQuick ? 1.5 : 8.0;
+        $runs = 1;
         $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'runs' => $runs];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));

@@ -35,7 +35,7 @@ final class Traces implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(32, 1_024, $profile === Profile::Quick ? 45 : 150);
+        return new Needs(32, 1_024, $profile === Profile::Quick ? 54 : 130);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

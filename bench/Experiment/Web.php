@@ -45,7 +45,7 @@ final class Web implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(128, 768, $profile === Profile::Quick ? 60 : 420);
+        return new Needs(128, 768, $profile === Profile::Quick ? 75 : 470);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
