@@ -12,6 +12,7 @@ use Symfony\Component\Console\Cursor;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
+use Symfony\Component\Console\Output\StreamOutput;
 
 #[AsCommand('top', 'Watch a store at work')]
 final class TopCommand extends StoreCommand implements SignalableCommandInterface
@@ -75,7 +76,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $reading = new Reading($known, $before, $now - $at);
             [$before, $at] = [$known, $now];
             if (self::wantsJson($input)) {
-                $this->jsonLine($output, $reading, $groups);
+                $this->write($output, self::jsonLine($reading, $groups));
             } else {
                 $this->show($output, Dashboard::lines($dsn, $reading, $groups, date('H:i:s')), $look);
             }
@@ -100,11 +101,21 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             }
             $cursor->clearOutput();
         } else {
-            $output->writeln([...$lines, ''], OutputInterface::OUTPUT_RAW);
+            $this->write($output, implode("\n", $lines) . "\n");
         }
     }
 
-    private function jsonLine(OutputInterface $output, Reading $reading, ?Groups $groups): void
+    /** Where nobody reads it any more, as behind `head`, that was the last. */
+    private function write(OutputInterface $output, string $line): void
+    {
+        if ($output instanceof StreamOutput) {
+            $this->isOver = @fwrite($output->getStream(), "{$line}\n") === false || $this->isOver;
+        } else {
+            $output->writeln($line, OutputInterface::OUTPUT_RAW);
+        }
+    }
+
+    private static function jsonLine(Reading $reading, ?Groups $groups): string
     {
         $line = ['time' => date(\DATE_ATOM), 'hit_ratio' => $reading->hitRatio()];
         foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
@@ -114,7 +125,8 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $line[$figure] = get_object_vars($reading->known)[$figure] ?? null;
         }
         $line['groups'] = array_map(static fn(array $group): array => ['keys' => $group[0], 'bytes' => $group[1]], $groups->groups ?? []);
-        $output->writeln((string) json_encode($line, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR), OutputInterface::OUTPUT_RAW);
+
+        return (string) json_encode($line, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR);
     }
 
     /** In steps, so that a signal ends it soon. */

@@ -47,6 +47,34 @@ final class TerminalTest extends TestCase
         }
     }
 
+    public function testTopEndsWhenNobodyReadsItAnyMore(): void
+    {
+        foreach (['', ' --json'] as $option) {
+            $larder = escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg(\dirname(__DIR__, 2) . '/bin/larder') . " top array: --interval=0.1{$option}";
+            // The shell waits for all of a pipeline, top as well.
+            self::assertSame("1\n", shell_exec("{$larder} | head -n 1 | wc -l"));
+        }
+    }
+
+    public function testWhatCannotBeUnderstoodIsTheExitCodeTwoAndNothingOnTheStandardOutput(): void
+    {
+        foreach (['unheard-of', 'get', 'get array:', 'get array: key --nonsense', 'get nothing: key', 'set array: key 1 --ttl=soon'] as $arguments) {
+            exec(escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg(\dirname(__DIR__, 2) . "/bin/larder") . " {$arguments} 2>/dev/null", $lines, $code);
+            self::assertSame([2, []], [$code, $lines], $arguments);
+        }
+    }
+
+    public function testTheProgramRunsFromAProjectThatLinksToThePackage(): void
+    {
+        $scratch = new Scratch();
+        mkdir("{$scratch->path}/elsewhere/bin", 0o700, true);
+        $root = \dirname(__DIR__, 2);
+        copy("{$root}/bin/larder", "{$scratch->path}/elsewhere/bin/larder");
+        // As Composer's own vendor/bin/larder begins.
+        file_put_contents("{$scratch->path}/larder", '<?php $GLOBALS["_composer_autoload_path"] = ' . var_export("{$root}/vendor/autoload.php", true) . '; return include __DIR__ . "/elsewhere/bin/larder";');
+        self::assertStringContainsString('get', (string) shell_exec(escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg("{$scratch->path}/larder") . ' list --raw'));
+    }
+
     public function testTheProgramListsItsCommandsAndCompletes(): void
     {
         $larder = escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg(\dirname(__DIR__, 2) . '/bin/larder');
