@@ -41,12 +41,14 @@ static void begin_globals(void *of_this_thread)
 #endif
     memset(globals, 0, sizeof *globals);
     zend_hash_init(&globals->pools, 0, NULL, close_pool, true);
+    zend_hash_init(&globals->waited_for, 0, NULL, NULL, true);
 }
 
 static void end_globals(void *of_this_thread)
 {
     zend_larder_globals *globals = of_this_thread;
     zend_hash_destroy(&globals->pools);
+    zend_hash_destroy(&globals->waited_for);
 }
 
 /* ---- after the response ---- */

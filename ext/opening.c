@@ -140,6 +140,22 @@ static bool names_a_pool(const zend_string *name)
     return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
 }
 
+/* Whoever opens a pool waits for another process that makes or saves it, but only once: if that one is stopped, every
+ * request of this process would wait as long. From then on opening looks, and answers at once, until it succeeds. */
+static void note_waiting(const char *name, bool opened, const larder_error *error)
+{
+    if (opened) {
+        zend_hash_str_del(&LARDER_G(waited_for), name, strlen(name));
+    } else if (error->waited) {
+        zend_hash_str_add_empty_element(&LARDER_G(waited_for), name, strlen(name));
+    }
+}
+
+static bool was_waited_for(const char *name)
+{
+    return zend_hash_str_exists(&LARDER_G(waited_for), name, strlen(name));
+}
+
 /* It may have been removed since; then it is made as it is asked for now. */
 static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
 {
@@ -150,8 +166,12 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
     }
     larder_pool_doubt(pool);
     pool->patient = true;
+    pool->config.impatient = was_waited_for(pool->name);
+    pool->trouble.waited = false;
     bool reached = larder_pool_enter(pool);
     pool->patient = false;
+    pool->config.impatient = false;
+    note_waiting(pool->name, reached, &pool->trouble);
     if (!reached) {
         larder_throw_unreachable(pool);
     } else if (suits(pool, size, evict)) {
@@ -170,18 +190,22 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
                                  .size = size,
                                  .evict = evict,
                                  .layout = larder_image_layout(),
-                                 .ops = {.moved = larder_image_moved}};
+                                 .ops = {.moved = larder_image_moved},
+                                 .impatient = was_waited_for(ZSTR_VAL(name))};
     if (pool != NULL) {
         return open_again(pool, size, evict);
     }
     if (!read_settings(&config) || !configured_place(&config, snapshots)) {
         return NULL;
     }
+    error.waited = false;
     pool = larder_pool_open(&config, &error);
+    note_waiting(ZSTR_VAL(name), pool != NULL, &error);
     if (pool == NULL) {
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         return NULL;
     }
+    pool->config.impatient = false;
     zend_string *persistent = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), 1);
     zend_hash_add_ptr(&LARDER_G(pools), persistent, pool);
     zend_string_release(persistent);

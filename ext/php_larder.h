@@ -18,6 +18,7 @@ char *group;           /* ini: name or number of the group whose members share t
 char *snapshot;        /* ini: the directory in which each user has one for snapshots; empty or off: none */
 bool protect_unpinned; /* ini */
 HashTable pools;       /* name => larder_pool, of this process (thread); kept from request to request */
+HashTable waited_for;  /* names of pools whose makers or savers were waited for in vain: not again */
 bool leave_later;      /* something that outlives the request still reads from a pool */
 ZEND_END_MODULE_GLOBALS(larder)
 

@@ -801,7 +801,7 @@ TEST(address_taken_and_zero_copy_on, "a process that is told to use values in pl
     REQUIRE((uintptr_t)taken == base);
     larder_pool_config config = pool_config("p", 4 * MIB);
     config.zero_copy = LARDER_ZERO_COPY_ON;
-    larder_error error = {""};
+    larder_error error = {.message = ""};
     CHECK(larder_pool_open(&config, &error) == NULL);
     CHECK(strstr(error.message, "set larder.zero_copy to auto") != NULL);
     munmap(taken, 4096);

@@ -148,18 +148,21 @@ static void pause_ms(long milliseconds)
 
 unsigned larder_patience(const larder_pool *pool)
 {
-    return pool->checked_at == 0 || pool->patient ? LARDER_LOCK_PATIENCE_MS : BRIEF_PATIENCE_MS;
+    return pool->config.impatient                   ? 0
+           : pool->checked_at == 0 || pool->patient ? LARDER_LOCK_PATIENCE_MS
+                                                    : BRIEF_PATIENCE_MS;
 }
 
 bool larder_directory_lock(int directory, const char *path, unsigned patience, larder_error *error)
 {
     for (unsigned waited = 0; flock(directory, LOCK_EX | LOCK_NB) != 0; waited += 10) {
         if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= patience) {
-            return larder_fail(
-                error,
-                "Another process has been making, saving or replacing a pool in %s for %u ms; if that does not "
-                "change, find out whether it is stopped (fuser -v %s) and end it.",
-                path, waited, path);
+            larder_fail(error,
+                        "Another process has been making, saving or replacing a pool in %s for %u ms; if that does not "
+                        "change, find out whether it is stopped (fuser -v %s) and end it.",
+                        path, waited, path);
+            error->waited = true;
+            return false;
         }
         pause_ms(10);
     }

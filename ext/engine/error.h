@@ -8,6 +8,7 @@
 
 typedef struct larder_error {
     char message[LARDER_PATH_MAX + 768];
+    bool waited; /* another process was waited for in vain; trying again may wait as long */
 } larder_error;
 
 /* Writes the sentence. Returns false, so that it can be what a failing function returns. */

@@ -47,6 +47,7 @@ typedef struct larder_pool_config {
     gid_t group;
     const char *snapshots; /* directory that pools are saved to and loaded from; NULL: they are not */
     bool only_existing;    /* fail if there is none */
+    bool impatient;        /* do not wait for another process that makes or saves a pool */
 } larder_pool_config;
 
 /* On a page that is zero in a forked child, so that a child that came into being without fork() still finds

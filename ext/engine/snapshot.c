@@ -226,7 +226,7 @@ bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error
     }
     if (lies_about) {
         /* Not one that is just being written, or claimed by the maker of the next pool. */
-        done = larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error);
+        done = larder_directory_lock(directory, pool->directory, larder_patience(pool), error);
         if (done && atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES) {
             done = larder_snapshot_discard(pool, error) >= 0;
         }
