@@ -7,6 +7,9 @@ namespace Larder\Bench\Experiment;
 /** Does something in several forked processes at the same time; APCu's memory is shared by those of one parent only. */
 final class Forked
 {
+    /** No experiment lasts as long: who waits for a process that lives waits until it has answered. */
+    public const PATIENCE_S = 86_400;
+
     /**
      * @param \Closure(int): array<string, int|float> $do given the number of the process
      * @return list<array<string, int|float>> what each found
@@ -52,6 +55,8 @@ final class Forked
             self::live($do, $number, $pair[1]);
         }
         fclose($pair[1]);
+        // A stream gives up after default_socket_timeout, a minute; filling a slow design takes longer.
+        stream_set_timeout($pair[0], self::PATIENCE_S);
 
         return [$process, $pair[0]];
     }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Crowd;
 
+use Larder\Bench\Experiment\Forked;
+
 /** The parent's end of a forked member: a line to it, a line from it. */
 final class MemberProcess
 {
@@ -19,9 +21,11 @@ final class MemberProcess
         }
         if ($process === 0) {
             fclose($lines[0]);
+            stream_set_timeout($lines[1], Forked::PATIENCE_S);
             self::live($member, $lines[1]);
         }
         fclose($lines[1]);
+        stream_set_timeout($lines[0], Forked::PATIENCE_S);
 
         return new self($process, $lines[0]);
     }
