@@ -3,11 +3,11 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench test races model torture fuzz ext lint fix clean packages vendor
+.PHONY: record help bench test races leftovers model torture fuzz ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
-	@awk -F ' *## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)
@@ -17,6 +17,9 @@ record: ext vendor ## measure what the repository shows, docs/results and the RE
 
 test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"
 	@PHP=$(PHP) tools/test $(SUITES)
+
+leftovers: ext vendor ## a million writes and a hundred clears in every store, and what is left of them; takes over an hour, TMPDIR=/dev/shm half of that
+	@PHP=$(PHP) tools/test leftovers
 
 model: packages ## verify the models of the engine's protocols with Spin, within wider bounds than `make test` does
 	@$(MAKE) --no-print-directory -C ext/engine-tests model

@@ -27,6 +27,19 @@ final class Scratch
         }
     }
 
+    /** Bytes in all files in it. */
+    public function bytes(): int
+    {
+        clearstatcache();
+        $bytes = 0;
+        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($this->path, \FilesystemIterator::SKIP_DOTS)) as $file) {
+            $status = $file instanceof \SplFileInfo ? @lstat($file->getPathname()) : false;
+            $bytes += $status === false ? 0 : $status['size'];
+        }
+
+        return $bytes;
+    }
+
     private static function remove(string $path): void
     {
         if (!is_dir($path) || is_link($path)) {

@@ -34,4 +34,11 @@ final class ArrayStoreTest extends StoreContract
     {
         $this->now += (int) ceil($seconds);
     }
+
+    protected function footprint(): int
+    {
+        gc_collect_cycles();
+
+        return memory_get_usage();
+    }
 }

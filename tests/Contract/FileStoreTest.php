@@ -57,4 +57,12 @@ final class FileStoreTest extends SharedStoreContract
 
         return new FileStore("{$this->scratch->path}/{$directory}", timeout: 30.0);
     }
+
+    /** Of all files, the items' or not. */
+    protected function footprint(): int
+    {
+        $this->store();
+
+        return (int) $this->scratch?->bytes();
+    }
 }

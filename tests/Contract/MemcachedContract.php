@@ -97,4 +97,10 @@ abstract class MemcachedContract extends SharedStoreContract
 
         return Dsn::parse("memcached+unix:{$paths}?prefix={$prefix}&timeout=10")->open();
     }
+
+    /** What is under a name that nobody uses any more is left to the server's eviction. */
+    protected function footprint(): null
+    {
+        return null;
+    }
 }

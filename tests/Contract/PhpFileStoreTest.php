@@ -47,4 +47,12 @@ final class PhpFileStoreTest extends SharedStoreContract
 
         return new PhpFileStore("{$this->scratch->path}/{$directory}", timeout: 30.0);
     }
+
+    /** Of all files, the items' or not. */
+    protected function footprint(): int
+    {
+        $this->store();
+
+        return (int) $this->scratch?->bytes();
+    }
 }

@@ -51,6 +51,12 @@ abstract class StoreCase extends TestCase
         return true;
     }
 
+    /** Bytes that everything in the store takes; null: it cannot remove what nobody asks for. */
+    protected function footprint(): ?int
+    {
+        return $this->store()->statistics()->bytes;
+    }
+
     protected function can(Capability $capability): bool
     {
         return \in_array($capability, $this->store()->capabilities(), true);

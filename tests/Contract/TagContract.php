@@ -12,6 +12,12 @@ use Larder\SaveMode;
 /** What a store that keeps tags promises. */
 abstract class TagContract extends StoreCase
 {
+    /** Items that are there in the end. */
+    private const LIVE = 250;
+
+    /** Bytes that a store may need for what does not grow, such as a log that is trimmed. */
+    private const SLACK = 1 << 19;
+
     /** @return non-empty-list<string> */
     public static function hostileTags(): array
     {
@@ -129,6 +135,67 @@ abstract class TagContract extends StoreCase
         self::assertSame(['old', 'new'], array_keys($store->fetch(['old', 'dead', 'new'])->items));
         $store->invalidateTags(['kept']);
         self::assertSame(['new'], array_keys($store->fetch(['old', 'dead', 'new'])->items));
+    }
+
+    /**
+     * Neither what was overwritten, deleted, invalidated and cleared, nor tags that nobody will ever name again. As many writes
+     * as LARDER_WRITES says; `make leftovers` has a million.
+     */
+    public function testAfterManyWritesAndClearsThereIsNoMoreThanTheLiveItemsNeed(): void
+    {
+        if ($this->cannotKeepTags()) {
+            return;
+        }
+        if ($this->footprint() === null) {
+            $this->expectNotToPerformAssertions();
+
+            return;
+        }
+        $store = $this->store();
+        $writes = (int) (getenv('LARDER_WRITES') ?: 1_000);
+        $clears = max(4, intdiv($writes, 10_000));
+        $live = array_map(strval(...), range(0, self::LIVE - 1));
+        $saveLive = static function () use ($store, $live): void {
+            foreach (array_chunk($live, 50) as $keys) {
+                $store->save(array_map(static fn(string $key): Item => new Item($key, str_repeat('x', 500), 10_000, ['live']), $keys));
+            }
+        };
+        $saveLive();
+        $needed = $this->prunedFootprint();
+        $seed = random_int(0, 1 << 30);
+        $random = new \Random\Randomizer(new \Random\Engine\Mt19937($seed));
+        $batches = intdiv($writes, $clears * 50);
+        for ($written = $clear = 0; $clear <= $clears; $clear++) {
+            for ($batch = 0; $batch < $batches; $batch++) {
+                $isFill = $batch % 4 === 3;
+                // Before a clear also under keys that will never be used again.
+                $isLast = $clear === $clears;
+                $keys = array_map(static fn(int $i): string => $isLast || $i % 2 === 0 ? $live[$random->getInt(0, self::LIVE - 1)] : "item {$written} {$i}", range(1, 50));
+                $tokens = [];
+                if ($isFill) {
+                    $store->delete($keys);
+                    $tokens = $store->fetch($keys)->tokens;
+                }
+                $items = [];
+                foreach ($keys as $key) {
+                    $written++;
+                    $items[] = new Item($key, $random->getBytes(1_000), 10_000, ["tag {$written}", 'tag of batch ' . intdiv($written, 50)], $tokens[$key] ?? null, $isFill);
+                }
+                $store->save($items);
+                $store->invalidateTags(["tag {$written}", "never used {$written}"]);
+                if (!$isLast) {
+                    $store->save([new Item("gone {$written}", 'x', 1)]);
+                    $store->delete(["gone {$written}", "never there {$written}"]);
+                }
+            }
+            if ($clear < $clears) {
+                $store->clear();
+            }
+        }
+        $saveLive();
+        $left = $this->prunedFootprint();
+        self::assertCount(self::LIVE, $store->fetch($live)->items);
+        self::assertLessThanOrEqual(1.5 * $needed + self::SLACK, $left, "after {$written} writes, seed {$seed}");
     }
 
     public function testAnItemTellsItsTags(): void
@@ -264,5 +331,14 @@ abstract class TagContract extends StoreCase
         self::assertNotContains(Capability::Tags, $this->store()->capabilities());
 
         return true;
+    }
+
+    private function prunedFootprint(): int
+    {
+        for ($rounds = 0; $this->store()->prune() > 0; $rounds++) {
+            self::assertLessThan(100_000, $rounds, 'prune() never says that it is done');
+        }
+
+        return (int) $this->footprint();
     }
 }
