@@ -52,7 +52,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
-test races: PURPOSES  += bench charts servers proof browser
+test races leftovers: PURPOSES  += bench charts servers proof browser
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
 lint: PURPOSES  += lint
