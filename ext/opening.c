@@ -34,19 +34,27 @@ static bool read_settings(larder_pool_config *config)
     return true;
 }
 
+/* Is it the number of a group? The highest means none to the system. */
+static bool is_group_number(const char *text, gid_t *group)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    *group = (gid_t)number;
+    return strspn(text, "0123456789") == strlen(text) && errno == 0 && number < (gid_t)-1;
+}
+
 /* Whose the pools are. False: an exception is pending. */
 static bool configured_group(larder_pool_config *config)
 {
     const char *name = LARDER_G(group) == NULL ? "" : LARDER_G(group);
     struct group entry, *found = NULL;
-    char *end = NULL, *buffer;
+    char *buffer;
     if (name[0] == '\0') {
         return true;
     }
     config->shared = true;
-    long number = strtol(name, &end, 10);
-    if (*end == '\0') {
-        config->group = (gid_t)number;
+    if (is_group_number(name, &config->group)) {
         return true;
     }
     for (size_t size = 1024; size <= 1 << 20; size *= 4) {
@@ -82,6 +90,14 @@ static bool configured_snapshots(const larder_pool_config *config, char path[LAR
                                 "The ini setting larder.snapshot is \"%.80s\"; set it to the absolute path of a "
                                 "directory on a disk, or to off.",
                                 parent);
+        return false;
+    }
+    if (strcmp(parent, "/dev/shm") == 0 || strncmp(parent, "/dev/shm/", strlen("/dev/shm/")) == 0) {
+        zend_throw_exception_ex(
+            larder_pool_unusable_class, 0,
+            "The ini setting larder.snapshot is \"%.80s\", which is memory as the pools are and does "
+            "not outlive a reboot; set it to the absolute path of a directory on a disk, or to off.",
+            parent);
         return false;
     }
     *snapshots = path;

@@ -38,6 +38,13 @@ larder_saved save(void)
     return save_as(&config);
 }
 
+void remove_pool(void)
+{
+    const larder_pool_config config = saving_config("p");
+    larder_error error;
+    larder_pool_remove(&config, &error);
+}
+
 bool is_there(const char *name)
 {
     struct stat status;

@@ -16,6 +16,9 @@ larder_pool *open_saving(const char *name);
 larder_saved save(void);
 larder_saved save_as(const larder_pool_config *config);
 
+/* Removes the pool "p", and its snapshot. */
+void remove_pool(void);
+
 /* Is there a file of that name in the test's directory? */
 bool is_there(const char *name);
 

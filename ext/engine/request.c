@@ -133,6 +133,18 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     return true;
 }
 
+bool larder_pool_visit(larder_pool *pool)
+{
+    bool before = pool->config.only_existing;
+    pool->config.only_existing = true;
+    bool reached = larder_pool_enter_slowly(pool);
+    pool->config.only_existing = before;
+    if (!reached) {
+        pool->checked_at = 0; /* whoever wants to use it looks anew, and makes the next */
+    }
+    return reached;
+}
+
 /* What a request did and must not do to the next. */
 static void end_what_it_began(larder_pool *pool)
 {

@@ -207,13 +207,21 @@ static bool write_all(writer *w)
     return !w->failed && pwrite(w->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && fsync(w->fd) == 0;
 }
 
+/* A power cut may bring a name back that was taken away: the file is none any more, then. */
+static void spoil(int fd)
+{
+    static const larder_snapshot_header none;
+    if (fd >= 0 && pwrite(fd, &none, sizeof none, 0) == (ssize_t)sizeof none) {
+        (void)!fsync(fd); /* where that fails, too, there is nothing left to try */
+    }
+}
+
 static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved, larder_error *error)
 {
     char temporary[LARDER_NAME_MAX + 32], final[LARDER_NAME_MAX + 32];
     larder_snapshot_name(pool, ".new-", temporary);
     larder_snapshot_name(pool, "", final);
     snprintf(saved->path, sizeof saved->path, "%s/%s", pool->snapshots, final);
-    unlinkat(snapshots, temporary, 0); /* of one who was interrupted */
     writer w = {.pool = pool,
                 .fd = openat(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
                 .buffer = malloc(BUFFER)};
@@ -228,6 +236,7 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
                     saved->path, strerror(errno));
         unlinkat(snapshots, temporary, 0);
         unlinkat(snapshots, final, 0); /* it may have its name, and then not for good */
+        spoil(w.fd);
     }
     if (w.fd >= 0) {
         close(w.fd);

@@ -153,6 +153,14 @@ static bool exists(int directory, const char *file)
     return fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
+/* What a saver of this pool left behind who was killed. Under the lock of the pools' directory. */
+static void sweep(const larder_pool *pool, int directory)
+{
+    char file[LARDER_NAME_MAX + 32];
+    larder_snapshot_name(pool, ".new-", file);
+    unlinkat(directory, file, 0);
+}
+
 /* model/save.pml: maker() */
 void larder_snapshot_claim(larder_pool *pool, larder_header *header)
 {
@@ -176,6 +184,7 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
         }
     }
     if (directory >= 0) {
+        sweep(pool, directory);
         close(directory);
     }
     if (fd >= 0) {
@@ -208,6 +217,7 @@ int larder_snapshot_discard(const larder_pool *pool, larder_error *error)
         result = unlink_for_good(pool, snapshots, file, error) ? 1 : -1;
     }
     if (snapshots >= 0) {
+        sweep(pool, snapshots);
         close(snapshots);
     }
     return result;

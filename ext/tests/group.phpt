@@ -5,7 +5,7 @@ posix
 pcntl
 --INI--
 larder.group=64993
-larder.snapshot=/dev/shm
+larder.snapshot=/tmp
 --SKIPIF--
 <?php
 if (posix_geteuid() !== 0) {
@@ -23,13 +23,16 @@ const DEPLOY = 64992;
 const STRANGER = 64994;
 const GROUP = 64993;
 const DIRECTORY = '/dev/shm/larder-g' . GROUP;
+const SNAPSHOTS = '/tmp/larder-g' . GROUP;
 
 function clear_away(): void
 {
-    foreach (glob(DIRECTORY . '/{,.}*', GLOB_BRACE) as $path) {
-        is_file($path) && unlink($path);
+    foreach ([DIRECTORY, SNAPSHOTS] as $directory) {
+        foreach (glob("$directory/{,.}*", GLOB_BRACE) as $path) {
+            is_file($path) && unlink($path);
+        }
+        is_dir($directory) && rmdir($directory);
     }
-    is_dir(DIRECTORY) && rmdir(DIRECTORY);
 }
 
 /** Runs it as that user in a process of its own: DEPLOY has the group besides its own, FPM as its own. */
@@ -76,7 +79,7 @@ foreach ([0, 0077, 022] as $umask) {
         opened()->delete('old');
         same(SharedMemory::save('shop')['items'], 3, 'saved');
     });
-    same(mode(DIRECTORY . '/shop.snapshot'), '660 ' . GROUP, 'whose the snapshot is');
+    same(mode(SNAPSHOTS . '/shop.snapshot'), '660 ' . GROUP, 'whose the snapshot is');
     as_user(FPM, function (): void {
         same([opened()->get('list'), opened()->get('new'), opened()->get('old')], [range(1, 500), 1, null], 'what the other saved');
         same(fileowner(DIRECTORY . '/' . pool_file('shop')), FPM, 'the next pool is who opened it first');
@@ -102,15 +105,25 @@ as_user(FPM, fn () => opened()->set('k', 1));
 chmod(DIRECTORY . '/' . pool_file('shop'), 0666);
 as_user(DEPLOY, fn () => same(str_contains(thrown(fn () => opened()), 'not a file that only the members of group'), true, 'open to all: ' . thrown(fn () => opened())));
 clear_away();
-echo run_php('try { Larder\SharedMemory::open("x"); } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(); }', ['larder.group' => 'no-such-group-here']), "\n";
+// 4294967296 is 0 in 32 bits, and 4294967295 is no group to the system.
+foreach (['no-such-group-here', '4294967296', '4294967295', '-1', '99999999999999999999', '12x'] as $wrong) {
+    echo run_php('try { Larder\SharedMemory::open("x", 4 << 20); } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(); }', ['larder.group' => $wrong]), "\n";
+}
 same(run_php('Larder\SharedMemory::open("x", 4 << 20); echo fileperms("/dev/shm/larder-g0/' . pool_file('x') . '") & 07777; Larder\SharedMemory::remove("x"); rmdir("/dev/shm/larder-g0");', ['larder.group' => 'root']), (string) 0660, 'by its name');
 ?>
 --CLEAN--
 <?php
-foreach (glob('/dev/shm/larder-g64993/{,.}*', GLOB_BRACE) as $path) {
-    is_file($path) && unlink($path);
+foreach (['/dev/shm/larder-g64993', '/tmp/larder-g64993'] as $directory) {
+    foreach (glob("$directory/{,.}*", GLOB_BRACE) as $path) {
+        is_file($path) && unlink($path);
+    }
+    is_dir($directory) && rmdir($directory);
 }
-is_dir('/dev/shm/larder-g64993') && rmdir('/dev/shm/larder-g64993');
 ?>
 --EXPECT--
 The ini setting larder.group is "no-such-group-here", and there is no such group; make it, or set it to the name or number of another.
+The ini setting larder.group is "4294967296", and there is no such group; make it, or set it to the name or number of another.
+The ini setting larder.group is "4294967295", and there is no such group; make it, or set it to the name or number of another.
+The ini setting larder.group is "-1", and there is no such group; make it, or set it to the name or number of another.
+The ini setting larder.group is "99999999999999999999", and there is no such group; make it, or set it to the name or number of another.
+The ini setting larder.group is "12x", and there is no such group; make it, or set it to the name or number of another.

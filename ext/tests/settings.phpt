@@ -28,7 +28,10 @@ foreach (['0', '1', 'on', 'off'] as $protect) {
 echo run_php('echo Larder\SharedMemory::open(pool_name("-b"), 8 << 20)->statistics()["size"];', ['larder.size' => '4M']), "\n";
 echo run_php('echo Larder\SharedMemory::open(pool_name("-b"))->statistics()["size"];'), "\n";
 echo run_php('echo thrown(fn () => Larder\SharedMemory::open(pool_name("-b")));', ['larder.size' => '4M']), "\n";
-// phpinfo() tells the settings and the pools.
+// phpinfo() tells the settings and the pools, and makes none.
+$info = run_php('Larder\SharedMemory::open(pool_name("-c")); Larder\SharedMemory::remove(pool_name("-c")); phpinfo(INFO_MODULES);', ['larder.size' => '8M']);
+check(str_contains($info, pool_path('-c')) && str_contains($info, 'Pool => removed'), $info);
+same(file_exists(pool_path('-c')), false, 'made by phpinfo()');
 $info = run_php('$pool = Larder\SharedMemory::open(pool_name("-b")); $pool->set("k", 1); $pool->get("k"); $pool->get("k"); $pool->get("x"); phpinfo(INFO_MODULES);', ['larder.size' => '8M']);
 foreach (['Larder => enabled', 'larder.size => 8M => 8M', pool_path('-b'), 'Pool => 8388608 bytes, zero-copy, evicts', 'Items => 1', 'Hits => 2', 'Misses => 1', 'Stores => 1', 'Refused, full => 0', 'Processes => 1'] as $line) {
     check(str_contains($info, $line), $line);
@@ -37,7 +40,7 @@ foreach (['Larder => enabled', 'larder.size => 8M => 8M', pool_path('-b'), 'Pool
 --CLEAN--
 <?php
 require __DIR__ . '/pool.inc';
-remove_pools('-b');
+remove_pools('-b', '-c');
 ?>
 --EXPECTF--
 larder.size=0: %d zero-copy works 0

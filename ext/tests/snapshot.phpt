@@ -75,7 +75,7 @@ same($pool->get('counter'), null, 'what was removed does not come back');
 same($pool->statistics()['snapshot'], ['loaded' => 0, 'dropped' => 0, 'reason' => 'There was no snapshot.'], 'what it tells');
 
 $wrong = 'Larder\SharedMemory::open(pool_name());';
-foreach (['off', '', 'relative/path', '/nowhere/at/all'] as $directory) {
+foreach (['off', '', 'relative/path', '/dev/shm', '/dev/shm/mine', '/nowhere/at/all'] as $directory) {
     $what = run_php('try { ' . $wrong . ' Larder\SharedMemory::save(pool_name()); } catch (Larder\Exception\PoolUnusable $e) { echo $e->getMessage(); }', ['larder.snapshot' => $directory]);
     echo "$directory: ", preg_replace('/"phpt-[^"]*"/', '…', preg_replace('~larder-\d+~', 'larder-…', $what)), "\n";
 }
@@ -92,6 +92,8 @@ remove_pools();
 off: The pool … cannot be saved: snapshots are switched off; set larder.snapshot to a directory on a disk.
 : The pool … cannot be saved: snapshots are switched off; set larder.snapshot to a directory on a disk.
 relative/path: The ini setting larder.snapshot is "relative/path"; set it to the absolute path of a directory on a disk, or to off.
+/dev/shm: The ini setting larder.snapshot is "/dev/shm", which is memory as the pools are and does not outlive a reboot; set it to the absolute path of a directory on a disk, or to off.
+/dev/shm/mine: The ini setting larder.snapshot is "/dev/shm/mine", which is memory as the pools are and does not outlive a reboot; set it to the absolute path of a directory on a disk, or to off.
 /nowhere/at/all: The directory /nowhere/at/all/larder-… cannot be made (No such file or directory); make its parent, and let this user write there.
 ValueError: Larder\SharedMemory::save(): Argument #1 ($name) must not contain a NUL byte
 Larder\Exception\PoolUnusable
