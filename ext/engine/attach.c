@@ -160,7 +160,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     larder_memory_outlive(pool->memory);
     pool->life++;
     pool->had_size = pool->geometry.size;
-    pool->checked_at = larder_pool_now(pool);
+    pool->checked_at = pool->named_at = larder_pool_now(pool);
     return ATTACHED;
 }
 

@@ -124,7 +124,8 @@ typedef struct larder_pool {
     bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
     bool patient;         /* it is being opened: that may wait for another process that makes it */
     uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
-    uint64_t checked_at;  /* ms; the last look at the path */
+    uint64_t checked_at;  /* ms; the last look whether it is still the pool of its name */
+    uint64_t named_at;    /* ms; the last of these that went by the path */
     uint64_t counted_at;  /* ms; when the countdown last ended */
     larder_error trouble; /* why the pool cannot be used, after a false larder_pool_enter() */
     bool undone;          /* the last delete, invalidation, clear, touch or increment could not be done: `trouble` */

@@ -69,10 +69,22 @@ static bool reattach(larder_pool *pool)
     return larder_attach(pool, &pool->trouble);
 }
 
-static bool is_sound(const larder_pool *pool)
+/* The file that lies there. A request that begins within CHECK_EVERY_MS of the last look asks for the open file instead
+ * of the path, which takes a third of the time: one that was removed or replaced has no name left. What was renamed is
+ * found as late as in a request that goes on. */
+static bool look(larder_pool *pool, struct stat *status)
+{
+    if (pool->slot_fd >= 0 && pool->checked_at - pool->named_at < CHECK_EVERY_MS) {
+        return fstat(pool->slot_fd, status) == 0 && status->st_nlink > 0;
+    }
+    pool->named_at = pool->checked_at;
+    return stat(pool->path, status) == 0;
+}
+
+static bool is_sound(larder_pool *pool)
 {
     struct stat status;
-    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0 && stat(pool->path, &status) == 0 &&
+    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0 && look(pool, &status) &&
            status.st_dev == pool->device && status.st_ino == pool->inode &&
            (uint64_t)status.st_size == pool->geometry.size &&
            memcmp(&pool->header->geometry, &pool->geometry, sizeof pool->geometry) == 0;
