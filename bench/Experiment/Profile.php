@@ -60,7 +60,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 1_000,
-            self::Thorough => 3_000,
+            self::Thorough => 2_000,
         };
     }
 }
