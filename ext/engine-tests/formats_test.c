@@ -190,8 +190,8 @@ TEST(names, "a file is a pool's if its name is a pool's name, an at sign and a n
     CHECK(strcmp(name, "a.b_c-d") == 0);
     EQUAL(format, 12);
     memset(long_one, 'n', LARDER_NAME_MAX + 1);
-    strcpy(long_one + LARDER_NAME_MAX, "@4");
+    memcpy(long_one + LARDER_NAME_MAX, "@4", sizeof "@4");
     CHECK(larder_file_is_pool(long_one, name, &format));
-    strcpy(long_one + LARDER_NAME_MAX, "n@4");
+    memcpy(long_one + LARDER_NAME_MAX, "n@4", sizeof "n@4");
     CHECK(!larder_file_is_pool(long_one, name, &format));
 }
