@@ -24,7 +24,7 @@ enum Profile: string
     {
         return match ($this) {
             self::Quick => 4,
-            self::Thorough => 6,
+            self::Thorough => 5,
         };
     }
 

@@ -37,15 +37,15 @@ final class Scale implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 32 : 270);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 32 : 235);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
     {
         $isQuick = $laboratory->profile === Profile::Quick;
         $counts = self::counts($laboratory->placement->processors);
-        $starts = $isQuick ? 2 : 8;
-        [$milliseconds, $rounds] = $isQuick ? [40, 3] : [80, 5];
+        $starts = $isQuick ? 2 : 6;
+        [$milliseconds, $rounds] = $isQuick ? [40, 3] : [80, 6];
         $outcome->parameters = ['processes' => implode(', ', $counts), 'keys' => self::KEYS, 'starts of all processes' => $starts, 'milliseconds a round' => $milliseconds, 'rounds in each start' => $rounds];
         $crowds = new Crowds($laboratory, $milliseconds, $rounds);
         $subjects = array_filter(self::SUBJECTS, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name));
