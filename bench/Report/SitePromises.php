@@ -20,6 +20,7 @@ final readonly class SitePromises
         ['cache-tier-apcu', 'cache-apcu', 'map', Operation::Get, 1.5, 'Larder\Cache over APCu before SQLite over Larder\Cache over APCu alone, get of a map'],
         ['cache-tier-apcu', 'cache-apcu', 'string-20', Operation::Get, 1.5, 'Larder\Cache over APCu before SQLite over Larder\Cache over APCu alone, get of a string of 20 bytes'],
         ['cache-redis', 'redis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over phpredis by hand, get of a map'],
+        ['cache-redis-tags', 'redis-script', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over its script by hand, get of a map with tags'],
     ];
     /** Above this share of a processor a generator measures itself. */
     private const SATURATED = 0.9;

@@ -10,6 +10,7 @@ use Larder\Cache;
 final class LibrarySubjects
 {
     private const READ = '$client->get($key)';
+    private const WRITE = '$client->set($key, $value);';
     private const READ_OF_A_REQUEST = '($client->refresh() ?? $client->get($key))';
 
     public static function sharedMemory(): Subject
@@ -95,6 +96,47 @@ final class LibrarySubjects
         );
     }
 
+    /** Items with tags, of which others were invalidated since: so the server looks at the tags of each item that is read. */
+    public static function redisWithTags(): Subject
+    {
+        return self::cache(
+            'redis-tags',
+            'Redis over a Unix socket, items with three tags',
+            static fn(Place $place): string => "redis+unix:{$place->socket()}?prefix=tagged",
+            ['redis', 'php-redis'],
+            null,
+            ServerKind::Redis,
+            write: '$client->set($key, $value, tags: ["red", "green", "blue"]); $client->invalidateTags(["grey"]);',
+            exempt: self::exceptReadsOfAMap(...),
+        );
+    }
+
+    /** The same by hand: the library's own script, sent by phpredis, and no more done with the answer than has to be. */
+    public static function redisScript(): Subject
+    {
+        return new Subject(
+            name: 'redis-script',
+            title: 'the script of Larder\Cache over Redis, by hand',
+            family: Family::Server,
+            open: static fn(Place $place): RedisScript => new RedisScript($place->socket()),
+            read: static fn(): string => self::READ,
+            write: static fn(): string => self::WRITE,
+            close: static function (mixed $client): void {
+                if ($client instanceof RedisScript) {
+                    $client->close();
+                }
+            },
+            missing: static fn(): ?string => Extension::missing('redis', 'php-redis'),
+            exempt: self::exceptReadsOfAMap(...),
+            server: ServerKind::Redis,
+        );
+    }
+
+    private static function exceptReadsOfAMap(Operation $operation, Value $value): ?string
+    {
+        return $operation === Operation::Get && $value->name === 'map' ? null : 'it is there for one comparison';
+    }
+
     public static function memcached(): Subject
     {
         return self::cache(
@@ -112,8 +154,9 @@ final class LibrarySubjects
      * @param array{string, string}|null $extension the extension it needs, and what to install for it
      * @param (\Closure(Place): void)|null $clean removes what a clear leaves
      * @param (\Closure(mixed, Place): void)|null $warm
+     * @param (\Closure(Operation, Value): ?string)|null $exempt
      */
-    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ): Subject
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null): Subject
     {
         return new Subject(
             name: "cache-{$name}",
@@ -125,7 +168,7 @@ final class LibrarySubjects
                 return Cache::open($dsn($place));
             },
             read: static fn(): string => $read,
-            write: static fn(): string => '$client->set($key, $value);',
+            write: static fn(): string => $write,
             close: static function (mixed $client, Place $place) use ($clean): void {
                 if ($client instanceof Cache) {
                     $client->clear();
@@ -136,6 +179,7 @@ final class LibrarySubjects
                 }
             },
             missing: static fn(): ?string => $extension === null ? null : Extension::missing(...$extension),
+            exempt: $exempt,
             settings: ['apc.serializer' => Extension::hasIgbinary() ? 'igbinary' : 'php'],
             server: $server,
             warm: $warm,

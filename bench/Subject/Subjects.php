@@ -49,6 +49,8 @@ final class Subjects
             LibrarySubjects::apcuBeforeSqlite(true),
             LibrarySubjects::sharedMemoryBeforeSqlite(),
             LibrarySubjects::redis(),
+            LibrarySubjects::redisWithTags(),
+            LibrarySubjects::redisScript(),
             LibrarySubjects::memcached(),
         );
         if ($file !== null) {

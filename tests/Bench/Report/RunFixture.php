@@ -78,6 +78,7 @@ final class RunFixture
                     'none' => $ours < 1 ? 0.1 : 30.0, ...array_map(static fn(float $time): float => $time + ($ours < 1 ? 0.1 : 30.0), [
                         ...$others, 'shared-memory' => $one, 'shared-memory-tags' => $one, 'cache-shared-memory' => $library * $one,
                         'cache-sqlite' => $library * 20_000.0, 'cache-redis' => $library * 40_000.0,
+                        'redis-script' => 50_000.0, 'cache-redis-tags' => $library * 50_000.0,
                         'cache-apcu' => 200.0, 'cache-tier-apcu' => $library * 200.0, 'cache-tier-apcu-request' => $library * 4_000.0,
                     ]),
                 ]);
