@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench test races leftovers model torture fuzz ext lint fix clean packages vendor
+.PHONY: record help bench test races leftovers model torture fuzz builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -33,6 +33,9 @@ torture: packages ## kill and stop processes in the middle of everything, at lea
 fuzz: packages ## libFuzzer on what the engine may find in a pool's place; FUZZ_SECONDS=60 for each target
 	@$(MAKE) --no-print-directory -C ext/engine-tests fuzz
 
+builds: ext vendor ## test the extension, and PHP with it, on a PHP for threads and a debugging one, made from the distribution's source; BUILDS="zts debug"
+	@PHP=$(PHP) tools/builds $(BUILDS)
+
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
 
@@ -55,6 +58,7 @@ record: PURPOSES += bench servers charts
 test races leftovers: PURPOSES  += bench charts servers proof browser
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
+builds: PURPOSES += builds
 lint: PURPOSES  += lint
 packages:
 	@tools/packages $(PURPOSES)

@@ -810,19 +810,6 @@ TEST(address_taken_and_zero_copy_on, "a process that is told to use values in pl
     larder_pool_close(pool);
 }
 
-TEST(opened_twice, "a process that opens a pool twice has it in zero-copy mode once, and in copy mode the second time")
-{
-    larder_pool *first = pool_open("p", 4 * MIB), *second = pool_open("p", 4 * MIB);
-    CHECK(first->zero_copy);
-    CHECK(!second->zero_copy);
-    EQUAL(put_text(second, "k", "v"), LARDER_OK);
-    CHECK(holds_text(first, "k", "v"));
-    CHECK(first->slot_index != second->slot_index);
-    larder_pool_close(first);
-    CHECK(holds_text(second, "k", "v"));
-    larder_pool_close(second);
-}
-
 static void write_through_value(void *context)
 {
     signal(SIGSEGV, SIG_DFL); /* no sanitizer's report: this is as it should be */

@@ -96,7 +96,8 @@ static bool allocate_pin_lists(larder_pool *pool, larder_error *error)
 void larder_detach(larder_pool *pool)
 {
     larder_slot_release(pool);
-    larder_unmap(pool->ro, pool->rw, pool->geometry.size);
+    larder_unmap(pool->mapping);
+    pool->mapping = NULL;
     pool->ro = NULL;
     pool->rw = NULL;
     memset(pool->leases_held, 0, sizeof pool->leases_held);

@@ -2,19 +2,8 @@
 #define _GNU_SOURCE
 #endif
 #include "pin.h"
+#include "map.h"
 #include "slot.h"
-
-#include <sys/mman.h>
-
-static void protect(const larder_pool *pool, uint32_t segment, int protection)
-{
-    size_t length =
-        ((size_t)1 << pool->segment_shift) * (pool->segments[segment].run > 1 ? pool->segments[segment].run : 1);
-    const uint8_t *at = pool->ro + pool->segments_at + ((size_t)segment << pool->segment_shift);
-    if (pool->config.protect_unpinned) {
-        mprotect((void *)(uintptr_t)at, length, protection);
-    }
-}
 
 static void set_bit(larder_pool *pool, uint32_t segment)
 {
@@ -50,7 +39,7 @@ bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
     pool->pinned[segment] = generation + 1;
     pool->pinned_list[pool->pinned_count++] = segment;
     atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
-    protect(pool, segment, PROT_READ);
+    larder_map_protect(pool, segment, true);
     return true;
 }
 
@@ -73,7 +62,7 @@ static void tell(larder_pool *pool)
 
 static void drop_entry(larder_pool *pool, uint32_t segment)
 {
-    protect(pool, segment, PROT_NONE);
+    larder_map_protect(pool, segment, false);
     pool->pinned[segment] = 0;
     clear_bit(pool, segment);
 }

@@ -6,6 +6,7 @@
 #include "file.h"
 #include "geometry.h"
 #include "lease.h"
+#include "map.h"
 #include "pin.h"
 #include "request.h"
 #include "slot.h"
@@ -26,29 +27,46 @@
 static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
 static larder_pool *handles; /* of all threads; for fork, which duplicates them all */
 
+static bool is_ours(const larder_pool *pool)
+{
+    return pthread_equal(pool->thread, pthread_self());
+}
+
 static void before_fork(void)
 {
     pthread_mutex_lock(&handles_lock);
+    larder_map_before_fork();
     for (larder_pool *pool = handles; pool != NULL; pool = pool->next) {
-        larder_slot_before_fork(pool);
+        /* Only the thread that forks lives on in the child; the others go on using their handles meanwhile. */
+        if (is_ours(pool)) {
+            larder_slot_before_fork(pool);
+        }
     }
 }
 
 static void in_parent(void)
 {
     for (larder_pool *pool = handles; pool != NULL; pool = pool->next) {
-        larder_slot_in_parent(pool);
+        if (is_ours(pool)) {
+            larder_slot_in_parent(pool);
+        }
     }
+    larder_map_after_fork();
     pthread_mutex_unlock(&handles_lock);
 }
 
 static void in_child(void)
 {
     for (larder_pool *pool = handles; pool != NULL; pool = pool->next) {
-        larder_slot_in_child(pool);
-        pool->entered->known = 1;
-        pool->entered->countdown = 0;
+        if (is_ours(pool)) {
+            larder_slot_in_child(pool);
+            pool->entered->known = 1;
+            pool->entered->countdown = 0;
+        } else {
+            larder_slot_of_lost_thread(pool);
+        }
     }
+    larder_map_after_fork();
     pthread_mutex_unlock(&handles_lock);
 }
 
@@ -124,6 +142,7 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
         free(pool);
         return NULL;
     }
+    pool->thread = pthread_self();
     pool->memory = larder_memory_make();
     pool->entered = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool room = pool->memory != NULL && pool->entered != MAP_FAILED;

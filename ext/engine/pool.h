@@ -5,7 +5,8 @@
  * one process instead of poisoning all. If the address is taken, `ro` lies elsewhere, `shift` bytes away, and
  * values can only be copied out.
  *
- * A handle belongs to one thread. Fork handlers give the child's handle a slot of its own (slot.h).
+ * A handle belongs to one thread; the threads of a process share the mapping (map.h). Fork handlers give the child's
+ * handle a slot of its own (slot.h).
  */
 #ifndef LARDER_POOL_H
 #define LARDER_POOL_H
@@ -14,6 +15,7 @@
 #include "error.h"
 #include "format.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,11 +59,13 @@ typedef struct larder_entered {
     uint32_t known;    /* the handle belongs to this process */
 } larder_entered;
 
+typedef struct larder_mapping larder_mapping; /* map.h */
+
 /* A pool that lost its name while this process used its values: stays mapped, and pinned, until the request ends. */
 typedef struct larder_grave {
     struct larder_grave *next;
+    larder_mapping *mapping;
     const uint8_t *ro;
-    uint8_t *rw;
     uint64_t size;
     int slot_fd, inherited_fd;
 } larder_grave;
@@ -112,6 +116,8 @@ typedef struct larder_pool {
     intptr_t shift;           /* ro minus geometry.base */
     larder_geometry geometry; /* a copy nobody can damage */
 
+    larder_mapping *mapping;  /* what rw and ro belong to */
+    pthread_t thread;         /* whose handle it is */
     struct larder_pool *next; /* all handles of this process, for fork */
     larder_grave *graves;
     int fd;       /* for questions about locks */

@@ -23,7 +23,7 @@ void larder_graves_bury(larder_pool *pool)
     while (pool->graves != NULL) {
         larder_grave *grave = pool->graves;
         pool->graves = grave->next;
-        larder_unmap(grave->ro, grave->rw, grave->size);
+        larder_unmap(grave->mapping);
         if (grave->inherited_fd >= 0) {
             close(grave->inherited_fd);
         }
@@ -52,8 +52,8 @@ static bool reattach(larder_pool *pool)
             return false;
         }
         *grave = (larder_grave){.next = pool->graves,
+                                .mapping = pool->mapping,
                                 .ro = pool->ro,
-                                .rw = pool->rw,
                                 .size = pool->geometry.size,
                                 .slot_fd = pool->slot_fd,
                                 .inherited_fd = pool->inherited_fd};
@@ -61,8 +61,7 @@ static bool reattach(larder_pool *pool)
         pool->inherited_fd = -1;
         pool->slot_fd = -1;
         pool->slot = NULL;
-        pool->ro = NULL;
-        pool->rw = NULL;
+        pool->mapping = NULL;
         larder_pins_forget(pool);
     }
     larder_detach(pool);
@@ -105,8 +104,7 @@ static bool settle(larder_pool *pool)
 {
     larder_error *trouble = &pool->trouble;
     bool sound = pool->rw != NULL && !pool->fork_lost_file && is_sound(pool);
-    bool better = sound && !pool->in_request && pool->shift != 0 &&
-                  larder_address_is_free(pool->geometry.base, pool->geometry.size);
+    bool better = sound && !pool->in_request && larder_map_would_be_better(pool);
     pool->fork_lost_file = false;
     larder_formats_look_again(pool);
     if ((!sound || better) && !reattach(pool)) {

@@ -202,3 +202,28 @@ void larder_slot_in_child(larder_pool *pool)
     hold(pool, pool->spare_fd, pool->spare_index);
     pool->spare_fd = -1;
 }
+
+/* The thread may have closed it just then, and another file may have its number by now. */
+static void close_if_pool(const larder_pool *pool, int *fd)
+{
+    struct stat status;
+    if (*fd >= 0 && fstat(*fd, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode) {
+        close(*fd);
+    }
+    *fd = -1;
+}
+
+void larder_slot_of_lost_thread(larder_pool *pool)
+{
+    close_if_pool(pool, &pool->slot_fd);
+    close_if_pool(pool, &pool->inherited_fd);
+    close_if_pool(pool, &pool->fd);
+    pool->slot = NULL;
+    pool->pinned_count = 0;
+    memset(pool->leases_held, 0, sizeof pool->leases_held);
+    /* These may be half changed, and are left as they are. */
+    pool->graves = NULL;
+    pool->pinned = NULL;
+    pool->pinned_list = NULL;
+    pool->snapshot_fd = -1;
+}

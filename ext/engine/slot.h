@@ -30,4 +30,8 @@ void larder_slot_before_fork(larder_pool *pool);
 void larder_slot_in_parent(larder_pool *pool);
 void larder_slot_in_child(larder_pool *pool);
 
+/* In a child: the handle of a thread that only the parent has, in whatever state it was. It is never used again; that
+ * its slot stays the parent's alone is what matters, and that closing it later does no harm. */
+void larder_slot_of_lost_thread(larder_pool *pool);
+
 #endif

@@ -10,8 +10,11 @@
 
 #include "php.h"
 
+#include "literals.h"
+
 #include "ext/spl/spl_exceptions.h"
 #include "image/image.h"
+#include "php_ini.h"
 #include "zend_exceptions.h"
 
 #include <sys/mman.h>
@@ -37,6 +40,10 @@ struct mapping {
     size_t length;
     struct mapping *next;
 };
+
+#if defined(ZTS) && defined(COMPILE_DL_IMAGE_TESTS)
+ZEND_TSRMLS_CACHE_EXTERN()
+#endif
 
 static zend_class_entry *image_class;
 static zend_object_handlers image_handlers;
@@ -103,6 +110,33 @@ static bool write_twice(const larder_image_plan *plan, struct image *image)
     return same;
 }
 
+/* Writes the image where it stays, read-only. */
+static void place(const larder_image_plan *plan, struct image *image)
+{
+    image->kind = plan->kind;
+    image->size = plan->size;
+    take_place(image, 0);
+    if (plan->kind >= LARDER_FIRST_KIND_WITH_LAYOUT && plan->size % 8) {
+        zend_error_noreturn(E_ERROR, "the size of an image is not a multiple of 8");
+    }
+    if (plan->kind != LARDER_KIND_COUNTER && !write_twice(plan, image)) {
+        zend_error_noreturn(E_ERROR, "writing did not cover the image, or went beyond it");
+    }
+    mprotect(image->pages, image->length, PROT_READ);
+}
+
+const void *image_place(const larder_image_plan *plan)
+{
+    struct image image;
+    place(plan, &image);
+    return image.at;
+}
+
+bool image_holds(const void *address)
+{
+    return (uintptr_t)address >= FIRST_ADDRESS && (uintptr_t)address < next_address;
+}
+
 PHP_METHOD(Image, __construct)
 {
     zval *value;
@@ -120,17 +154,10 @@ PHP_METHOD(Image, __construct)
         zend_string_release(refusal.message);
         return;
     }
-    image->kind = plan.kind;
-    image->size = plan.size;
-    take_place(image, 0);
     if (plan.kind == LARDER_KIND_COUNTER) {
         image->counter = Z_LVAL(plan.value);
-    } else if (plan.kind >= LARDER_FIRST_KIND_WITH_LAYOUT && plan.size % 8) {
-        zend_error_noreturn(E_ERROR, "the size of an image is not a multiple of 8");
-    } else if (!write_twice(&plan, image)) {
-        zend_error_noreturn(E_ERROR, "writing did not cover the image, or went beyond it");
     }
-    mprotect(image->pages, image->length, PROT_READ);
+    place(&plan, image);
     larder_image_discard(&plan);
 }
 
@@ -308,9 +335,21 @@ static const zend_function_entry methods[] = {
                         PHP_ME(Image, getShifted, arginfo_any, ZEND_ACC_PUBLIC)
                             PHP_ME(Image, move, arginfo_any, ZEND_ACC_PUBLIC) PHP_FE_END};
 
+PHP_INI_BEGIN()
+PHP_INI_ENTRY("image_tests.literals", "0", PHP_INI_SYSTEM, NULL)
+PHP_INI_END()
+
 PHP_MINIT_FUNCTION(image_tests)
 {
     zend_class_entry class;
+
+#if defined(ZTS) && defined(COMPILE_DL_IMAGE_TESTS)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    REGISTER_INI_ENTRIES();
+    if (INI_BOOL("image_tests.literals")) {
+        literals_become_images();
+    }
 
     INIT_CLASS_ENTRY(class, "Image", methods);
     image_class = zend_register_internal_class(&class);
@@ -319,6 +358,12 @@ PHP_MINIT_FUNCTION(image_tests)
     memcpy(&image_handlers, &std_object_handlers, sizeof(image_handlers));
     image_handlers.offset = offsetof(struct image, std);
     image_handlers.clone_obj = NULL;
+    return SUCCESS;
+}
+
+PHP_MSHUTDOWN_FUNCTION(image_tests)
+{
+    UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }
 
@@ -345,7 +390,7 @@ zend_module_entry image_tests_module_entry = {STANDARD_MODULE_HEADER,
                                               "image_tests",
                                               NULL,
                                               PHP_MINIT(image_tests),
-                                              NULL,
+                                              PHP_MSHUTDOWN(image_tests),
                                               PHP_RINIT(image_tests),
                                               NULL,
                                               NULL,

@@ -1,0 +1,214 @@
+/* Threads of one process: each has a handle and a place of its own, and all use one mapping. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "fixture.h"
+
+#include "engine/tag.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define THREADS 4u
+
+TEST(one_mapping, "all threads of a process use values in place, each under pins of its own")
+{
+    larder_pool *first = pool_open("p", 4 * MIB), *second = pool_open("p", 4 * MIB);
+    CHECK(first->zero_copy && second->zero_copy);
+    CHECK(first->ro == second->ro && first->rw == second->rw);
+    CHECK(first->slot_index != second->slot_index);
+    CHECK(first->own_pins != second->own_pins);
+    EQUAL(put_text(second, "k", "v"), LARDER_OK);
+    CHECK(holds_text(first, "k", "v"));
+    larder_pool_close(first);
+    CHECK(holds_text(second, "k", "v"));
+    const uint8_t *was_at = second->ro;
+    larder_pool_close(second);
+    CHECK(msync((void *)(uintptr_t)was_at, 4096, MS_ASYNC) != 0); /* the last one has unmapped it */
+}
+
+static bool is_readable(const void *at)
+{
+    int pipes[2];
+    REQUIRE(pipe(pipes) == 0);
+    bool readable = write(pipes[1], at, 1) == 1; /* EFAULT: the kernel may not read it either */
+    close(pipes[0]);
+    close(pipes[1]);
+    return readable;
+}
+
+static const void *read_in_place(larder_pool *pool)
+{
+    larder_hit hit;
+    size_t size;
+    described what;
+    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_WHOLE);
+    EQUAL(hit.hold, LARDER_HELD);
+    return larder_hit_value(pool, &hit, &size);
+}
+
+TEST(protected_by_all, "with protect_unpinned what two threads pin can be read until both have left")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.protect_unpinned = true;
+    larder_pool *first = pool_open_as(&config), *second = pool_open_as(&config);
+    described what = {.key = 1, .block = true};
+    EQUAL(put_described(first, key_number(1), &what, 30000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    larder_pool_leave(first);
+    const void *value = read_in_place(first);
+    CHECK(read_in_place(second) == value);
+    larder_pool_leave(first);
+    CHECK(is_readable(value));
+    larder_pool_leave(second);
+    CHECK(!is_readable(value));
+    larder_pool_close(first);
+    larder_pool_close(second);
+}
+
+TEST(comes_home, "a thread that had to map a pool elsewhere uses values in place as soon as another thread can")
+{
+    larder_pool *maker = pool_open("p", 4 * MIB);
+    void *base = (void *)(uintptr_t)maker->geometry.base;
+    larder_pool_close(maker);
+    void *taken = mmap(base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    REQUIRE(taken == base);
+    larder_pool *away = pool_open("p", 4 * MIB), *too = pool_open("p", 4 * MIB);
+    CHECK(!away->zero_copy && !too->zero_copy);
+    CHECK(away->ro == too->ro);
+    munmap(taken, 4096);
+    larder_pool *home = pool_open("p", 4 * MIB);
+    CHECK(home->zero_copy);
+    EQUAL(put_text(away, "k", "v"), LARDER_OK);
+    larder_pool_leave(away);
+    CHECK(holds_text(away, "k", "v"));
+    CHECK(away->zero_copy && away->ro == home->ro);
+    larder_pool_close(home);
+    larder_pool_close(away);
+    CHECK(holds_text(too, "k", "v"));
+    larder_pool_close(too);
+}
+
+/* ---- forks ---- */
+
+typedef struct other_thread {
+    gate gate; /* 1: has read; 2: the fork is over; 3: has left */
+    larder_pool *pool;
+    uint32_t slot;
+} other_thread;
+
+static void *read_and_leave(void *context)
+{
+    other_thread *other = context;
+    other->pool = pool_open("p", 4 * MIB);
+    other->slot = other->pool->slot_index;
+    read_in_place(other->pool);
+    gate_open(&other->gate, 1);
+    gate_wait(&other->gate, 2);
+    return NULL;
+}
+
+static void close_all_and_wait(void *context)
+{
+    void **handles = context;
+    gate *done = handles[2];
+    /* As a PHP for threads does at its end, for threads that this process does not have, too. */
+    larder_pool_close(handles[1]);
+    EQUAL(put_text(handles[0], "child", "was here"), LARDER_OK);
+    gate_open(done, 1);
+    gate_wait(done, 2);
+}
+
+TEST(forked_beside, "a child of one thread has nothing to do with the pins and places of the others")
+{
+    gate *done = shared_memory(sizeof *done);
+    other_thread other = {.slot = 0};
+    pthread_t thread;
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    described what = {.key = 1, .block = true};
+    EQUAL(put_described(pool, key_number(1), &what, 50000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    REQUIRE(pthread_create(&thread, NULL, read_and_leave, &other) == 0);
+    gate_wait(&other.gate, 1);
+    void *handles[] = {pool, other.pool, done};
+    pid_t pid = child_start(close_all_and_wait, handles);
+    gate_wait(done, 1);
+    /* What the child closed, the thread still pins. */
+    CHECK(other.pool->pinned_count > 0);
+    CHECK(atomic_load(&other.pool->own_pins[0]) != 0);
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.processes, 3);
+    gate_open(&other.gate, 2);
+    pthread_join(thread, NULL);
+    larder_pool_close(other.pool);
+    /* The child has not inherited its place. */
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.processes, 2);
+    gate_open(done, 2);
+    EQUAL(child_wait(pid), 0);
+    CHECK(holds_text(pool, "child", "was here"));
+    larder_pool_close(pool);
+}
+
+/* ---- all at once ---- */
+
+typedef struct worker {
+    pthread_t thread;
+    uint64_t seed;
+    uint64_t torn, read;
+} worker;
+
+#define KEYS 300u
+
+static void *work(void *context)
+{
+    worker *w = context;
+    rng r = {.state = w->seed};
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    const uint64_t tag = larder_tag_of("tag", 3);
+    for (uint64_t i = 0; i < 3000 * test_scale(); i++) {
+        char text[16];
+        uint64_t number = rng_below(&r, KEYS), turn = rng_below(&r, 100);
+        size_t length = (size_t)snprintf(text, sizeof text, "key-%llu", (unsigned long long)number);
+        const larder_key key = {.bytes = text, .length = (uint32_t)length, .hash = larder_hash(text, length)};
+        described what = {.key = number, .version = i, .block = rng_below(&r, 2) == 0};
+        larder_terms terms = {.mode = LARDER_SET, .expiry = LARDER_NO_EXPIRY};
+        larder_hit hit;
+        if (turn < 30) {
+            terms.tags = &tag;
+            terms.tags_count = turn % 2;
+            put_described_under(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, 30000), &terms);
+        } else if (turn < 35) {
+            larder_delete(pool, &key);
+        } else if (turn == 35) {
+            larder_invalidate(pool, &tag, 1);
+        } else if (turn < 38) {
+            larder_pool_leave(pool);
+        } else {
+            enum reading seen = read_described(pool, key, number, &what, &hit);
+            w->torn += seen == READ_TORN;
+            w->read += seen == READ_WHOLE;
+        }
+    }
+    larder_pool_close(pool);
+    return NULL;
+}
+
+TEST(threads_together, "threads that store, read, delete and evict at once never see a torn value")
+{
+    worker workers[THREADS];
+    uint64_t read = 0;
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        workers[i] = (worker){.seed = test_seed() + i + 1};
+        REQUIRE(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        EQUAL(workers[i].torn, 0);
+        read += workers[i].read;
+    }
+    CHECK(read > 0);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
