@@ -21,7 +21,7 @@ use Larder\Serializer\PhpSerializer;
 use Larder\Store;
 use Larder\Store\Sqlite\Database;
 use Larder\Store\Sqlite\Full;
-use Larder\Store\Sqlite\Row;
+use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
 use Larder\StoreStatistics;
@@ -46,9 +46,6 @@ use Larder\Ttl;
  */
 final class SqliteStore implements Store, Leases, PerRequest
 {
-    /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
-    private const KEYS_AT_ONCE = 128;
-
     /** Seconds that a tombstone stays; a fill that is under way for longer may be refused for nothing. */
     private const TOMBSTONE = 60;
 
@@ -67,6 +64,8 @@ final class SqliteStore implements Store, Leases, PerRequest
     private readonly Schema $schema;
 
     private readonly Database $database;
+
+    private readonly Rows $rows;
 
     private readonly Sweep $sweep;
 
@@ -112,6 +111,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         $this->foreign = new \stdClass();
         $this->clock = $clock ?? time(...);
         $this->database = new Database($path, $timeout, $size, $this->schema->statements());
+        $this->rows = new Rows($this->database, $this->schema, $this->clock);
         $this->sweep = new Sweep($this->database, $this->schema);
     }
 
@@ -142,8 +142,8 @@ final class SqliteStore implements Store, Leases, PerRequest
     public function fetch(array $keys): Fetched
     {
         $items = $tokens = $stale = [];
-        foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
-            [$rows, $token] = $this->look($chunk);
+        foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
+            [$rows, $token] = $this->rows->look($chunk);
             foreach ($chunk as $key) {
                 $row = $rows[$key] ?? null;
                 if ($row !== null && $row->verdict !== Verdict::Dead) {
@@ -164,7 +164,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function token(string $key): Token
     {
-        return $this->look([])[1];
+        return $this->rows->look([])[1];
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -208,8 +208,8 @@ final class SqliteStore implements Store, Leases, PerRequest
 
         return $this->withRoom(fn(): array => $this->database->atomically(function () use ($keys, $token): array {
             $existed = [];
-            foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
-                [$rows] = $this->look($chunk);
+            foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
+                [$rows] = $this->rows->look($chunk);
                 foreach ($chunk as $key) {
                     if ($token !== null && !$this->hasNotMoved($key, $token)) {
                         continue;
@@ -229,7 +229,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         return $this->withRoom(fn(): int => $this->database->atomically(function () use ($key, $by, $initial, $ttl): int {
-            $row = $this->live($key);
+            $row = $this->rows->live($key);
             $value = $row === null ? $this->foreign : $this->decoded($key, $row->value);
             if ($value !== $this->foreign) {
                 $sum = Counter::sum($key, $value, $by);
@@ -260,8 +260,8 @@ final class SqliteStore implements Store, Leases, PerRequest
 
         return $this->withRoom(fn(): array => $this->database->atomically(function () use ($keys, $expiry): array {
             $touched = [];
-            foreach (array_chunk($keys, self::KEYS_AT_ONCE) as $chunk) {
-                [$rows] = $this->look($chunk);
+            foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
+                [$rows] = $this->rows->look($chunk);
                 foreach ($chunk as $key) {
                     if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
                         $this->database->change("UPDATE {$this->schema->items} SET expiry = ? WHERE key = ?", $expiry, $key);
@@ -280,10 +280,10 @@ final class SqliteStore implements Store, Leases, PerRequest
             return;
         }
         $this->withRoom(fn(): null => $this->database->atomically(function () use ($tags, $serveStale): null {
-            [, $token] = $this->look([]);
+            [, $token] = $this->rows->look([]);
             $tick = $token->clock + 1;
             $this->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
-            foreach ($this->tagStamps($tags, $token->epoch) as $tag => $stamp) {
+            foreach ($this->rows->tagStamps($tags, $token->epoch) as $tag => $stamp) {
                 $stamp = $stamp->invalidated($tick, $serveStale, ($this->clock)());
                 $this->database->change(
                     "INSERT OR REPLACE INTO {$this->schema->tags} VALUES (?, ?, ?, ?)",
@@ -305,7 +305,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     public function clear(): void
     {
         $this->withRoom(fn(): null => $this->database->atomically(function (): null {
-            $this->look([]);
+            $this->rows->look([]);
             $this->database->change("DELETE FROM {$this->schema->items}");
             $this->database->change("DELETE FROM {$this->schema->tags}");
             $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
@@ -317,7 +317,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function prune(): int
     {
-        $removed = $this->sweep->prune($this->rowsAfter(...));
+        $removed = $this->sweep->prune($this->rows->after(...));
         $this->database->shrink(self::PAGES_AT_ONCE);
 
         return $removed;
@@ -328,7 +328,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         $keys = [];
         $after = null;
         do {
-            $rows = $this->rowsAfter($after ?? '', self::KEYS_AT_ONCE, $prefix);
+            $rows = $this->rows->after($after ?? '', Rows::KEYS_AT_ONCE, $prefix);
             foreach ($rows as $row) {
                 $after = $row->key;
                 if ($row->verdict === Verdict::Live) {
@@ -393,145 +393,6 @@ final class SqliteStore implements Store, Leases, PerRequest
         return new AddedLeases($this, $this->database->atomically(...));
     }
 
-    /**
-     * What is under the keys, and the token of this moment.
-     *
-     * @param list<string> $keys at most KEYS_AT_ONCE
-     *
-     * @return array{array<array-key, Row>, Token}
-     */
-    private function look(array $keys): array
-    {
-        $marks = implode(',', array_fill(0, \count($keys), '?'));
-        $found = $this->database->attempt(fn(): array => $this->database->rows(
-            "SELECT c.epoch, c.tick, c.invalidated, i.key, i.expiry, i.stamp, i.guard, i.tags, i.value FROM {$this->schema->clock} c"
-            . " LEFT JOIN {$this->schema->items} i ON i.key IN ({$marks}) WHERE c.id = 1",
-            ...$keys,
-        ));
-        if ($found === []) {
-            $this->restart();
-
-            return $this->look($keys);
-        }
-        [$epoch, $tick, $invalidated] = $found[0];
-        $rows = [];
-        foreach ($found as $columns) {
-            if ($columns[3] !== null) {
-                $row = new Row(...\array_slice($columns, 3));
-                $rows[$row->key] = $row;
-            }
-        }
-        $this->judge($rows, (string) $epoch, (int) $invalidated);
-
-        return [$rows, new Token((string) $epoch, (int) $tick)];
-    }
-
-    /** Somebody has removed the clock: nothing can be judged that was there before. */
-    private function restart(): void
-    {
-        $this->database->atomically(function (): null {
-            $this->database->change("DELETE FROM {$this->schema->items}");
-            $this->database->change("DELETE FROM {$this->schema->tags}");
-            $this->database->change($this->schema->start());
-
-            return null;
-        });
-    }
-
-    /**
-     * Rows in the order of their keys, without their values.
-     *
-     * @return list<Row>
-     */
-    private function rowsAfter(string $key, int $limit, string $prefix = ''): array
-    {
-        $found = $this->database->attempt(fn(): array => $this->database->rows(
-            "SELECT c.epoch, c.invalidated, key, expiry, stamp, guard, tags, CASE WHEN value IS NULL THEN NULL ELSE length(value) END"
-            . " FROM {$this->schema->items} JOIN {$this->schema->clock} c ON c.id = 1"
-            . ' WHERE key > ? AND key >= ? AND substr(key, 1, ?) = ? ORDER BY key LIMIT ?',
-            $key,
-            $prefix,
-            \strlen($prefix),
-            $prefix,
-            $limit,
-        ));
-        $rows = array_map(static fn(array $columns): Row => new Row(...\array_slice($columns, 2)), $found);
-        $this->judge($rows, (string) ($found[0][0] ?? ''), (int) ($found[0][1] ?? 0));
-
-        return $rows;
-    }
-
-    /**
-     * @param array<array-key, Row> $rows
-     * @param string                $epoch       and
-     * @param int                   $invalidated of the clock when the rows were read
-     */
-    private function judge(array $rows, string $epoch, int $invalidated): void
-    {
-        $now = ($this->clock)();
-        $tags = [];
-        foreach ($rows as $row) {
-            $isOver = $row->expiry !== null && $row->expiry <= $now;
-            $row->verdict = $row->value === null || $isOver ? Verdict::Dead : Verdict::Live;
-            $row->isTombstone = $row->value === null && !$isOver;
-            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
-                array_push($tags, ...$row->tags);
-            }
-        }
-        if ($tags === []) {
-            return;
-        }
-        $stamps = $this->tagStamps($tags, $epoch);
-        foreach ($rows as $row) {
-            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
-                foreach ($row->tags as $tag) {
-                    $row->verdict = $row->verdict->and($stamps[$tag]->verdict($row->stamp, $now));
-                }
-            }
-        }
-    }
-
-    /**
-     * @param list<string> $tags
-     *
-     * @return array<array-key, TagStamp> for each of them; if the epoch is over, such that nothing lives
-     */
-    private function tagStamps(array $tags, string $epoch): array
-    {
-        $tags = array_map(strval(...), array_keys(array_fill_keys($tags, true)));
-
-        return $this->database->attempt(function () use ($tags, $epoch): array {
-            $stamps = array_fill_keys($tags, new TagStamp(\PHP_INT_MAX));
-            foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
-                // The floor goes with what it stands for: in between, somebody might clear.
-                $marks = implode(',', array_fill(0, \count($chunk), '?'));
-                $rows = $this->database->rows(
-                    "SELECT c.tag_floor, t.tag, t.dead, t.stale, t.until FROM {$this->schema->clock} c"
-                    . " LEFT JOIN {$this->schema->tags} t ON t.tag IN ({$marks}) WHERE c.id = 1 AND c.epoch = ?",
-                    ...$chunk,
-                    ...[$epoch],
-                );
-                if ($rows !== []) {
-                    $stamps = array_replace($stamps, array_fill_keys($chunk, new TagStamp((int) $rows[0][0])));
-                }
-                foreach ($rows as [, $tag, $dead, $stale, $until]) {
-                    if ($tag !== null) {
-                        $stamps[(string) $tag] = new TagStamp((int) $dead, (int) $stale, (int) $until);
-                    }
-                }
-            }
-
-            return $stamps;
-        });
-    }
-
-    private function live(string $key): ?Row
-    {
-        $row = $this->look([$key])[0][$key] ?? null;
-
-        return $row?->verdict === Verdict::Live ? $row : null;
-    }
-
     private function decoded(string $key, int|float|string|null $stored): mixed
     {
         return match (true) {
@@ -543,7 +404,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     private function saveOne(Item $item, int|string $stored, SaveMode $mode): bool
     {
-        if ($mode !== SaveMode::Set && ($this->live($item->key) !== null) !== ($mode === SaveMode::Replace)) {
+        if ($mode !== SaveMode::Set && ($this->rows->live($item->key) !== null) !== ($mode === SaveMode::Replace)) {
             return false;
         }
         $tooLarge = $this->size !== null && \is_string($stored) && \strlen($stored) > $this->size >> 1;
@@ -563,7 +424,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         if ($item->token === null || $item->tags === []) {
             return true;
         }
-        foreach ($this->tagStamps($item->tags, $item->token->epoch) as $stamp) {
+        foreach ($this->rows->tagStamps($item->tags, $item->token->epoch) as $stamp) {
             if ($stamp->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
                 return false;
             }
@@ -602,7 +463,7 @@ final class SqliteStore implements Store, Leases, PerRequest
             return true;
         }
         if ($token === null) {
-            $this->restart();
+            $this->rows->restart();
 
             return $this->database->change($sql, ...$parameters) === 1;
         }
@@ -656,7 +517,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         if ($remove) {
             $this->database->atomically(function () use ($keys, &$live): void {
                 foreach ($keys as $key) {
-                    $this->live($key) === null || $live[] = $key;
+                    $this->rows->live($key) === null || $live[] = $key;
                     $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
                 }
                 $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1 WHERE id = 1");
@@ -730,7 +591,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     private function makeRoom(): bool
     {
         try {
-            return $this->sweep->evict((int) $this->size >> 4, $this->rowsAfter(...));
+            return $this->sweep->evict((int) $this->size >> 4, $this->rows->after(...));
         } catch (Full) {
             return false;
         }
@@ -739,7 +600,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     private function tidy(): void
     {
         try {
-            $this->sweep->removeDead($this->rowsAfter(...));
+            $this->sweep->removeDead($this->rows->after(...));
         } catch (StoreUnavailable|Full) {
             // What is dead can wait.
         }

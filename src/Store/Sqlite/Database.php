@@ -77,6 +77,8 @@ final class Database
      *
      * @return int how many rows
      *
+     * @phpstan-impure
+     *
      * @throws \Exception
      */
     public function change(string $sql, int|string|null ...$parameters): int

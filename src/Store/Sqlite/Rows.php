@@ -1,0 +1,164 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Sqlite;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\TagStamp;
+use Larder\Store\Verdict;
+use Larder\Token;
+
+/** What is in the tables of a prefix, and whether it lives. */
+final class Rows
+{
+    /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
+    public const KEYS_AT_ONCE = 128;
+
+    /** @param \Closure(): int $clock the time in Unix seconds */
+    public function __construct(
+        private readonly Database $database,
+        private readonly Schema $schema,
+        private readonly \Closure $clock,
+    ) {}
+
+    /**
+     * What is under the keys, and the token of this moment.
+     *
+     * @param list<string> $keys at most KEYS_AT_ONCE
+     *
+     * @return array{array<array-key, Row>, Token}
+     */
+    public function look(array $keys): array
+    {
+        $marks = implode(',', array_fill(0, \count($keys), '?'));
+        $found = $this->database->attempt(fn(): array => $this->database->rows(
+            "SELECT c.epoch, c.tick, c.invalidated, i.key, i.expiry, i.stamp, i.guard, i.tags, i.value FROM {$this->schema->clock} c"
+            . " LEFT JOIN {$this->schema->items} i ON i.key IN ({$marks}) WHERE c.id = 1",
+            ...$keys,
+        ));
+        if ($found === []) {
+            $this->restart();
+
+            return $this->look($keys);
+        }
+        [$epoch, $tick, $invalidated] = $found[0];
+        $rows = [];
+        foreach ($found as $columns) {
+            if ($columns[3] !== null) {
+                $row = new Row(...\array_slice($columns, 3));
+                $rows[$row->key] = $row;
+            }
+        }
+        $this->judge($rows, (string) $epoch, (int) $invalidated);
+
+        return [$rows, new Token((string) $epoch, (int) $tick)];
+    }
+
+    /** Somebody has removed the clock: nothing can be judged that was there before. */
+    public function restart(): void
+    {
+        $this->database->atomically(function (): null {
+            $this->database->change("DELETE FROM {$this->schema->items}");
+            $this->database->change("DELETE FROM {$this->schema->tags}");
+            $this->database->change($this->schema->start());
+
+            return null;
+        });
+    }
+
+    /**
+     * Rows in the order of their keys, without their values.
+     *
+     * @return list<Row>
+     */
+    public function after(string $key, int $limit, string $prefix = ''): array
+    {
+        $found = $this->database->attempt(fn(): array => $this->database->rows(
+            "SELECT c.epoch, c.invalidated, key, expiry, stamp, guard, tags, CASE WHEN value IS NULL THEN NULL ELSE length(value) END"
+            . " FROM {$this->schema->items} JOIN {$this->schema->clock} c ON c.id = 1"
+            . ' WHERE key > ? AND key >= ? AND substr(key, 1, ?) = ? ORDER BY key LIMIT ?',
+            $key,
+            $prefix,
+            \strlen($prefix),
+            $prefix,
+            $limit,
+        ));
+        $rows = array_map(static fn(array $columns): Row => new Row(...\array_slice($columns, 2)), $found);
+        $this->judge($rows, (string) ($found[0][0] ?? ''), (int) ($found[0][1] ?? 0));
+
+        return $rows;
+    }
+
+    /**
+     * @param array<array-key, Row> $rows
+     * @param string                $epoch       and
+     * @param int                   $invalidated of the clock when the rows were read
+     */
+    private function judge(array $rows, string $epoch, int $invalidated): void
+    {
+        $now = ($this->clock)();
+        $tags = [];
+        foreach ($rows as $row) {
+            $isOver = $row->expiry !== null && $row->expiry <= $now;
+            $row->verdict = $row->value === null || $isOver ? Verdict::Dead : Verdict::Live;
+            $row->isTombstone = $row->value === null && !$isOver;
+            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
+                array_push($tags, ...$row->tags);
+            }
+        }
+        if ($tags === []) {
+            return;
+        }
+        $stamps = $this->tagStamps($tags, $epoch);
+        foreach ($rows as $row) {
+            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
+                foreach ($row->tags as $tag) {
+                    $row->verdict = $row->verdict->and($stamps[$tag]->verdict($row->stamp, $now));
+                }
+            }
+        }
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @return array<array-key, TagStamp> for each of them; if the epoch is over, such that nothing lives
+     */
+    public function tagStamps(array $tags, string $epoch): array
+    {
+        $tags = array_map(strval(...), array_keys(array_fill_keys($tags, true)));
+
+        return $this->database->attempt(function () use ($tags, $epoch): array {
+            $stamps = array_fill_keys($tags, new TagStamp(\PHP_INT_MAX));
+            foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
+                // The floor goes with what it stands for: in between, somebody might clear.
+                $marks = implode(',', array_fill(0, \count($chunk), '?'));
+                $rows = $this->database->rows(
+                    "SELECT c.tag_floor, t.tag, t.dead, t.stale, t.until FROM {$this->schema->clock} c"
+                    . " LEFT JOIN {$this->schema->tags} t ON t.tag IN ({$marks}) WHERE c.id = 1 AND c.epoch = ?",
+                    ...$chunk,
+                    ...[$epoch],
+                );
+                if ($rows !== []) {
+                    $stamps = array_replace($stamps, array_fill_keys($chunk, new TagStamp((int) $rows[0][0])));
+                }
+                foreach ($rows as [, $tag, $dead, $stale, $until]) {
+                    if ($tag !== null) {
+                        $stamps[(string) $tag] = new TagStamp((int) $dead, (int) $stale, (int) $until);
+                    }
+                }
+            }
+
+            return $stamps;
+        });
+    }
+
+    /** @throws StoreUnavailable */
+    public function live(string $key): ?Row
+    {
+        $row = $this->look([$key])[0][$key] ?? null;
+
+        return $row?->verdict === Verdict::Live ? $row : null;
+    }
+}
