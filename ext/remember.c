@@ -120,7 +120,7 @@ static bool read_stale(const remembering *call, zval *result)
            larder_read(call->pool, &call->key, &hit, result);
 }
 
-/* Computes and keeps it. False: it threw. */
+/* Computes and keeps it. False: it threw. model/lease.pml: compute() */
 static bool compute(remembering *call, zval *result)
 {
     larder_pool *pool = call->pool;
@@ -232,6 +232,7 @@ static bool wait_for_other(remembering *call, uint64_t deadline, enum larder_lea
     return false;
 }
 
+/* model/lease.pml: remember() */
 static void remember(remembering *call, zval *result)
 {
     larder_pool *pool = call->pool;

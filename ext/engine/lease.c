@@ -43,7 +43,7 @@ static bool is_ours(const larder_pool *pool, uint64_t word)
     return (word & HOLDER) == holder(pool);
 }
 
-/* Its holder is dead, or has had it for too long. */
+/* Its holder is dead, or has had it for too long. model/lease.pml: has_ended() */
 static bool has_ended(larder_pool *pool, uint64_t word)
 {
     uint32_t slot = (uint32_t)(word & ((1u << LARDER_LOCK_SLOT_BITS) - 1)) - 1;
@@ -72,6 +72,7 @@ static void remember_held(larder_pool *pool, larder_lease *lease)
     /* Nested deeper than that: it ends with its time. */
 }
 
+/* model/lease.pml: take() */
 enum larder_lease_result larder_lease_take(larder_pool *pool, const larder_key *key, uint32_t milliseconds)
 {
     if (!larder_pool_enter(pool)) {
@@ -103,6 +104,7 @@ static uint32_t *futex_of(larder_lease *lease)
     return (uint32_t *)(void *)&lease->word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+/* model/lease.pml: give_back() */
 static void give_back(larder_pool *pool, larder_lease *lease)
 {
     uint64_t seen = atomic_load_explicit(&lease->word, memory_order_relaxed);
@@ -148,6 +150,7 @@ static uint64_t monotonic_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* model/lease.pml: wait() */
 bool larder_lease_wait(larder_pool *pool, const larder_key *key, uint32_t milliseconds)
 {
     if (!larder_pool_enter(pool)) {
