@@ -66,6 +66,19 @@ abstract class TieredStoreContract extends SharedStoreContract
         yield 'the near store' => fn() => $this->near('test')->clear();
     }
 
+    /** Without the log, which is as long as it may be and no longer (see SqliteLogTest), and without pages that are free. */
+    protected function footprint(): int
+    {
+        $near = $this->store()->statistics()->details['near bytes'] ?? 0;
+        $database = new \SQLite3("{$this->path()}/cache.db");
+        $database->busyTimeout(30_000);
+        $database->exec('DELETE FROM "log:test" WHERE id < (SELECT max(id) FROM "log:test")');
+        [$pages, $free, $size] = array_map(static fn(string $name): mixed => $database->querySingle("PRAGMA {$name}"), ['page_count', 'freelist_count', 'page_size']);
+        self::assertTrue(\is_int($near) && \is_int($pages) && \is_int($free) && \is_int($size));
+
+        return ($pages - $free) * $size + $near;
+    }
+
     protected function named(string $name): RequestEachTime
     {
         $far = new SqliteStore("{$this->path()}/cache.db", $name, timeout: 30.0);
