@@ -7,6 +7,7 @@
 #include "engine/token.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static larder_pool *open_pool_that(bool evicts)
@@ -171,6 +172,30 @@ TEST(lock_turns, "a process that held the segment lock for too long once is wait
     larder_unlock(other);
     CHECK(larder_lock(pool));
     larder_unlock(pool);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+static uint64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+TEST(lock_respite,
+     "stores that are refused because the segment lock's owner is away leave the processor to it meanwhile")
+{
+    enum { REFUSED = 20 };
+    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    REQUIRE(larder_lock(other));
+    CHECK(!larder_lock(pool)); /* after some patience */
+    uint64_t begin = monotonic_us();
+    for (int i = 0; i < REFUSED; i++) {
+        CHECK(!larder_lock(pool));
+    }
+    COMPARE(monotonic_us() - begin, >=, REFUSED * 1000); /* a millisecond each */
+    larder_unlock(other);
     larder_pool_close(other);
     larder_pool_close(pool);
 }

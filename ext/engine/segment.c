@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define LOCK_PATIENCE_NS 10000000 /* then a store is refused: the lock's owner is stopped, or starved */
+#define LOCK_RESPITE_NS  1000000  /* ... and so are the next, sooner, while it has not gone on */
 #define LOCK_SPINS       128      /* before the first look at the time */
 
 /* ---- the lock ------------------------------------------------------------------------------------------ */
@@ -63,7 +64,7 @@ bool larder_lock_whatever(larder_pool *pool)
             return true;
         }
     }
-    int64_t begin = monotonic_ns();
+    int64_t begin = monotonic_ns(), patience = LOCK_PATIENCE_NS;
     uint64_t owner;
     do {
         owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
@@ -74,11 +75,13 @@ bool larder_lock_whatever(larder_pool *pool)
             return true;
         }
         if (owner != 0 && owner == pool->stuck_owner) {
-            return false; /* still at the same work: it is stopped, and once was long enough */
+            /* Still at the same work. If it is stopped, once was long enough; if it only waits for a processor, those
+             * whose stores are refused must not keep it busy. */
+            patience = LOCK_RESPITE_NS;
         }
         struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
         nanosleep(&moment, NULL);
-    } while (monotonic_ns() - begin < LOCK_PATIENCE_NS);
+    } while (monotonic_ns() - begin < patience);
     pool->stuck_owner = owner;
     return false;
 }
