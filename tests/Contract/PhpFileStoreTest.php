@@ -48,11 +48,10 @@ final class PhpFileStoreTest extends SharedStoreContract
         return new PhpFileStore("{$this->scratch->path}/{$directory}", timeout: 30.0);
     }
 
-    /** Of all files, the items' or not. */
     protected function footprint(): int
     {
         $this->store();
 
-        return (int) $this->scratch?->bytes();
+        return FileStoreTest::footprintOf($this->scratch);
     }
 }
