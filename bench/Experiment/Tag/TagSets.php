@@ -10,7 +10,8 @@ use Redis;
  * The design of the usual Redis back end of Magento 1, re-created plainly.
  *
  * An item is a hash with its value and its tags. Each tag is a set of the ids of its items, and one more set has all
- * tags. Cleaning by tag fetches the union of the sets and deletes item by item, in pieces.
+ * tags. Cleaning by tag fetches the union of the sets and deletes item by item, in pieces. As in the back end, what is
+ * written goes out as one pipeline around one transaction: two round trips a save, a clean or a removal.
  */
 final readonly class TagSets implements Indexed
 {
@@ -35,7 +36,7 @@ final readonly class TagSets implements Indexed
     {
         $former = $this->client->hGet("item:{$id}", 'tags');
         $gone = array_diff(is_string($former) && $former !== '' ? explode(',', $former) : [], $tags);
-        $pipeline = $this->client->multi();
+        $pipeline = $this->begin();
         $pipeline->hMSet("item:{$id}", ['value' => $value, 'tags' => implode(',', $tags), 'modified' => (string) time()]);
         $pipeline->expire("item:{$id}", $lifetime);
         if ($tags !== []) {
@@ -47,19 +48,20 @@ final readonly class TagSets implements Indexed
         foreach ($gone as $tag) {
             $pipeline->sRem("tag:{$tag}", $id);
         }
-        $pipeline->exec();
+        $this->commit();
     }
 
     public function clean(array $tags): void
     {
         $sets = array_map(static fn(string $tag): string => "tag:{$tag}", $tags);
-        foreach (array_chunk($this->withAny($tags), self::PIECE) as $ids) {
-            $this->client->del(array_map(static fn(string $id): string => "item:{$id}", $ids));
+        $pieces = array_chunk($this->withAny($tags), self::PIECE);
+        $pipeline = $this->begin();
+        foreach ($pieces as $ids) {
+            $pipeline->del(array_map(static fn(string $id): string => "item:{$id}", $ids));
         }
-        $pipeline = $this->client->multi();
         $pipeline->del($sets);
         $pipeline->sRem('tags', ...$tags);
-        $pipeline->exec();
+        $this->commit();
     }
 
     public function withAny(array $tags): array
@@ -72,11 +74,27 @@ final readonly class TagSets implements Indexed
     public function remove(string $id): void
     {
         $tags = $this->client->hGet("item:{$id}", 'tags');
-        $pipeline = $this->client->multi();
+        $pipeline = $this->begin();
         $pipeline->del("item:{$id}");
         foreach (is_string($tags) && $tags !== '' ? explode(',', $tags) : [] as $tag) {
             $pipeline->sRem("tag:{$tag}", $id);
         }
-        $pipeline->exec();
+        $this->commit();
+    }
+
+    /** A transaction that is sent as one; without the pipeline phpredis waits for an answer to each command in it. */
+    private function begin(): Redis
+    {
+        $this->client->pipeline();
+        $this->client->multi();
+
+        return $this->client;
+    }
+
+    /** The first ends the transaction; the second sends everything and reads the answers. */
+    private function commit(): void
+    {
+        $this->client->exec();
+        $this->client->exec();
     }
 }

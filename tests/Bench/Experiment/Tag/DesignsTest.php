@@ -62,6 +62,23 @@ final class DesignsTest extends RealServers
         self::assertSame('anew', $cache->load('one'));
     }
 
+    #[TestWith([2])]
+    #[TestWith([15])]
+    public function testTagSetsPayTwoRoundTripsForAWriteHoweverManyTagsItHas(int $count): void
+    {
+        $socket = $this->redisSocket();
+        $cache = new TagSets($socket);
+        $tags = array_map(static fn(int $number): string => "tag_{$number}", range(1, $count));
+
+        self::assertSame(1, self::roundTrips($socket, static fn() => $cache->load('one')));
+        self::assertSame(2, self::roundTrips($socket, static fn() => $cache->save('one', 'first', $tags, 100)));
+        self::assertSame(2, self::roundTrips($socket, static fn() => $cache->save('one', 'second', ['other'], 100)));
+        self::assertSame(2, self::roundTrips($socket, static fn() => $cache->clean(['other'])));
+        $cache->save('two', 'third', $tags, 100);
+        self::assertSame(2, self::roundTrips($socket, static fn() => $cache->remove('two')));
+        self::assertSame([null, null], array_map($cache->load(...), ['one', 'two']));
+    }
+
     public function testTheItemsOfACatalogueAreAlwaysTheSame(): void
     {
         [$one, $other] = [new Catalogue(100), new Catalogue(100)];
@@ -113,6 +130,29 @@ final class DesignsTest extends RealServers
             error_reporting($level);
             set_include_path($path);
         }
+    }
+
+    /**
+     * How often the server found something to read: once for what is sent in one piece.
+     *
+     * @param \Closure(): mixed $what
+     */
+    private static function roundTrips(string $socket, \Closure $what): int
+    {
+        $observer = new \Redis();
+        $observer->connect($socket);
+        $reads = static function () use ($observer): int {
+            $statistics = $observer->info('stats');
+            $count = is_array($statistics) ? $statistics['total_reads_processed'] ?? null : null;
+            self::assertIsNumeric($count);
+
+            return (int) $count;
+        };
+        $before = $reads();
+        $what();
+
+        // The second look at the statistics is a read of the server's, too.
+        return $reads() - $before - 1;
     }
 
     private function design(string $name): TaggedCache
