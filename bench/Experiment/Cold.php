@@ -10,7 +10,12 @@ use Larder\Bench\Subject\WorkerFailed;
 /** What caches on a disk cost when the kernel has not kept them in memory. */
 final class Cold implements Experiment
 {
-    private const STORES = ['files' => ['file-disk', 'file_get_contents on disk'], 'sqlite' => ['sqlite', 'SQLite'], 'shared-memory' => ['shared-memory', 'Larder shared memory']];
+    private const STORES = [
+        'files' => ['file-disk', 'file_get_contents on disk'],
+        'sqlite' => ['sqlite', 'SQLite, as it is unless told otherwise'],
+        'sqlite-mapped' => ['sqlite', 'SQLite, its file mapped'],
+        'shared-memory' => ['shared-memory', 'Larder shared memory'],
+    ];
     private const STATES = ['warm' => 'has all of it', 'cold' => 'has nothing of it', 'small' => 'has room for half of it'];
 
     public function name(): string
@@ -27,13 +32,13 @@ final class Cold implements Experiment
     {
         return 'Sources A and D claim that files are fast because the kernel\'s page cache keeps them in memory, and measure them '
             . 'only so. Ours reads pages of 30 KB in random order when the cache has all of them, when it was told to forget them '
-            . '(posix_fadvise; directory entries stay known), and, where a control group can be made, with memory for half of '
+            . '(posix_fadvise; directory entries stay known) before each 25 reads, and, where a control group can be made, with memory for half of '
             . 'them. How slow a disk is, is this machine\'s own; a virtual disk may have a cache of its host behind it.';
     }
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 24 : 110);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 40 : 130);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -42,7 +42,7 @@ final class FileSubjects
     {
         return new Subject(
             name: 'sqlite',
-            title: 'SQLite',
+            title: 'SQLite, its file mapped',
             family: Family::File,
             open: static fn(Place $place): SqliteTable => new SqliteTable("{$place->disk}/cache.sqlite"),
             read: static fn(Value $value): string => $value->isString ? '$client->get($key)' : Extension::unserialize('$client->get($key)'),

@@ -11,20 +11,24 @@ use SQLite3Stmt;
  * A cache in one table of SQLite, written plainly: what a site gets that keeps its cache in a database file.
  *
  * Write-ahead log, no waiting for the disk, prepared statements, the key as the primary key of a table without row ids,
- * an expiry that every read looks at.
+ * an expiry that every read looks at. SQLite maps nothing unless it is told to; where memory is not short, pages of 30 KB are read
+ * more than twice as fast from a mapping, where it is short many times slower.
  */
 final class SqliteTable
 {
+    /** As much of the file as is read from a mapping of it, in bytes. */
+    private const MAPPED = 256 << 20;
+
     private readonly SQLite3 $database;
     private readonly SQLite3Stmt $select;
     private readonly SQLite3Stmt $replace;
 
-    public function __construct(string $file)
+    public function __construct(string $file, bool $isMapped = true)
     {
         $this->database = new SQLite3($file);
         $this->database->enableExceptions(true);
         $this->database->busyTimeout(5000);
-        $this->database->exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA mmap_size = 268435456');
+        $this->database->exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA mmap_size = ' . ($isMapped ? self::MAPPED : 0));
         $this->database->exec('CREATE TABLE IF NOT EXISTS item (key TEXT PRIMARY KEY, value BLOB NOT NULL, expiry INTEGER) WITHOUT ROWID');
         $this->select = $this->prepare('SELECT value FROM item WHERE key = ? AND (expiry IS NULL OR expiry > unixepoch())');
         $this->replace = $this->prepare('REPLACE INTO item (key, value, expiry) VALUES (?, ?, NULL)');

@@ -100,9 +100,12 @@ final class TasksTest extends TestCase
         self::assertLessThan(0.9, $found->float('lost'));
     }
 
-    public function testPagesAreReadWarmAndCold(): void
+    #[TestWith(['files'])]
+    #[TestWith(['sqlite'])]
+    #[TestWith(['sqlite-mapped'])]
+    public function testPagesAreReadWarmAndCold(string $store): void
     {
-        $found = ChildProcess::run('cold reads', ColdReads::class, ['store' => 'files', 'items' => 50, 'forget' => LoadGenerator::directory() . '/forget']);
+        $found = ChildProcess::run('cold reads', ColdReads::class, ['store' => $store, 'items' => 50, 'forget' => LoadGenerator::directory() . '/forget']);
 
         self::assertCount(2, $found->numbers('warm'));
         self::assertCount(2, $found->numbers('cold'));
