@@ -44,22 +44,11 @@ final class FileStore extends DirectoryStore
         parent::__construct(new Directory($folder, new BinaryFormat($payload, new Secret($folder)), $size, $files, $evict, $clock ?? time(...)));
     }
 
-    /**
-     * Options: timeout (seconds to wait for another writer); size (bytes at most); files (items at most); evict (switch:
-     * whether a full directory drops items or refuses); those of Payload::fromDsn().
-     */
+    /** Options: those of bounds() and of Payload::fromDsn(). */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('timeout', 'size', 'files', 'evict', ...Payload::OPTIONS);
-        $files = $dsn->integer('files', 0);
+        $dsn->allow(...self::BOUNDS, ...Payload::OPTIONS);
 
-        return new self(
-            $dsn->absolutePath(),
-            Payload::fromDsn($dsn, ''),
-            $dsn->seconds('timeout', 1.0),
-            $dsn->bytes('size'),
-            $files === 0 ? null : $files,
-            $dsn->switch('evict', true),
-        );
+        return new self($dsn->absolutePath(), Payload::fromDsn($dsn, ''), ...self::bounds($dsn));
     }
 }

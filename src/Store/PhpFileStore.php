@@ -56,23 +56,11 @@ final class PhpFileStore extends DirectoryStore
         parent::__construct(new Directory($folder, new PhpFormat($payload, $folder), $size, $files, $evict, $clock ?? time(...)));
     }
 
-    /**
-     * Options: timeout (seconds to wait for another writer); size (bytes at most); files (items at most); evict (switch:
-     * whether a full directory drops items or refuses); serializer and classes, as Payload::fromDsn() has them, for values
-     * with objects in them.
-     */
+    /** Options: those of bounds(); serializer and classes, as Payload::fromDsn() has them, for values with objects in them. */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('timeout', 'size', 'files', 'evict', 'serializer', 'classes');
-        $files = $dsn->integer('files', 0);
+        $dsn->allow(...self::BOUNDS, ...['serializer', 'classes']);
 
-        return new self(
-            $dsn->absolutePath(),
-            Payload::fromDsn($dsn, ''),
-            $dsn->seconds('timeout', 1.0),
-            $dsn->bytes('size'),
-            $files === 0 ? null : $files,
-            $dsn->switch('evict', true),
-        );
+        return new self($dsn->absolutePath(), Payload::fromDsn($dsn, ''), ...self::bounds($dsn));
     }
 }

@@ -12,7 +12,6 @@ use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
-use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\PerRequest;
@@ -57,11 +56,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
     /** No caller can have this object. */
     private readonly \stdClass $absent;
 
-    /** What the near store has followed: the log's head, if it had one, and the position. */
-    private readonly string $followed;
-
-    /** Since when the log cannot be read. */
-    private readonly string $failing;
+    private readonly Follower $follower;
 
     /** Whether what is missing in the far store cannot be in any near one. */
     private readonly bool $isMissingEverywhere;
@@ -93,7 +88,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
         public readonly Store&DirectReads $near,
         public readonly Store $far,
         public readonly Log $log,
-        private readonly int $grace = 0,
+        int $grace = 0,
         ?\Closure $clock = null,
     ) {
         foreach ([Capability::Tokens, ...$this->has($far, Capability::Tags) ? [Capability::Tags] : []] as $needed) {
@@ -111,9 +106,8 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
         $this->leases = $far instanceof Leases ? $far : new AddedLeases($far);
         $this->isMissingEverywhere = $this->has($far, Capability::Retention);
         $this->absent = new \stdClass();
-        $this->followed = Key::internal('tier', 'followed');
-        $this->failing = Key::internal('tier', 'failing');
         $this->clock = $clock ?? time(...);
+        $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock);
     }
 
     public function beginRequest(): void
@@ -341,75 +335,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             // Nothing that comes from there may be older than what this near store has followed.
             $this->far->lookAgain();
         }
-        try {
-            $this->follow();
-            $this->isTrusted = true;
-        } catch (StoreUnavailable) {
-            $this->isTrusted = $this->isWithinGrace();
-        }
-    }
-
-    /** @throws StoreUnavailable */
-    private function follow(): void
-    {
-        $followed = $this->near->read($this->followed);
-        [$then, $position] = \is_array($followed) && \count($followed) === 2 ? array_values($followed) : [null, null];
-        $head = $this->log->head();
-        if ($head !== null && $head === $then) {
-            return;
-        }
-        $news = $this->log->since(\is_string($position) ? $position : null);
-        $this->apply($news);
-        $this->near->delete([$this->failing]);
-        $this->near->save([new Item($this->followed, [$head, $news->position])]);
-    }
-
-    private function apply(News $news): void
-    {
-        $keys = $tags = [];
-        foreach ($news->events as $event) {
-            if ($event->isEverything) {
-                $this->near->clear();
-
-                return;
-            }
-            $keys += array_fill_keys($event->keys, true);
-            $tags += array_fill_keys($event->tags, true);
-        }
-        if (!$news->isComplete) {
-            $this->near->clear();
-
-            return;
-        }
-        if ($tags !== [] && $this->far instanceof self) {
-            // The items came from the near store in between, and not every one tells the tags of what it has.
-            $this->near->clear();
-
-            return;
-        }
-        if ($tags !== []) {
-            $this->near->invalidateTags(array_map(strval(...), array_keys($tags)));
-        }
-        if ($keys !== []) {
-            $this->near->delete(array_map(strval(...), array_keys($keys)));
-        }
-    }
-
-    private function isWithinGrace(): bool
-    {
-        if ($this->grace === 0) {
-            return false;
-        }
-        try {
-            $now = ($this->clock)();
-            $this->near->save([new Item($this->failing, $now)], SaveMode::Add);
-            $since = $this->near->read($this->failing);
-
-            // What has followed nothing yet has nothing to serve.
-            return \is_int($since) && $now - $since < $this->grace && $this->near->read($this->followed) !== null;
-        } catch (StoreUnavailable) {
-            return false;
-        }
+        $this->isTrusted = $this->follower->bringUpToDate();
     }
 
     /** @param list<string> $keys */

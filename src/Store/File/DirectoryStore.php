@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\File;
 
 use Larder\Capability;
+use Larder\Dsn;
 use Larder\Fetched;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
@@ -16,6 +17,9 @@ use Larder\Token;
 /** A store that is a directory, whatever its files look like. */
 abstract class DirectoryStore implements Store, Leases
 {
+    /** The options of a DSN that bounds() reads. */
+    protected const BOUNDS = ['timeout', 'size', 'files', 'evict'];
+
     protected function __construct(
         private readonly Directory $directory,
     ) {}
@@ -96,6 +100,24 @@ abstract class DirectoryStore implements Store, Leases
         $retention = $this->directory->retains() ? [Capability::Retention] : [];
 
         return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+    }
+
+    /**
+     * Options: timeout (seconds to wait for another writer); size (bytes at most); files (items at most); evict (switch:
+     * whether a full directory drops items or refuses).
+     *
+     * @return array{timeout: float, size: ?int, files: ?int, evict: bool} arguments of the constructors
+     */
+    final protected static function bounds(Dsn $dsn): array
+    {
+        $files = $dsn->integer('files', 0);
+
+        return [
+            'timeout' => $dsn->seconds('timeout', 1.0),
+            'size' => $dsn->bytes('size'),
+            'files' => $files === 0 ? null : $files,
+            'evict' => $dsn->switch('evict', true),
+        ];
     }
 
     /** Made anew each time, as it holds this store, which would otherwise hold itself. */

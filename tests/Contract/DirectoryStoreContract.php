@@ -1,0 +1,67 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Store;
+use Larder\Store\File\DirectoryStore;
+use Larder\Tests\Scratch;
+
+/** The contract of a store that is a directory. */
+abstract class DirectoryStoreContract extends SharedStoreContract
+{
+    private ?Scratch $scratch = null;
+
+    private ?DirectoryStore $store = null;
+
+    abstract protected function in(string $directory): DirectoryStore;
+
+    final protected function tearDown(): void
+    {
+        $this->store = $this->scratch = null;
+    }
+
+    final protected function store(): Store
+    {
+        return $this->store ??= $this->reopened();
+    }
+
+    final protected function reopened(): DirectoryStore
+    {
+        return $this->in("{$this->scratch()->path}/test");
+    }
+
+    final protected function neighbour(): Store
+    {
+        return $this->in("{$this->scratch()->path}/neighbour");
+    }
+
+    final protected function losses(): iterable
+    {
+        foreach (['clock', 'tags/*', 'tags/.lock', '*/.lock', 'secret'] as $pattern) {
+            yield $pattern => function () use ($pattern): void {
+                array_map(unlink(...), glob("{$this->scratch()->path}/test/{$pattern}") ?: []);
+            };
+        }
+    }
+
+    /** Bytes of all files, the items' or not, but for the locks and the tags' slots that a directory comes to have, of which there are 256 each. */
+    final protected function footprint(): int
+    {
+        $this->store();
+        $fixed = 0;
+        foreach (['*/??/.lock', '*/tags/??'] as $pattern) {
+            $files = glob("{$this->scratch()->path}/{$pattern}") ?: [];
+            self::assertLessThanOrEqual(256, \count($files), $pattern);
+            $fixed += array_sum(array_map(filesize(...), $files));
+        }
+
+        return (int) ($this->scratch()->bytes() - $fixed);
+    }
+
+    private function scratch(): Scratch
+    {
+        return $this->scratch ??= new Scratch();
+    }
+}
