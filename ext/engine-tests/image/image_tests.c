@@ -324,6 +324,7 @@ PHP_METHOD(Image, time)
 }
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_any, 0, 0, 0)
+ZEND_ARG_VARIADIC_INFO(0, arguments)
 ZEND_END_ARG_INFO()
 
 static const zend_function_entry methods[] = {
