@@ -164,6 +164,47 @@ TEST(saved, "what was saved while there was another format is not loaded, and th
     end_other(g, other);
 }
 
+TEST(saved_and_gone, "what was saved while there was another format is not loaded when that has gone, either")
+{
+    gate *g = shared_memory(sizeof *g);
+    larder_error error;
+    larder_saved saved;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.snapshots = path_of("kept");
+    config.now = clock_now;
+    pid_t other = start_other(g);
+    larder_pool *pool = pool_open_as(&config);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    larder_pool_leave(pool);
+    EQUAL(larder_pool_save(&config, &saved, &error), 1);
+    end_other(g, other); /* having deleted "k" in its own */
+    clock_ms += 61000;
+    REQUIRE(larder_pool_enter(pool));
+    CHECK(!holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}
+
+TEST(saved_and_swept,
+     "what was saved while there was another format is not loaded if who swept that makes no pool, either")
+{
+    larder_error error;
+    larder_saved saved;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.snapshots = path_of("kept");
+    larder_pool *pool = pool_open_as(&config);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    larder_pool_close(pool);
+    EQUAL(larder_pool_save(&config, &saved, &error), 1);
+    make_other(OTHER);
+    config.size = UINT64_C(1) << 40;
+    CHECK(pool_refusal(&config)[0] != '\0');
+    CHECK(!is_there(path_of(OTHER)));
+    config.size = 4 * MIB;
+    pool = pool_open_as(&config);
+    CHECK(!holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}
+
 TEST(not_saved, "a pool that only another version can save stays as it is, and that is said")
 {
     larder_error error = {.message = ""};

@@ -4,6 +4,7 @@
 #include "formats.h"
 #include "directory.h"
 #include "file.h"
+#include "snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,12 +75,15 @@ static bool begin_anew(const larder_pool *pool, int directory, larder_error *err
         return true;
     }
     int fd = larder_file_open(pool, directory, &status, error);
-    if (fd < 0) {
-        return errno == ENOENT;
+    if (fd < 0 && errno != ENOENT) {
+        return false;
     }
-    larder_file_retire(pool, directory, fd, &status);
-    close(fd);
-    return true;
+    if (fd >= 0) {
+        larder_file_retire(pool, directory, fd, &status);
+        close(fd);
+    }
+    /* Now: whoever makes the pool may come when the other is gone, and know nothing of it. */
+    return larder_snapshot_discard(pool, error) >= 0;
 }
 
 bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error)
@@ -118,7 +122,9 @@ void larder_formats_look_again(larder_pool *pool)
     }
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), &error);
     bool locked = directory >= 0 && larder_directory_lock(directory, pool->directory, 0, &error);
-    pool->others_at = locked && sweep(pool, directory) == 0 ? 0 : now + LOOK_AGAIN_MS;
+    /* Not if it was saved or replaced in this moment: its successor has to meet them. */
+    bool lives = atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES;
+    pool->others_at = locked && lives && sweep(pool, directory) == 0 ? 0 : now + LOOK_AGAIN_MS;
     if (locked) {
         flock(directory, LOCK_UN);
     }

@@ -106,8 +106,9 @@ static bool settle(larder_pool *pool)
     bool sound = pool->rw != NULL && !pool->fork_lost_file && is_sound(pool);
     bool better = sound && !pool->in_request && larder_map_would_be_better(pool);
     pool->fork_lost_file = false;
-    larder_formats_look_again(pool);
-    if ((!sound || better) && !reattach(pool)) {
+    if (sound && !better) {
+        larder_formats_look_again(pool);
+    } else if (!reattach(pool)) { /* which has to meet them: U2 */
         return false;
     }
     return pool->slot != NULL || larder_slot_take(pool, trouble);
