@@ -198,7 +198,7 @@ static void tick_beside(void)
     fault_arm(LARDER_AT_TAG, cells_to_pass, invalidate_again_beside);
 }
 
-TEST(overtaken_invalidator, "an invalidation that is overtaken by a younger one of its tag leaves it its tick")
+TEST(overtaken_invalidator, "an invalidation that is overtaken by a younger one of its tag does not set it back")
 {
     for (cells_to_pass = 0; cells_to_pass < 2 * LARDER_TAG_CELLS - 1; cells_to_pass++) {
         larder_pool *pool = pool_open("p", 4 * MIB);

@@ -303,6 +303,32 @@ TEST(late_event,
     }
 }
 
+static uint64_t second_stop;
+
+static void invalidate_and_come_back(void)
+{
+    const uint64_t tags[] = {larder_tag_of("a", 1)};
+    larder_invalidate(there, tags, 1);
+    fault_arm(LARDER_AT_TAG, second_stop, fill_meanwhile);
+}
+
+TEST(twice_late, "an invalidation that is late twice kills what was filled past two of its request's own")
+{
+    const uint64_t tags[] = {larder_tag_of("a", 1)};
+    for (uint64_t first = 0; first < LARDER_TAG_CELLS; first++) {
+        for (uint64_t second = 0; second < LARDER_TAG_CELLS; second++) {
+            open_two(4 * MIB);
+            late_token = token_now(there);
+            second_stop = LARDER_TAG_CELLS - 1 - first + second; /* when it moves its cells once more */
+            fault_arm(LARDER_AT_TAG, first, invalidate_and_come_back);
+            larder_invalidate(here, tags, 1);
+            fault_disarm();
+            CHECK(miss(there, "k"));
+            close_two();
+        }
+    }
+}
+
 /* A fill of two tags of which its own request has invalidated one. */
 static void invalidate_meanwhile(void)
 {

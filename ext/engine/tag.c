@@ -46,32 +46,37 @@ bool larder_tags_allow(const larder_pool *pool, const larder_item *item)
     return allowed;
 }
 
-static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t tick)
+/* Strictly forward, as in larder_own_move(): where somebody younger was first, we take another tick. Did we leave his,
+ * he would look through it, as his own, at what was there before both of us. */
+static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick)
 {
     LARDER_FAULT(LARDER_AT_TAG);
     /* seq_cst: as for all that the clock judges. */
     uint64_t seen = atomic_load_explicit(cell, memory_order_seq_cst);
     do {
-        if (seen >= tick && seen <= larder_now_logical(pool->header)) {
-            return; /* somebody younger was there, or another of our tags has that cell, too */
+        if (seen == *tick) {
+            return; /* another of our tags has that cell, too */
         }
-        /* Older, or damaged: no cell is ahead of the clock. */
-    } while (!atomic_compare_exchange_weak_explicit(cell, &seen, tick, memory_order_seq_cst, memory_order_seq_cst));
-    larder_own_note(pool, cell, tick, seen);
+        /* No cell is ahead of the clock, unless it was damaged; then it is set right. */
+        while (seen > *tick && seen <= larder_now_logical(pool->header)) {
+            *tick = larder_own_tick(pool);
+        }
+    } while (!atomic_compare_exchange_weak_explicit(cell, &seen, *tick, memory_order_seq_cst, memory_order_seq_cst));
+    larder_own_note(pool, cell, *tick, seen);
 }
 
-/* Returns the tick that all their cells have reached. */
+/* Returns the first tick: all their cells have reached it, or one that was taken later. */
 static uint64_t raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
 {
-    uint64_t tick = larder_own_tick(pool);
+    uint64_t began = larder_own_tick(pool), tick = began;
     for (size_t i = 0; i < count; i++) {
         _Atomic uint64_t *cells[LARDER_TAG_CELLS];
         larder_tag_cells(pool, tags[i], cells);
         for (uint32_t c = 0; c < LARDER_TAG_CELLS; c++) {
-            raise_cell(pool, cells[c], tick);
+            raise_cell(pool, cells[c], &tick);
         }
     }
-    return tick;
+    return began;
 }
 
 /* model/token.pml: invalidator() */
