@@ -18,14 +18,15 @@ use Larder\Bench\Subject\WorkerFailed;
 final class Clients implements Experiment
 {
     public const RATE = 'operations per second';
-    private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', 'generator share'];
+    private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];
     private const KEYS = 100_000;
     private const COUNTS = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 300];
     private const SIZES = [32, 1_024, 16_384];
     /** Subjects without a server, read by as many processes of PHP as there are clients. */
     private const WITHIN = ['shared-memory', 'apcu-php'];
-    private const CHECKED = [1, 50];
-    private const CHECKS = 5;
+    /** Clients beside redis-benchmark: few, because with many it uses up its processor and measures itself. */
+    private const CHECKED = [1, 2, 3, 50];
+    private const CHECKS = 4;
 
     public function name(): string
     {
@@ -48,7 +49,7 @@ final class Clients implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 62 : 340);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 67 : 345);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -210,12 +211,7 @@ final class Clients implements Experiment
         }
     }
 
-    /**
-     * Our generator and redis-benchmark in turns on the same server; they should agree within ten per cent where
-     * neither of them is what limits the rate.
-     *
-     * @param array<string, array{'resp'|'memcached', Server}> $servers
-     */
+    /** @param array<string, array{'resp'|'memcached', Server}> $servers */
     private function crossCheck(Laboratory $laboratory, Outcome $outcome, LoadGenerator $generator, array $servers): void
     {
         $program = Program::find('redis-benchmark', 'valkey-benchmark');
@@ -227,23 +223,8 @@ final class Clients implements Experiment
         }
         $outcome->titles += ['generator' => 'our generator', 'redis-benchmark' => basename($program)];
         $other = new RedisBenchmark([...$laboratory->placement->client, $program], (int) $server->endpoint()['port'], self::KEYS);
-        for ($block = 0; $block < self::CHECKS; $block++) {
-            foreach (self::CHECKED as $clients) {
-                foreach (['SET' => true, 'GET' => false] as $operation => $isWrite) {
-                    $laboratory->goOn();
-                    $requests = $clients === 1 ? 3_000 : 20_000;
-                    $case = ['operation' => $operation, 'clients' => (string) $clients];
-                    $ours = $generator->items('resp', $server->endpoint(), $isWrite, $clients, $requests, self::KEYS, 32);
-                    $theirs = $other->run($operation, $clients, $requests);
-                    foreach (['generator' => [$ours->rate(), $ours->generatorShare()], 'redis-benchmark' => $theirs] as $name => $seen) {
-                        if ($seen !== null) {
-                            $outcome->measurement($case, 'rate seen by two generators', self::RATE, Direction::HigherIsBetter, $name, columns: ['generator share'])->add(0, $block, $seen[0], $seen[1]);
-                        }
-                    }
-                }
-            }
-        }
-        // redis-benchmark writes values of its own.
+        (new CrossCheck($generator, $other, $server, self::KEYS))->run($outcome, self::CHECKED, self::CHECKS, $laboratory->goOn(...));
+        // redis-benchmark wrote values of its own.
         $this->store($generator, 'resp', $server, 32);
     }
 

@@ -18,7 +18,7 @@ final class Web implements Experiment
     /** Above this share of a processor the generator, not the server, may have set the pace. */
     private const SATURATED = 0.9;
     private const RATE = 'requests per second';
-    private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', 'generator share'];
+    private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];
     /** The two that a promise compares, which are neighbours in every turn and have turns of their own. */
     private const PAIR = ['empty', 'shared-memory'];
     /** The share of the empty script's rate at which latencies are measured: a busy server, not an overloaded one. */
@@ -205,7 +205,7 @@ final class Web implements Experiment
             $theirs = self::wrk([...$laboratory->placement->client, $wrk], "http://127.0.0.1:{$port}{$path}");
             foreach (['generator' => $slice?->rate(), 'wrk' => $theirs] as $subject => $rate) {
                 if ($rate !== null) {
-                    $outcome->measurement($case, 'rate seen by two generators', self::RATE, Direction::HigherIsBetter, $subject)->add(0, $block, $rate);
+                    $outcome->measurement($case, CrossCheck::RATE, self::RATE, Direction::HigherIsBetter, $subject)->add(0, $block, $rate);
                 }
             }
         }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Experiment\CrossCheck;
+use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Subject\Operation;
 
@@ -22,8 +24,6 @@ final readonly class SitePromises
         ['cache-redis', 'redis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over phpredis by hand, get of a map'],
         ['cache-redis-tags', 'redis-script', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over its script by hand, get of a map with tags'],
     ];
-    /** Above this share of a processor a generator measures itself. */
-    private const SATURATED = 0.9;
 
     private function __construct(private Findings $findings) {}
 
@@ -83,12 +83,12 @@ final readonly class SitePromises
     {
         $promises = [];
         $outcome = $this->findings->run->outcome('clients');
-        foreach ($outcome === null ? [] : $this->findings->cases($outcome, 'rate seen by two generators') as $case) {
+        foreach ($outcome === null ? [] : $this->findings->cases($outcome, CrossCheck::RATE) as $case) {
             if ($this->isSaturated($case)) {
                 continue;
             }
             $title = sprintf('the load generator beside redis-benchmark (%s, clients: %s)', $case['operation'] ?? '', $case['clients'] ?? '');
-            $promises[] = Promise::within($title, 'operations per second, ours over theirs', $this->findings->ratio('clients', 'rate seen by two generators', $case, 'generator', 'redis-benchmark'), 0.9, 1.1);
+            $promises[] = Promise::within($title, 'operations per second, ours over theirs', $this->findings->ratio('clients', CrossCheck::RATE, $case, 'generator', 'redis-benchmark'), 0.9, 1.1);
         }
 
         return $promises;
@@ -98,9 +98,8 @@ final readonly class SitePromises
     private function isSaturated(array $case): bool
     {
         foreach (['generator', 'redis-benchmark'] as $subject) {
-            $shares = $this->findings->measurement('clients', 'rate seen by two generators', $case, $subject)?->column('generator share') ?? [];
-            sort($shares);
-            if ($shares !== [] && $shares[intdiv(count($shares), 2)] > self::SATURATED) {
+            $measurement = $this->findings->measurement('clients', CrossCheck::RATE, $case, $subject);
+            if ($measurement !== null && Saturation::isIn($measurement)) {
                 return true;
             }
         }
