@@ -21,7 +21,7 @@ final class Features
             ['files', 'when deleted', 'by the library', 'yes', 'no', 'by the library', 'what the disk holds', 'by the library', 'yes', 'no'],
             ['a PHP file in opcache', 'when opcache restarts', 'no; opcache refuses what is more', 'yes', 'no', 'opcache restarts', 'what opcache holds', 'by the library', 'files yes, opcache no', 'no'],
             ['Redis, Valkey', 'given back', 'for items; the process takes more', 'with a snapshot or a log', 'yes, cluster', 'LRU, LFU, random, TTL, or refuses', '512 MB', 'by the library', 'yes', 'yes'],
-            ['Memcached', 'kept for items of that size', 'for items; the process takes more', 'no', 'by its clients', 'LRU in each class of sizes', '1 MB unless configured', 'by the library', 'yes', 'yes'],
+            ['Memcached', 'kept by the process; pages move between classes of sizes', 'for items; the process takes more', 'with a memory file (-e), since 1.5.18', 'by its clients', 'segmented LRU in each class of sizes', '1 MB unless configured', 'by the library', 'yes', 'yes'],
         ];
     }
 }
