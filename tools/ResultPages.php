@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tools;
 
-use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Report\Advice;
 use Larder\Bench\Report\Claim;
 use Larder\Bench\Report\Comparison;
@@ -13,12 +12,10 @@ use Larder\Bench\Report\Ledger;
 use Larder\Bench\Report\Promise;
 use Larder\Bench\Report\Promises;
 use Larder\Bench\Report\PromiseState;
-use Larder\Bench\Report\Published;
 use Larder\Bench\Report\Quantity;
 use Larder\Bench\Report\Recommendation;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Report\Sources;
-use Larder\Bench\Statistics\Summary;
 
 /** What a recorded run says on the pages of the experiments and of the results. */
 final readonly class ResultPages
@@ -33,11 +30,10 @@ final readonly class ResultPages
     /** The published figures of an experiment beside those of the run. */
     public function experiment(string $name): string
     {
-        $outcome = $this->run->outcome($name);
         $rows = [];
         foreach (Sources::figures() as $figure) {
             if ($figure->experiment === $name) {
-                $rows[] = sprintf('| %s | %s | %s | %s |', $figure->title, Quantity::number($figure->value), $outcome === null ? 'not measured' : $this->measured($outcome, $figure), $figure->unit);
+                $rows[] = sprintf('| %s | %s | %s | %s |', $figure->title, Quantity::number($figure->value), $figure->measuredIn($this->findings), $figure->unit);
             }
         }
         if ($rows === []) {
@@ -56,7 +52,7 @@ final readonly class ResultPages
     }
 
     /**
-     * What follows from the run: advice, claims, promises, losses included.
+     * What follows from the run: a text, losses included, then advice, claims and promises.
      *
      * @param Comparison|null $again two runs of one kind on this machine, if there were two
      */
@@ -64,6 +60,8 @@ final readonly class ResultPages
     {
         return implode("\n", [
             $this->circumstances(),
+            '',
+            ...(new ResultText($this->findings))->lines(),
             '',
             '### Which cache for which site',
             '',
@@ -92,19 +90,6 @@ final readonly class ResultPages
             '',
             ...$this->leftOut(),
         ]) . "\n";
-    }
-
-    private function measured(Outcome $outcome, Published $figure): string
-    {
-        $measurement = $this->findings->measurement($outcome->name, $figure->metric, $figure->case, $figure->subject);
-        $values = $measurement === null ? [] : $measurement->values();
-        if ($measurement === null || $values === []) {
-            return 'not measured';
-        }
-
-        return Quantity::number($figure->factor * ($figure->statistic === null
-            ? $this->findings->median($outcome->name, $measurement)->estimate
-            : Summary::of($values)->toArray()[$figure->statistic] ?? NAN));
     }
 
     private function advice(Advice $advice): string

@@ -43,15 +43,10 @@ final readonly class Conclusions
 
     private function sourcesOwn(): string
     {
-        $rows = '';
-        foreach (['Shopware', 'Magento 1', 'Magento 2'] as $software) {
-            foreach (['small' => 'Redis or NVMe SSDs', 'medium to large' => 'Redis'] as $size => $advice) {
-                $rows .= Markup::row([$software, $size, 'file system', $advice]);
-            }
-        }
+        $rows = implode('', array_map(Markup::row(...), Sources::adviceOfD()));
 
         return '<section id="sources-own"><h2>What source D recommends</h2><p>As published, with its weighting: deletes over writes over '
-            . 'reads. ' . Markup::escape(Sources::D) . '</p>' . Markup::table(['shop software', 'size', 'as delivered', 'recommended'], $rows) . '</section>';
+            . 'reads. ' . Markup::escape(Sources::D) . '</p>' . Markup::table(Sources::HEADINGS_OF_D, $rows) . '</section>';
     }
 
     private function features(): string

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Outcome;
-use Larder\Bench\Statistics\Summary;
 
 /**
  * One HTML file, drawn from a run's JSON alone, that opens without a network.
@@ -117,32 +116,12 @@ final readonly class HtmlReport
             if ($figure->experiment !== $outcome->name) {
                 continue;
             }
-            $rows .= Markup::row([Markup::escape($figure->title), Quantity::number($figure->value), self::measuredHere($findings, $outcome, $figure), Markup::escape($figure->unit)]);
+            $rows .= Markup::row([Markup::escape($figure->title), Quantity::number($figure->value), $figure->measuredIn($findings), Markup::escape($figure->unit)]);
         }
 
         return $rows === '' ? '' : '<h3>Published, and measured here</h3><p>The published figures are those of '
             . Markup::escape(Sources::of($outcome->name)) . '</p>'
             . Markup::table(['', 'published by the source', 'measured here', 'unit'], $rows, true);
-    }
-
-    private static function measuredHere(Findings $findings, Outcome $outcome, Published $figure): string
-    {
-        $measurement = $findings->measurement($outcome->name, $figure->metric, $figure->case, $figure->subject);
-        $values = $measurement === null ? [] : $measurement->values();
-        if ($measurement === null || $values === []) {
-            return 'not measured';
-        }
-        if ($figure->statistic !== null) {
-            return Quantity::number((Summary::of($values)->toArray()[$figure->statistic] ?? NAN) * $figure->factor);
-        }
-        $ours = $findings->median($outcome->name, $measurement);
-
-        return sprintf(
-            '%s [%s … %s]',
-            Quantity::number($ours->estimate * $figure->factor),
-            Quantity::number($ours->low * $figure->factor),
-            Quantity::number($ours->high * $figure->factor),
-        );
     }
 
     private function how(Findings $findings): string

@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\Summary;
+
 /** A figure that somebody else published, and the measurement of ours that re-creates it. */
 final readonly class Published
 {
@@ -23,4 +26,20 @@ final readonly class Published
         public float $factor,
         public ?string $statistic = null,
     ) {}
+
+    /** What the run has beside it, in the published unit: a median with its interval, or the statistic that was published. */
+    public function measuredIn(Findings $findings): string
+    {
+        $measurement = $findings->measurement($this->experiment, $this->metric, $this->case, $this->subject);
+        $values = $measurement === null ? [] : $measurement->values();
+        if ($measurement === null || $values === []) {
+            return 'not measured';
+        }
+        if ($this->statistic !== null) {
+            return Quantity::number((Summary::of($values)->toArray()[$this->statistic] ?? NAN) * $this->factor);
+        }
+        $ours = $findings->median($this->experiment, $measurement);
+
+        return Quantity::interval(new Interval($ours->estimate * $this->factor, $ours->low * $this->factor, $ours->high * $this->factor));
+    }
 }

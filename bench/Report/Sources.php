@@ -42,6 +42,19 @@ final class Sources
         };
     }
 
+    public const HEADINGS_OF_D = ['shop software', 'size', 'as delivered', 'recommended'];
+
+    /** @return list<list<string>> what source D recommends */
+    public static function adviceOfD(): array
+    {
+        $rows = [];
+        foreach (['Shopware', 'Magento 1', 'Magento 2'] as $software) {
+            array_push($rows, [$software, 'small', 'file system', 'Redis or NVMe SSDs'], [$software, 'medium to large', 'file system', 'Redis']);
+        }
+
+        return $rows;
+    }
+
     /** @return list<Published> */
     public static function figures(): array
     {
@@ -68,6 +81,37 @@ final class Sources
         }
 
         return [...$figures, ...self::serializing()];
+    }
+
+    /**
+     * What a source's figures say in terms of each other.
+     *
+     * @return list<array{Published, Published}> the first is divided by the second, both of one experiment and case
+     */
+    public static function comparisons(): array
+    {
+        $pairs = [];
+        $below = [];
+        foreach (self::figures() as $figure) {
+            if ($figure->statistic !== null) {
+                continue;
+            }
+            $case = implode("\n", [$figure->experiment, $figure->metric, ...$figure->case]);
+            if (in_array($figure->subject, ['file-disk', 'empty'], true)) {
+                $below[$case] = $figure;
+            }
+            $pairs[$case][] = $figure;
+        }
+        $comparisons = [];
+        foreach ($below as $case => $one) {
+            foreach ($pairs[$case] as $other) {
+                if ($other !== $one) {
+                    $comparisons[] = [$other, $one];
+                }
+            }
+        }
+
+        return $comparisons;
     }
 
     /**

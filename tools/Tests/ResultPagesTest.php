@@ -26,7 +26,7 @@ final class ResultPagesTest extends TestCase
         $run = (new RunFixture())->gets('hello', 'get', ['none' => 0.0, 'redis-tcp' => 30_000.0])->run();
         $page = (new ResultPages($run))->experiment('gets');
 
-        self::assertStringContainsString("| Redis | 305 | 300 | ms for 10,000 |\n", $page);
+        self::assertStringContainsString("| Redis | 305 | 300 [297 … 303] | ms for 10,000 |\n", $page);
         self::assertStringContainsString("| Memcached | 263 | not measured | ms for 10,000 |\n", $page);
         self::assertStringContainsString('Konstantin Kovshenin', $page);
     }

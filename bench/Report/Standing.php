@@ -1,0 +1,74 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Report;
+
+use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Statistics\Verdict;
+use Larder\Bench\Subject\Family;
+
+/** How shared memory stands against the others in an experiment: every verdict that there is, and every loss among them. */
+final readonly class Standing
+{
+    private const OURS = 'shared-memory';
+    /** A script that asks no cache, and the policy that knows what will be asked for. */
+    private const NO_RIVALS = ['empty', 'Belady (the limit)'];
+
+    /**
+     * @param string $experiment its name
+     * @param list<Loss> $losses by metric and rival
+     */
+    private function __construct(public string $experiment, public int $wins, public int $ties, public int $loses, public array $losses) {}
+
+    /** @return list<self> the experiments in which there was something to compare */
+    public static function all(Findings $findings): array
+    {
+        $standings = array_map(static fn(Outcome $outcome): self => self::in($findings, $outcome), $findings->run->outcomes);
+
+        return array_values(array_filter($standings, static fn(self $standing): bool => $standing->compared() > 0));
+    }
+
+    public function compared(): int
+    {
+        return $this->wins + $this->ties + $this->loses;
+    }
+
+    private static function in(Findings $findings, Outcome $outcome): self
+    {
+        $verdicts = [Verdict::Wins->value => 0, Verdict::Ties->value => 0, Verdict::Loses->value => 0];
+        $compared = [];
+        $losses = [];
+        foreach ($findings->metrics($outcome) as $metric) {
+            foreach ($findings->cases($outcome, $metric) as $case) {
+                foreach ($findings->inCase($outcome, $metric, $case) as $other) {
+                    $rival = $other->subject;
+                    $verdict = self::isRival($findings->run, $rival) ? $findings->verdict($outcome->name, $metric, $case, self::OURS, $rival) : null;
+                    $ratio = $verdict === null ? null : $findings->ratio($outcome->name, $metric, $case, self::OURS, $rival);
+                    if ($verdict === null || $ratio === null) {
+                        continue;
+                    }
+                    $verdicts[$verdict->value]++;
+                    $pair = "{$metric}\n{$rival}";
+                    $compared[$pair] = ($compared[$pair] ?? 0) + 1;
+                    if ($verdict === Verdict::Loses) {
+                        $loss = new Loss($metric, $findings->run->title($rival, $outcome), 1, 1, $ratio, $case);
+                        $losses[$pair] = isset($losses[$pair]) ? $losses[$pair]->with($loss) : $loss;
+                    }
+                }
+            }
+        }
+        foreach ($losses as $pair => $loss) {
+            $losses[$pair] = new Loss($loss->metric, $loss->rival, $loss->cases, $compared[$pair], $loss->ratio, $loss->case);
+        }
+
+        return new self($outcome->name, $verdicts[Verdict::Wins->value], $verdicts[Verdict::Ties->value], $verdicts[Verdict::Loses->value], array_values($losses));
+    }
+
+    /** What is ours is no rival, and neither is what ends with the request or caches nothing. */
+    private static function isRival(Run $run, string $subject): bool
+    {
+        return !str_starts_with($subject, self::OURS) && !str_starts_with($subject, 'cache-') && !in_array($subject, self::NO_RIVALS, true)
+            && ($run->subjects[$subject]['family'] ?? '') !== Family::Yardstick->value;
+    }
+}
