@@ -67,6 +67,12 @@ final class Measurement
         return $index === false ? [] : array_map(floatval(...), array_column($this->samples, $index + 3));
     }
 
+    /** Whether it is a time or a rate, which differs each time it is taken; a count of bytes or items does not. */
+    public function varies(): bool
+    {
+        return str_starts_with($this->unit, 'ns') || str_ends_with($this->unit, 'per second');
+    }
+
     /** @return array<string, mixed> */
     public function toArray(): array
     {

@@ -195,21 +195,37 @@ final class Findings
     {
         $withServer = $this->isServer($one) || $this->isServer($other);
 
-        return $this->floors["{$experiment}\n{$metric}\n" . (int) $withServer] ??= $this->noise($experiment, $metric, $withServer);
+        return $this->floors["{$experiment}\n{$metric}\n" . (int) $withServer] ??= NoiseFloor::of($this->twins($experiment, $metric, $withServer));
     }
 
-    /** @param array<string, string> $case */
+    /** Whether the noise of these was measured: whether one of them ran twice. */
+    public function hasTwins(string $experiment, string $metric, bool $withServer): bool
+    {
+        return $this->twins($experiment, $metric, $withServer) !== [];
+    }
+
+    /**
+     * Null where one of them was not measured, or a time or a rate of it only once: it may be another the next time.
+     *
+     * @param array<string, string> $case
+     */
     public function verdict(string $experiment, string $metric, array $case, string $ours, string $theirs): ?Verdict
     {
         $ratio = $this->ratio($experiment, $metric, $case, $ours, $theirs);
         $measurement = $this->measurement($experiment, $metric, $case, $ours);
+        $other = $this->measurement($experiment, $metric, $case, $theirs);
+        if ($ratio === null || $measurement === null || $other === null) {
+            return null;
+        }
+        $fewest = min(count($measurement->values()), count($other->values()));
 
-        return $ratio === null || $measurement === null
+        return $fewest < 2 && $measurement->varies()
             ? null
             : Verdict::on($ratio, $this->floor($experiment, $metric, $ours, $theirs), $measurement->direction);
     }
 
-    private function noise(string $experiment, string $metric, bool $withServer): NoiseFloor
+    /** @return list<Interval> what subjects differ by from themselves */
+    private function twins(string $experiment, string $metric, bool $withServer): array
     {
         $twins = [];
         foreach ($this->measurements as $measurement) {
@@ -224,7 +240,7 @@ final class Findings
             }
         }
 
-        return NoiseFloor::of($twins);
+        return $twins;
     }
 
     /** @return array<int, array<int, float>> */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Statistics\NoiseFloor;
 
 /**
  * One HTML file, drawn from a run's JSON alone, that opens without a network.
@@ -130,17 +131,15 @@ final readonly class HtmlReport
         $floors = '';
         foreach ($run->outcomes as $outcome) {
             foreach ($findings->metrics($outcome) as $metric) {
-                if (!in_array($outcome->name, ['gets', 'connect'], true) || $metric !== 'time') {
-                    continue;
+                foreach (['apcu-php' => '', 'redis-tcp' => ', where a server takes part'] as $twin => $where) {
+                    if ($findings->hasTwins($outcome->name, $metric, $twin === 'redis-tcp')) {
+                        $share = Quantity::number(100 * $findings->floor($outcome->name, $metric, $twin, $twin)->share);
+                        $floors .= "<li>{$this->text("{$outcome->title}, {$metric}{$where}")}: {$share}&nbsp;%.</li>";
+                    }
                 }
-                $floors .= sprintf(
-                    '<li>%s: %s&nbsp;%% without a server, %s&nbsp;%% with one.</li>',
-                    Markup::escape($outcome->title),
-                    Quantity::number(100 * $findings->floor($outcome->name, $metric, 'apcu-php', 'apcu-php')->share),
-                    Quantity::number(100 * $findings->floor($outcome->name, $metric, 'redis-tcp', 'redis-tcp')->share),
-                );
             }
         }
+        $assumed = Quantity::number(100 * NoiseFloor::ASSUMED);
         $settings = '';
         foreach ($run->settings as $name => $value) {
             $settings .= Markup::row([Markup::escape($name), Markup::escape($value)]);
@@ -152,8 +151,8 @@ final readonly class HtmlReport
             <section id="how"><h2>How it was measured</h2>
             <ul>
             <li>Each subject runs in fresh processes of its own. All subjects take turns, a block of each in a random order, so that whatever slows the machine for a while slows all of them.</li>
-            <li>A comparison is the median ratio of paired blocks with a 95&nbsp;% interval, bootstrapped over processes and over the blocks in each. A verdict needs the whole interval to lie beyond the noise floor; everything else ties.</li>
-            <li>The noise floor is what a subject differs by from itself when it runs twice side by side (the 95th percentile over all cases, at least 1&nbsp;%): <ul>{$floors}</ul></li>
+            <li>A comparison is the median ratio of paired blocks with a 95&nbsp;% interval, bootstrapped over processes and over the blocks in each; of fewer than six samples of one process it is Student's, of the logarithms. A verdict needs the whole interval to lie beyond the noise floor; everything else ties.</li>
+            <li>The noise floor is what a subject differs by from itself when it runs twice side by side (the 95th percentile over all cases, at least 1&nbsp;%): <ul>{$floors}</ul>Where no subject ran twice, {$assumed}&nbsp;% is assumed. A time or a rate that was taken once has no verdict.</li>
             <li>The empty loop is measured like a subject and subtracted from the times of reads and writes; the JSON has the times as they were taken. Processor times are shown as they were taken, the loop and, for the client, the making of keys included.</li>
             <li>Every value read is compared with what was written, outside the timed region.</li>
             <li>Placement: {$this->text($run->placement)}.</li>

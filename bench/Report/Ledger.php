@@ -74,7 +74,7 @@ final readonly class Ledger
     {
         $get = self::clients('GET');
         $set = self::clients('SET');
-        $floor = new NoiseFloor(0.05);
+        $floor = new NoiseFloor(NoiseFloor::ASSUMED);
         $occupied = fn(string $store, string $after): ?Interval => $this->value('memory', 'memory occupied', ['limit' => '64 MiB', 'after' => $after], $store);
         $limit = 64 << 20;
 
@@ -98,7 +98,7 @@ final readonly class Ledger
     private function ofD(): array
     {
         $case = $this->onlyCase('tags', 'reads');
-        $floor = new NoiseFloor(0.05);
+        $floor = new NoiseFloor(NoiseFloor::ASSUMED);
         $ratio = fn(string $metric, string $above, string $below): ?Interval => $this->ratio('tags', $metric, $case, $above, $below);
 
         return [

@@ -19,7 +19,7 @@ use Larder\Bench\Statistics\Verdict;
 final readonly class Recommendation
 {
     /** Between the sums of two subjects, unless a floor was measured that is higher. */
-    private const FLOOR = 0.05;
+    private const FLOOR = NoiseFloor::ASSUMED;
 
     /** Of one request: experiment, metric, case, how often. */
     private const SITES = [

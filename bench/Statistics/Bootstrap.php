@@ -12,7 +12,7 @@ use Random\Randomizer;
  *
  * The bootstrap has two levels (Davison and Hinkley, Bootstrap Methods and their Application, 3.8): first processes are
  * drawn with replacement, then samples within each of them, because the samples of one process share its memory layout
- * and its luck. The interval is that of the percentiles.
+ * and its luck. The interval is that of the percentiles. Where there is one level with few samples, it is Student's.
  */
 final class Bootstrap
 {
@@ -25,6 +25,11 @@ final class Bootstrap
      */
     public static function median(array $processes): Interval
     {
+        $samples = array_merge(...$processes);
+        // One process, or one sample of each: there is one level only, and few samples in it.
+        if (count($samples) < FewSamples::ENOUGH && (count($processes) === 1 || count($processes) === count($samples))) {
+            return FewSamples::median($samples);
+        }
         $random = new Randomizer(new Xoshiro256StarStar(20_251));
         $medians = [];
         for ($i = 0; $i < self::RESAMPLES; $i++) {
@@ -33,7 +38,7 @@ final class Bootstrap
         sort($medians);
 
         return new Interval(
-            self::middle(array_merge(...$processes)),
+            self::middle($samples),
             Summary::percentile($medians, 0.025),
             Summary::percentile($medians, 0.975),
         );

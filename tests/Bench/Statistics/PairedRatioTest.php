@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Statistics;
 
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Statistics\FewSamples;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\PairedRatio;
@@ -23,6 +24,11 @@ final class PairedRatioTest extends TestCase
     #[TestWith([3, 4, 0.03])]
     #[TestWith([5, 5, 0.03])]
     #[TestWith([4, 34, 0.01])]
+    #[TestWith([1, 3, 0.0])]
+    #[TestWith([1, 4, 0.0])]
+    #[TestWith([1, 5, 0.0])]
+    #[TestWith([2, 1, 0.0])]
+    #[TestWith([2, 5, 0.03])]
     public function testTheIntervalCoversTheTruthAboutAsOftenAsItSays(int $processes, int $blocks, float $luck): void
     {
         $noise = new Noise(11);
@@ -32,35 +38,55 @@ final class PairedRatioTest extends TestCase
             $covered += (int) self::ratio($one, $other)->contains(1.3);
         }
 
-        self::assertGreaterThanOrEqual(0.89 * self::RUNS, $covered);
+        self::assertGreaterThanOrEqual(0.87 * self::RUNS, $covered);
+        if ($processes * $blocks < FewSamples::ENOUGH) {
+            return;
+        }
         // An interval that always covers would say nothing; neither may it be much wider than it must.
         [$one, $other] = $noise->blocks(1.3, $processes, $blocks, $luck);
         $interval = self::ratio($one, $other);
         self::assertLessThan(1.0 / sqrt($processes * $blocks), $interval->high - $interval->low);
     }
 
-    public function testAPlantedDifferenceOfFivePerCentIsFound(): void
+    /**
+     * A turn's two blocks differ by 7 % here, as they do in `gets`. What is found is as small as so many blocks allow: with
+     * those of the profiles, 5 % is found in every third run, and with those of `web` in almost every one.
+     */
+    #[TestWith([3, 4, 1.05, 0.2])]
+    #[TestWith([5, 5, 1.05, 0.3])]
+    #[TestWith([4, 34, 1.05, 0.9])]
+    #[TestWith([8, 20, 1.05, 0.9])]
+    #[TestWith([3, 4, 1.15, 0.9])]
+    #[TestWith([5, 5, 1.1, 0.9])]
+    #[TestWith([2, 5, 1.2, 0.9])]
+    #[TestWith([1, 4, 1.4, 0.9])]
+    public function testAPlantedDifferenceIsFoundAsOftenAsSoManyBlocksAllow(int $processes, int $blocks, float $ratio, float $share): void
     {
         $noise = new Noise(12);
         $found = 0;
         for ($run = 0; $run < self::RUNS; $run++) {
-            [$one, $other] = $noise->blocks(1.05, 8, 20);
+            [$one, $other] = $noise->blocks($ratio, $processes, $blocks);
             $found += (int) (Verdict::on(self::ratio($one, $other), new NoiseFloor(0.01), Direction::LowerIsBetter) === Verdict::Loses);
         }
 
-        self::assertGreaterThanOrEqual(0.9 * self::RUNS, $found);
+        self::assertGreaterThanOrEqual($share * self::RUNS, $found);
     }
 
-    public function testAPlantedDifferenceOfNothingIsATie(): void
+    #[TestWith([1, 3])]
+    #[TestWith([1, 4])]
+    #[TestWith([3, 4])]
+    #[TestWith([5, 5])]
+    #[TestWith([8, 20])]
+    public function testAPlantedDifferenceOfNothingIsATie(int $processes, int $blocks): void
     {
         $noise = new Noise(13);
         $ties = 0;
         for ($run = 0; $run < self::RUNS; $run++) {
-            [$one, $other] = $noise->blocks(1.0, 8, 20);
+            [$one, $other] = $noise->blocks(1.0, $processes, $blocks);
             $ties += (int) (Verdict::on(self::ratio($one, $other), new NoiseFloor(0.01), Direction::LowerIsBetter) === Verdict::Ties);
         }
 
-        self::assertGreaterThanOrEqual(0.97 * self::RUNS, $ties);
+        self::assertGreaterThanOrEqual(0.95 * self::RUNS, $ties);
     }
 
     public function testADisturbanceOfBothSubjectsCancelsOut(): void
@@ -101,7 +127,7 @@ final class PairedRatioTest extends TestCase
         $twins = array_map(static fn(float $ratio): Interval => new Interval($ratio, $ratio, $ratio), [1.0, 1.08, 1 / 1.1, 1.02]);
 
         self::assertEqualsWithDelta(0.097, NoiseFloor::of($twins)->share, 0.0001);
-        self::assertSame(0.01, NoiseFloor::of([])->share);
+        self::assertSame(NoiseFloor::ASSUMED, NoiseFloor::of([])->share, 'where nothing ran twice');
         self::assertSame(0.01, NoiseFloor::of([new Interval(1.001, 1.0, 1.002)])->share);
     }
 

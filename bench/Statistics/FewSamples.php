@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Statistics;
+
+/**
+ * The interval of so few samples that a bootstrap cannot have one: at its widest it reaches from the least to the
+ * greatest, and of three samples that holds the median in 75 of 100 cases, of five in 94.
+ *
+ * It is Student's (The Probable Error of a Mean, Biometrika 1908), of the logarithms: what times and rates are
+ * disturbed by multiplies them.
+ */
+final class FewSamples
+{
+    /** From here on the least and the greatest are far enough apart: 1 - 2 / 2^6 is 97 %. */
+    public const ENOUGH = 6;
+    /** The 97.5th percentile of Student's distribution, by the samples that the spread was taken from. */
+    private const T = [2 => 12.706, 3 => 4.303, 4 => 3.182, 5 => 2.776];
+
+    /** @param non-empty-list<float> $samples fewer than ENOUGH; a single one has no interval and is returned as its own */
+    public static function median(array $samples): Interval
+    {
+        $middle = Bootstrap::middle($samples);
+        $t = self::T[count($samples)] ?? 0.0;
+        // What may be nothing is a count or a share, which is not multiplied by anything.
+        $isPositive = min($samples) > 0;
+        $summary = Summary::of($isPositive ? array_map(log(...), $samples) : $samples);
+        $half = $t * $summary->stdev / sqrt(count($samples));
+
+        return $isPositive
+            ? new Interval($middle, exp($summary->mean - $half), exp($summary->mean + $half))
+            : new Interval($middle, $summary->mean - $half, $summary->mean + $half);
+    }
+}
