@@ -47,10 +47,15 @@ final readonly class Claim
         });
     }
 
-    /** The claim is that this figure is no more than the bound. */
+    /** The claim is that this figure is no more than the bound; an interval on both sides of it does not tell. */
     public static function atMost(string $source, string $claim, string $figure, ?Interval $found, float $bound): self
     {
-        return new self($source, $claim, $figure, $found, $found === null ? ClaimState::NotMeasured : ($found->estimate <= $bound ? ClaimState::Agrees : ClaimState::Disagrees));
+        return new self($source, $claim, $figure, $found, match (true) {
+            $found === null => ClaimState::NotMeasured,
+            $found->high <= $bound => ClaimState::Agrees,
+            $found->low > $bound => ClaimState::Disagrees,
+            default => ClaimState::Tie,
+        });
     }
 
     /** Nothing in this benchmark measures it. */

@@ -30,16 +30,31 @@ final readonly class Ledger
     {
         $hello = self::gets('hello', Operation::Get);
         $connect = self::gets('hello', Operation::Connect);
-        $web = ['value' => 'hello', 'keep-alive' => 'off', 'concurrency' => '1'];
 
         return [
             Claim::about('A', 'files are about three times as fast as Redis in one request', 'time of a get, Redis over TCP over files', $this->ratio('gets', 'time', $hello, 'redis-tcp', 'file-disk'), 3),
             Claim::about('A', 'files are about three times as fast as Memcached in one request', 'time of a get, Memcached over TCP over files', $this->ratio('gets', 'time', $hello, 'memcached-tcp', 'file-disk'), 3),
             Claim::about('A', 'with connections, files are about ten times as fast as Redis', 'time to connect, get and close, Redis over TCP over files', $this->ratio('connect', 'time', $connect, 'redis-tcp', 'file-disk'), 10),
-            Claim::about('A', 'files give about 50 % more requests through the web server', 'requests per second, files over Redis', $this->ratio('web', 'requests per second', $web, 'file', 'redis'), 1.5),
-            Claim::above('A', 'on one server, files beat servers', 'time of a get, Redis over a Unix socket over files', $this->ratio('gets', 'time', $hello, 'redis-unix', 'file-disk'), $this->floor('gets', 'redis-unix', 'file-disk')),
+            Claim::about('A', 'with connections, files are about ten times as fast as Memcached', 'time to connect, get and close, Memcached over TCP over files', $this->ratio('connect', 'time', $connect, 'memcached-tcp', 'file-disk'), 10),
+            ...$this->requestsOfA(),
+            Claim::above('A', 'on one server, files beat Redis', 'time of a get, Redis over a Unix socket over files', $this->ratio('gets', 'time', $hello, 'redis-unix', 'file-disk'), $this->floor('gets', 'redis-unix', 'file-disk')),
+            Claim::above('A', 'on one server, files beat Memcached', 'time of a get, Memcached over a Unix socket over files', $this->ratio('gets', 'time', $hello, 'memcached-unix', 'file-disk'), $this->floor('gets', 'memcached-unix', 'file-disk')),
             Claim::above('A', 'the kernel\'s page cache keeps files in memory, and that is why they are fast', 'time of a read, with nothing of it in the page cache over all of it', $this->between('cold', 'time of a read', ['the page cache' => 'has nothing of it'], 'files', ['the page cache' => 'has all of it'], 'files'), new NoiseFloor(0.05)),
         ];
+    }
+
+    /** @return list<Claim> one request at a time and fifty, against both servers */
+    private function requestsOfA(): array
+    {
+        $claims = [];
+        foreach (['1', '50'] as $concurrency) {
+            foreach (['redis' => 'Redis', 'memcached' => 'Memcached'] as $script => $title) {
+                $ratio = $this->ratio('web', 'requests per second', ['value' => 'hello', 'keep-alive' => 'off', 'concurrency' => $concurrency], 'file', $script);
+                $claims[] = Claim::about('A', "files give about 50 % more requests through the web server than {$title}, {$concurrency} at a time", "requests per second, files over {$title}", $ratio, 1.5);
+            }
+        }
+
+        return $claims;
     }
 
     /** @return list<Claim> */
@@ -54,11 +69,13 @@ final readonly class Ledger
 
         return [
             Claim::atMost('B', 'APCu has about 4,096 slots', 'items of 20 bytes that APCu holds in 64 MiB', $items === null ? null : $this->findings->median('memory', $items), 4_096 * 1.5),
+            Claim::unmeasured('B', 'APCu has typically 32 MB', 'it is what apc.shm_size is unless set, which every run here sets'),
             Claim::above('B', 'APCu is the fastest of the object caches: faster than SQLite', 'time of a get of the options, SQLite over APCu', $this->ratio('gets', 'time', $options, 'sqlite', $apcu), $this->floor('gets', 'sqlite', $apcu)),
             Claim::above('B', 'APCu is the fastest of the object caches: faster than Redis', 'time of a get of the options, Redis over a Unix socket over APCu', $this->ratio('gets', 'time', $options, 'redis-unix', $apcu), $this->floor('gets', 'redis-unix', $apcu)),
             Claim::above('B', 'levels of APCu and SQLite, written through, might work: faster reads than SQLite alone', 'time of a get of the options, SQLite over SQLite behind APCu', $this->ratio('gets', 'time', $options, 'sqlite', 'sqlite-apcu'), $this->floor('gets', 'sqlite', 'sqlite-apcu')),
             Claim::above('B', 'igbinary explains some of the gain', 'time to unserialise the options, PHP over igbinary', $this->ratio('serializers', 'time', $fetch, 'php+none', 'igbinary+none'), new NoiseFloor(0.05)),
-            Claim::above('B', 'round trips dominate Redis and Memcached', 'time of a get of a short text, one by one over a hundred a pipeline; above 2, most of it is the round trip', $this->ratio('gets', 'time', self::gets('hello', Operation::Get), 'redis-unix', 'redis-pipeline'), $this->floor('gets', 'redis-unix', 'redis-pipeline'), 2.0),
+            Claim::above('B', 'round trips dominate Redis', 'time of a get of a short text, one by one over a hundred a pipeline; above 2, most of it is the round trip', $this->ratio('gets', 'time', self::gets('hello', Operation::Get), 'redis-unix', 'redis-pipeline'), $this->floor('gets', 'redis-unix', 'redis-pipeline'), 2.0),
+            Claim::unmeasured('B', 'round trips dominate Memcached', 'no subject asks Memcached for many items at once'),
             Claim::above('B', 'gzdeflate is very slow on large objects', 'time to store the options, with gzdeflate over without; above 5 is taken for very slow', $this->ratio('serializers', 'time', $store, 'igbinary+zlib', 'igbinary+none'), new NoiseFloor(0.05), 5.0),
             Claim::unmeasured('B', 'the SQLite Object Cache gives 36 % more page views, Redis 25 % (14 % by its own figures), a remote Redis 14 % fewer', $wordpress),
             Claim::unmeasured('B', 'a transient is set, got and deleted in 396, 60 and 349 µs with SQLite, in 22, 6 and 4 µs with APCu', $wordpress),
@@ -79,9 +96,11 @@ final readonly class Ledger
         $limit = 64 << 20;
 
         return [
-            Claim::above('C', 'Redis is ahead of Memcached at 32 bytes', 'GETs of 50 clients, Redis over Memcached with one thread', $this->ratio('clients', 'rate', $get, 'redis', 'memcached-1'), $floor),
+            Claim::above('C', 'Redis is ahead of Memcached at 32 bytes, reading', 'GETs of 50 clients, Redis over Memcached with one thread', $this->ratio('clients', 'rate', $get, 'redis', 'memcached-1'), $floor),
+            Claim::above('C', 'Redis is ahead of Memcached at 32 bytes, writing', 'SETs of 50 clients, Redis over Memcached with one thread', $this->ratio('clients', 'rate', $set, 'redis', 'memcached-1'), $floor),
             Claim::above('C', 'Memcached sets faster than it gets', 'operations of 50 clients, SETs over GETs of Memcached with one thread', $this->between('clients', 'rate', $set, 'memcached-1', $get, 'memcached-1'), $floor),
-            Claim::above('C', 'both are limited by the processor only', 'processors that Redis used at the rate of 50 clients; above 0.9 is taken for a full one', $this->busy($get, 'redis'), new NoiseFloor(0.0), 0.9),
+            Claim::above('C', 'Redis is limited by the processor only', 'processors that Redis used at the rate of 50 clients; above 0.9 is taken for a full one', $this->busy($get, 'redis'), new NoiseFloor(0.0), 0.9),
+            Claim::above('C', 'Memcached is limited by the processor only', 'processors that Memcached with one thread used at the rate of 50 clients; above 0.9 is taken for a full one', $this->busy($get, 'memcached-1'), new NoiseFloor(0.0), 0.9),
             Claim::unmeasured('C', 'Redis takes more packets a second', 'packets are not counted'),
             Claim::above('C', 'Redis gives unused memory back', 'memory of Redis after writing twice what fits, over that after flushing; above 1.5 it has given some back', self::over($occupied('redis', 'writing twice what fits'), $occupied('redis', 'flushing')), new NoiseFloor(0.0), 1.5),
             Claim::atMost('C', 'Memcached does not give unused memory back', 'memory of Memcached after writing twice what fits, over that after flushing', self::over($occupied('memcached', 'writing twice what fits'), $occupied('memcached', 'flushing')), 1.1),
@@ -104,11 +123,30 @@ final readonly class Ledger
         return [
             Claim::above('D', 'reads are fastest from files', 'reads per second, tag files over tag sets in Redis', $ratio('reads', 'tag-files', 'tag-sets'), $floor),
             Claim::above('D', 'reads are fastest from files, faster than from Memcached in two levels', 'reads per second, tag files over Memcached over tag sets', $ratio('reads', 'tag-files', 'memcached-tag-sets'), $floor),
+            Claim::above('D', 'reads are fastest from files, faster than from Memcached in front of them', 'reads per second, tag files over Memcached over tag files', $ratio('reads', 'tag-files', 'memcached-tag-files'), $floor),
             Claim::about('D', 'writes are faster to Redis by a little', 'writes per second, tag sets in Redis over tag files', $ratio('writes', 'tag-sets', 'tag-files'), 1.2),
             Claim::above('D', 'deletes by tag are fastest in Redis by far', 'cleans per second, tag sets in Redis over tag files; above 10 is taken for by far', $ratio('cleans by tag', 'tag-sets', 'tag-files'), $floor, 10.0),
-            Claim::above('D', 'Memcached in two levels is not worth it', 'cleans per second, tag sets in Redis alone over Memcached over them', $ratio('cleans by tag', 'tag-sets', 'memcached-tag-sets'), $floor),
+            ...$this->twoLevels($case),
             Claim::unmeasured('D', 'deletes and writes matter most, because every purchase invalidates', 'it is a weighting, which the recommendation uses'),
         ];
+    }
+
+    /**
+     * Whether Memcached makes anything faster that lies in front of another store.
+     *
+     * @param array<string, string> $case
+     * @return list<Claim>
+     */
+    private function twoLevels(array $case): array
+    {
+        $claims = [];
+        foreach (['tag-sets' => 'Redis', 'tag-files' => 'files'] as $design => $title) {
+            foreach (['reads', 'writes', 'cleans by tag'] as $metric) {
+                $claims[] = Claim::above('D', "Memcached in two levels is not worth it: {$metric}, in front of {$title}", "{$metric} per second, {$title} alone over Memcached in front of it", $this->ratio('tags', $metric, $case, $design, "memcached-{$design}"), new NoiseFloor(0.05));
+            }
+        }
+
+        return $claims;
     }
 
     /** @param array<string, string> $case */

@@ -11,6 +11,7 @@ use Larder\Bench\Report\Ledger;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
@@ -78,6 +79,94 @@ final class LedgerTest extends TestCase
 
         self::assertSame(ClaimState::Disagrees, $claim->state);
         self::assertEqualsWithDelta(0.9, $claim->found?->estimate, 1e-9);
+    }
+
+    /**
+     * Claims of one ratio: the case it is of, what stands above and below, and a ratio that agrees and one that does not.
+     *
+     * @return iterable<string, array{string, string, array<string, string>, string, string, float, float}>
+     */
+    public static function ratios(): iterable
+    {
+        $hello = ['value' => 'hello', 'operation' => 'get', 'keys' => 'one hot key'];
+        $options = [...$hello, 'value' => 'alloptions'];
+        $connect = [...$hello, 'operation' => 'connect, get, close'];
+        $items = ['items' => '5,000'];
+        $get = ['operation of the clients' => 'GET', 'requests' => '10,000', 'clients' => '50'];
+        yield 'files are about three times as fast as Memcached in one request' => ['gets', 'time', $hello, 'memcached-tcp', 'file-disk', 3.0, 9.0];
+        yield 'on one server, files beat Redis' => ['gets', 'time', $hello, 'redis-unix', 'file-disk', 2.0, 0.5];
+        yield 'on one server, files beat Memcached' => ['gets', 'time', $hello, 'memcached-unix', 'file-disk', 2.0, 0.5];
+        yield 'with connections, files are about ten times as fast as Redis' => ['connect', 'time', $connect, 'redis-tcp', 'file-disk', 12.0, 30.0];
+        yield 'with connections, files are about ten times as fast as Memcached' => ['connect', 'time', $connect, 'memcached-tcp', 'file-disk', 8.0, 2.0];
+        foreach (['1', '50'] as $concurrency) {
+            $case = ['value' => 'hello', 'keep-alive' => 'off', 'concurrency' => $concurrency];
+            yield "files give about 50 % more requests through the web server than Redis, {$concurrency} at a time" => ['web', 'requests per second', $case, 'file', 'redis', 1.6, 0.9];
+            yield "files give about 50 % more requests through the web server than Memcached, {$concurrency} at a time" => ['web', 'requests per second', $case, 'file', 'memcached', 1.4, 3.0];
+        }
+        yield 'APCu is the fastest of the object caches: faster than SQLite' => ['gets', 'time', $options, 'sqlite', 'apcu-php', 2.0, 0.5];
+        yield 'APCu is the fastest of the object caches: faster than Redis' => ['gets', 'time', $options, 'redis-unix', 'apcu-php', 2.0, 0.5];
+        yield 'levels of APCu and SQLite, written through, might work: faster reads than SQLite alone' => ['gets', 'time', $options, 'sqlite', 'sqlite-apcu', 2.0, 0.5];
+        yield 'round trips dominate Redis' => ['gets', 'time', $hello, 'redis-unix', 'redis-pipeline', 3.0, 1.5];
+        yield 'igbinary explains some of the gain' => ['serializers', 'time', ['value' => 'alloptions', 'direction' => 'fetch'], 'php+none', 'igbinary+none', 1.3, 0.9];
+        yield 'gzdeflate is very slow on large objects' => ['serializers', 'time', ['value' => 'alloptions', 'direction' => 'store'], 'igbinary+zlib', 'igbinary+none', 6.0, 4.0];
+        yield 'Redis is ahead of Memcached at 32 bytes, reading' => ['clients', 'rate', $get, 'redis', 'memcached-1', 1.2, 0.8];
+        yield 'Redis is ahead of Memcached at 32 bytes, writing' => ['clients', 'rate', [...$get, 'operation of the clients' => 'SET'], 'redis', 'memcached-1', 1.2, 0.8];
+        yield 'what evicts by LFU or LRU keeps what is needed' => ['full', 'hit ratio over time', ['limit' => '16 MiB'], 'redis-allkeys-lru', 'redis-allkeys-random', 1.2, 0.8];
+        yield 'reads are fastest from files, faster than from Memcached in two levels' => ['tags', 'reads', $items, 'tag-files', 'memcached-tag-sets', 1.2, 0.8];
+        yield 'reads are fastest from files, faster than from Memcached in front of them' => ['tags', 'reads', $items, 'tag-files', 'memcached-tag-files', 1.2, 0.8];
+        foreach (['reads', 'writes', 'cleans by tag'] as $metric) {
+            foreach (['tag-sets' => 'Redis', 'tag-files' => 'files'] as $design => $title) {
+                yield "Memcached in two levels is not worth it: {$metric}, in front of {$title}" => ['tags', $metric, $items, $design, "memcached-{$design}", 1.2, 0.8];
+            }
+        }
+    }
+
+    /** @param array<string, string> $case */
+    #[DataProvider('ratios')]
+    public function testAClaimOfARatioAgreesWhereTheRatioIsAsClaimed(string $experiment, string $metric, array $case, string $above, string $below, float $agrees, float $disagrees): void
+    {
+        foreach ([[$agrees, ClaimState::Agrees], [$disagrees, ClaimState::Disagrees]] as [$ratio, $state]) {
+            $fixture = new RunFixture();
+            // What evicts and what two levels hold is looked for where these were measured.
+            foreach (['tags' => 'reads', 'full' => 'hit ratio over time'] as $first => $its) {
+                if ($first === $experiment && $its !== $metric) {
+                    $fixture->add($first, $case, $its, Direction::HigherIsBetter, 'another', 1.0);
+                }
+            }
+            $fixture->add($experiment, $case, $metric, Direction::LowerIsBetter, $below, 1000.0)->add($experiment, $case, $metric, Direction::LowerIsBetter, $above, 1000.0 * $ratio);
+            $claim = self::claim($fixture, (string) $this->dataName());
+
+            self::assertSame($state, $claim->state);
+            self::assertEqualsWithDelta($ratio, $claim->found?->estimate, 1e-9);
+        }
+    }
+
+    #[TestWith([1.1, ClaimState::Agrees])]
+    #[TestWith([4.0, ClaimState::Agrees])]
+    #[TestWith([400.0, ClaimState::Disagrees])]
+    public function testTheSlotsOfApcuAreItsItems(float $thousands, ClaimState $state): void
+    {
+        $fixture = (new RunFixture())->add('memory', ['limit' => '64 MiB', 'key' => '20 bytes', 'value' => '20 bytes'], 'items', Direction::HigherIsBetter, 'apcu', 1000 * $thousands);
+
+        self::assertSame($state, self::claim($fixture, 'APCu has about 4,096 slots')->state);
+    }
+
+    public function testThePageCacheIsWhyFilesAreFastWhenTheyAreSlowWithoutIt(): void
+    {
+        foreach ([[1000.0, ClaimState::Agrees], [100.0, ClaimState::Tie], [50.0, ClaimState::Disagrees]] as [$cold, $state]) {
+            $fixture = (new RunFixture())
+                ->add('cold', ['the page cache' => 'has all of it'], 'time of a read', Direction::LowerIsBetter, 'files', 100.0)
+                ->add('cold', ['the page cache' => 'has nothing of it'], 'time of a read', Direction::LowerIsBetter, 'files', $cold);
+
+            self::assertSame($state, self::claim($fixture, 'the kernel\'s page cache keeps files in memory, and that is why they are fast')->state);
+        }
+    }
+
+    public function testAnIntervalOnBothSidesOfABoundDoesNotTell(): void
+    {
+        self::assertSame(ClaimState::Tie, Claim::atMost('A', 'x', 'y', new Interval(0.9, 0.8, 1.1), 1.0)->state);
+        self::assertSame(ClaimState::Agrees, Claim::atMost('A', 'x', 'y', new Interval(0.9, 0.8, 1.0), 1.0)->state);
+        self::assertSame(ClaimState::Disagrees, Claim::atMost('A', 'x', 'y', new Interval(1.2, 1.1, 1.3), 1.0)->state);
     }
 
     public function testValkeySpeaksForRedisWhereOnlyValkeyWasMeasured(): void
