@@ -48,14 +48,19 @@ final class Overfill implements Task
         $lost = 0.0;
         $end = hrtime(true) + $arguments->int('milliseconds') * 1_000_000;
         $half = hrtime(true) + $arguments->int('milliseconds') * 500_000;
+        $values = array_map(static fn(int $size): string => str_repeat('v', $size), self::SIZES);
         while ($done < $operations && hrtime(true) < $end) {
             // The second half of the operations or of the time, whichever comes first.
-            $value = str_repeat('v', self::SIZES[$done * 2 >= $operations || hrtime(true) > $half ? 1 : 0]);
+            $value = $values[$done * 2 >= $operations || hrtime(true) > $half ? 1 : 0];
             $hits = 0;
             for ($read = 0; $read < self::BUCKET; $read++) {
                 $key = 'key-' . $ranks[($done + $read) % count($ranks)];
                 $found = $store->get($key);
                 if ($found !== null) {
+                    // Only sets are timed here, so that every read can be checked.
+                    if (!in_array($found, $values, true)) {
+                        throw new \UnexpectedValueException("The store returned something else for {$key} than was stored: its figures would be worth nothing.");
+                    }
                     $hits++;
                     continue;
                 }

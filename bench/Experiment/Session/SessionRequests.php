@@ -50,6 +50,11 @@ final class SessionRequests implements Task
                 }
                 $found["{$what} {$block}"] = (hrtime(true) - $begin) / $operations;
             }
+            // Out of the time: each session is whose it was, with what was put into it.
+            for ($session = 0; $session < self::SESSIONS; $session++) {
+                $this->request(sprintf('known%08d', $session), 'check', $session);
+            }
+            $this->request(sprintf('new%08dblock%08d', $operations - 1, $block), 'check', $operations - 1);
         }
 
         return $found;
@@ -73,14 +78,20 @@ final class SessionRequests implements Task
             throw new \RuntimeException('A session could not be started.');
         }
         if ($what === 'write') {
-            $_SESSION = ['visitor' => $number, 'cart' => array_fill(0, 20, ['sku' => 'JAR-17', 'quantity' => 1, 'price' => 24.5]), 'count' => 0];
-        } elseif (!isset($_SESSION['cart'])) {
-            throw new \UnexpectedValueException("The session {$id} is not there any more: its figures would be worth nothing.");
+            $_SESSION = ['visitor' => $number, 'cart' => self::cart(), 'count' => 0];
+        } elseif (!isset($_SESSION['cart']) || ($what === 'check' && ($_SESSION['visitor'] !== $number || $_SESSION['cart'] !== self::cart()))) {
+            throw new \UnexpectedValueException("The session {$id} is not there any more, or not what was stored: its figures would be worth nothing.");
         }
         if ($what === 'change') {
             $_SESSION['count'] = (is_int($_SESSION['count']) ? $_SESSION['count'] : 0) + 1;
         }
         session_write_close();
+    }
+
+    /** @return non-empty-list<array{sku: string, quantity: int, price: float}> */
+    private static function cart(): array
+    {
+        return array_fill(0, 20, ['sku' => 'JAR-17', 'quantity' => 1, 'price' => 24.5]);
     }
 
     /**

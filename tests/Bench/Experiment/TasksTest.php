@@ -11,7 +11,9 @@ use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Interrupted;
 use Larder\Bench\Experiment\LoadGenerator;
 use Larder\Bench\Experiment\Overfill;
+use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\Report\Fields;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\WorkerFailed;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -72,21 +74,45 @@ final class TasksTest extends TestCase
         });
     }
 
-    public function testSessionsOfFilesLoseNoChange(): void
+    /** @param array<string, string> $settings */
+    private static function sessions(array $settings = []): Fields
     {
         $directory = FileSystem::inMemory() . '/larder-sessions-' . bin2hex(random_bytes(6));
         mkdir($directory, 0o700);
         try {
-            $found = ChildProcess::run('sessions', SessionRequests::class, ['handler' => 'files', 'endpoint' => '', 'operations' => 5, 'blocks' => 1, 'milliseconds' => 100], [
-                'session.use_cookies' => '0', 'session.cache_limiter' => '', 'session.save_handler' => 'files', 'session.save_path' => $directory,
+            return ChildProcess::run('sessions', SessionRequests::class, ['handler' => 'files', 'endpoint' => '', 'operations' => 5, 'blocks' => 1, 'milliseconds' => 100], [
+                'session.use_cookies' => '0', 'session.cache_limiter' => '', 'session.save_handler' => 'files', 'session.save_path' => $directory, ...$settings,
             ]);
         } finally {
             FileSystem::remove($directory);
         }
+    }
+
+    public function testASessionThatComesBackAnotherHasNoFigures(): void
+    {
+        $this->expectException(WorkerFailed::class);
+        $this->expectExceptionMessage('or not what was stored');
+        // A price of 24.5 does not survive being written with one digit.
+        self::sessions(['serialize_precision' => '1']);
+    }
+
+    public function testSessionsOfFilesLoseNoChange(): void
+    {
+        $found = self::sessions();
 
         self::assertSame(0, $found->int('lost'));
         self::assertGreaterThan(0, $found->int('changes'));
         self::assertGreaterThan(0.0, $found->float('read 0'));
+    }
+
+    public function testAFullStoreThatReturnsAWrongValueHasNoFigures(): void
+    {
+        $pool = 'bench-' . bin2hex(random_bytes(6));
+        RawStores::open(RawStores::SHARED_MEMORY, $pool, 8, null)->set('key-1', 'nobody stored this');
+
+        $this->expectException(WorkerFailed::class);
+        $this->expectExceptionMessage('returned something else for key-1 than was stored');
+        ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => $pool, 'megabytes' => 8, 'operations' => 1_000, 'milliseconds' => 60_000, 'ttl' => 0]);
     }
 
     public function testAFullPoolGoesOnHitting(): void
