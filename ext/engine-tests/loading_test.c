@@ -176,6 +176,34 @@ TEST(nobody_comes, "if whoever was to load the snapshot dies before it began, it
     expect_fills(pool);
 }
 
+static pid_t loader;
+
+static void save_and_begin_to_load(void)
+{
+    larder_pool_config config = saving_config("p");
+    config.now = clock_now;
+    EQUAL(save_as(&config).items, 1);
+    loader = child_start(open_and_stay, NULL);
+    gate_wait(loading, 1);
+}
+
+TEST(saved_under_it, "what a set after a miss was to replace while its pool was saved is not loaded into the next one")
+{
+    loading = shared_memory(sizeof *loading);
+    larder_pool *pool = open_timed(), *other = open_timed();
+    CHECK(misses(pool, "k"));
+    CHECK(misses(other, "k"));
+    EQUAL(put_text(other, "k", "old"), LARDER_OK); /* a fill, too */
+    larder_pool_close(other);
+    fault_arm(LARDER_AT_REPLACE, 0, save_and_begin_to_load);
+    EQUAL(put_text(pool, "k", "new"), LARDER_BUSY);
+    fault_disarm();
+    gate_open(loading, 2);
+    EQUAL(child_wait(loader), 0);
+    CHECK(!holds_text(pool, "k", "old"));
+    CHECK_POOL(pool);
+}
+
 /* The maker of the pool is away for long before it loads the snapshot. */
 static void not_wait(void)
 {

@@ -37,6 +37,13 @@ typedef struct verdict {
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
 } verdict;
 
+/* A fill leaves the guard alone. But while a snapshot is being loaded, what a set after a miss replaces may not be here
+ * yet, and must not come after it. */
+static bool may_leave_guard(larder_pool *pool, const verdict *as)
+{
+    return !as->takes || !larder_snapshot_is_loading(pool);
+}
+
 /* What the store claims to be. Whatever it is, the key's miss is used up; but not by one out of a snapshot, of which
  * this request knows nothing. */
 static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
@@ -49,10 +56,7 @@ static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_t
         as.token = missed;
     }
     as.judged = as.token != LARDER_NO_TOKEN;
-    as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD);
-    if (as.fill && as.takes && larder_snapshot_is_loading(pool)) {
-        as.fill = false; /* what it replaces may not be here yet, and must not come after it */
-    }
+    as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD) && may_leave_guard(pool, &as);
     return as;
 }
 
@@ -328,6 +332,7 @@ enum larder_result larder_store(larder_pool *pool, const larder_key *key, const 
         }
         if (closed) {
             larder_place place = larder_place_of(pool, key->hash);
+            as.fill = as.fill && may_leave_guard(pool, &as); /* as found in the pool that was closed */
             result = refused(pool, &place, key, LARDER_BUSY, terms, &as);
         } else {
             result = store_entered(pool, key, value, terms, &as);
