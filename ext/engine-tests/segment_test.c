@@ -200,6 +200,57 @@ TEST(lock_respite,
     larder_pool_close(pool);
 }
 
+static larder_pool *stuck, *next;
+static volatile sig_atomic_t went_on;
+
+static void go_on(int signal)
+{
+    (void)signal;
+    larder_unlock(stuck);
+    larder_lock(next);
+    went_on = 1;
+}
+
+/* How long it took to be refused, in microseconds, when the lock's owner that had been waited for in vain went on in
+ * the first millisecond, and another one took its turn. */
+static uint64_t refused_after_it_went_on(larder_pool *pool, timer_t timer)
+{
+    const struct itimerspec soon = {.it_value.tv_nsec = 300000}, never = {.it_value.tv_nsec = 0};
+    went_on = 0;
+    CHECK(larder_lock(stuck));
+    CHECK(!larder_lock(pool));
+    uint64_t begin = monotonic_us();
+    timer_settime(timer, 0, &soon, NULL);
+    CHECK(!larder_lock(pool));
+    uint64_t took = monotonic_us() - begin;
+    while (went_on == 0) {
+        usleep(100);
+    }
+    timer_settime(timer, 0, &never, NULL);
+    bool seen = pool->stuck_owner == pool->header->lock; /* or where processors are rare, it went on after all */
+    larder_unlock(next);
+    return seen ? took : 0;
+}
+
+TEST(lock_passed_on, "who waits for the segment lock's stuck owner has its whole patience with the next")
+{
+    larder_pool *pool = open_pool_that(true);
+    stuck = open_pool_that(true);
+    next = open_pool_that(true);
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    REQUIRE(signal(SIGUSR1, go_on) != SIG_ERR && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+    uint64_t took = 0;
+    while (took == 0) {
+        took = refused_after_it_went_on(pool, timer);
+    }
+    COMPARE(took, >=, 10000);
+    timer_delete(timer);
+    larder_pool_close(next);
+    larder_pool_close(stuck);
+    larder_pool_close(pool);
+}
+
 TEST(never_unpinned, "a large value is not written where its segment cannot be pinned")
 {
     larder_pool *pool = open_pool_that(true);

@@ -64,26 +64,25 @@ bool larder_lock_whatever(larder_pool *pool)
             return true;
         }
     }
-    int64_t begin = monotonic_ns(), patience = LOCK_PATIENCE_NS;
-    uint64_t owner;
-    do {
-        owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
+    int64_t begin = monotonic_ns();
+    for (;;) {
+        uint64_t owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
         if (owner == 0 ? try_lock(pool, 0) : owner_is_dead(pool, owner) && try_lock(pool, owner)) {
             if (owner != 0) {
                 larder_segments_recover(pool);
             }
             return true;
         }
-        if (owner != 0 && owner == pool->stuck_owner) {
-            /* Still at the same work. If it is stopped, once was long enough; if it only waits for a processor, those
-             * whose stores are refused must not keep it busy. */
-            patience = LOCK_RESPITE_NS;
+        /* Still at the same work? If it is stopped, once was long enough; if it only waits for a processor, those whose
+         * stores are refused must not keep it busy. */
+        bool is_stuck = owner != 0 && owner == pool->stuck_owner;
+        if (monotonic_ns() - begin >= (is_stuck ? LOCK_RESPITE_NS : LOCK_PATIENCE_NS)) {
+            pool->stuck_owner = owner;
+            return false;
         }
         struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
         nanosleep(&moment, NULL);
-    } while (monotonic_ns() - begin < patience);
-    pool->stuck_owner = owner;
-    return false;
+    }
 }
 
 /* In a pool that was removed, or saved, nobody makes room any more: its memory is given back. */
