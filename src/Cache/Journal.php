@@ -73,7 +73,7 @@ final class Journal
             $head = ftell($file) === 0 ? sprintf(self::UNTIL, 0.0) . ' ' . bin2hex(random_bytes(8)) . "\n" : '';
             $line = json_encode(['keys' => array_map(base64_encode(...), $keys), 'tags' => array_map(base64_encode(...), $tags), 'clears' => $clears]) . "\n";
 
-            return fwrite($file, $head . $line) === \strlen($head . $line) && fflush($file);
+            return @fwrite($file, $head . $line) === \strlen($head . $line) && fflush($file);
         });
     }
 
@@ -98,7 +98,7 @@ final class Journal
             }
             rewind($file);
 
-            return $bytes === '' || self::name($bytes) === '' || fwrite($file, sprintf(self::UNTIL, $now + self::PAUSE)) !== false;
+            return $bytes === '' || self::name($bytes) === '' || @fwrite($file, sprintf(self::UNTIL, $now + self::PAUSE)) !== false;
         });
         if (!$isOurs || $bytes === null) {
             return false;
@@ -116,7 +116,7 @@ final class Journal
                 self::name($now) !== self::name($bytes) => true,
                 \strlen($now) === \strlen($bytes) => ftruncate($file, 0),
                 // All of it will be delivered once more, with what was added.
-                default => fwrite($file, sprintf(self::UNTIL, 0.0)) !== false,
+                default => @fwrite($file, sprintf(self::UNTIL, 0.0)) !== false,
             };
         });
 

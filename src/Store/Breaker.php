@@ -64,7 +64,7 @@ final class Breaker
             }
             rewind($file);
             ftruncate($file, 0);
-            fwrite($file, sprintf('%.6F', $now + $this->retryAfter));
+            @fwrite($file, sprintf('%.6F', $now + $this->retryAfter));
 
             return $this->tries = true;
         } finally {

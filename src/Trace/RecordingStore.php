@@ -55,7 +55,7 @@ final class RecordingStore implements Store, PerRequest
         }
         // Whoever makes the file writes its head: all that record into it at the same time take the same share.
         if (flock($file, \LOCK_EX) && (fstat($file)['size'] ?? 0) === 0) {
-            fwrite($file, TraceFile::head($rate));
+            @fwrite($file, TraceFile::head($rate));
         }
         fclose($file);
     }

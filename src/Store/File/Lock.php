@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store\File;
 
+use Larder\Exception\StoreUnavailable;
+
 /**
  * The lock of a shard, held, with what is written in its file:
  *
@@ -20,6 +22,9 @@ final class Lock
 
     private string $bytes;
 
+    /** Whether others find them in the file, too. */
+    private bool $isKept = true;
+
     /** @param resource $file */
     public function __construct(
         private readonly mixed $file,
@@ -29,7 +34,8 @@ final class Lock
         if (\strlen($bytes) !== self::SIZE) {
             $bytes = random_bytes(8) . str_repeat("\0", self::SIZE - 8);
             rewind($file);
-            fwrite($file, $bytes);
+            // Where they cannot be written, on a full disk, everybody finds other ones: no fill is judged to be current.
+            $this->isKept = @fwrite($file, $bytes) === self::SIZE;
         }
         $this->bytes = $bytes;
     }
@@ -45,21 +51,40 @@ final class Lock
         return self::guardIn($this->bytes, $guard);
     }
 
+    /** @throws StoreUnavailable */
     public function move(int $guard): void
     {
         $count = unpack('J', $this->bytes, 8 + 8 * $guard)[1] ?? 0;
         $this->put(8 + 8 * $guard, pack('J', (\is_int($count) ? $count : 0) + 1));
     }
 
+    /** @throws StoreUnavailable */
     public function beginEpoch(): void
     {
         $this->put(0, random_bytes(8));
     }
 
+    /**
+     * What cannot be told to others, as a full disk may refuse to overwrite a file where that makes a copy, is told by
+     * shortening it, which refuses all fills of the shard.
+     *
+     * @throws StoreUnavailable
+     */
     private function put(int $offset, string $bytes): void
     {
+        if ($this->isKept) {
+            fseek($this->file, $offset);
+            if (@fwrite($this->file, $bytes) !== \strlen($bytes)) {
+                $this->isKept = false;
+                if (!@ftruncate($this->file, 0)) {
+                    throw StoreUnavailable::because(
+                        'The lock "' . (stream_get_meta_data($this->file)['uri'] ?? '') . '"',
+                        'it cannot be written',
+                        'see that its disk has room and PHP\'s user may write to it',
+                    );
+                }
+            }
+        }
         $this->bytes = substr_replace($this->bytes, $bytes, $offset, \strlen($bytes));
-        fseek($this->file, $offset);
-        fwrite($this->file, $bytes);
     }
 }

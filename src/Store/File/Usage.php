@@ -55,7 +55,7 @@ final class Usage
             ftruncate($file, self::BYTES);
         }
         fseek($file, 16 * $shard);
-        fwrite($file, pack('J2', max(0, $bytes), max(0, $items)));
+        @fwrite($file, pack('J2', max(0, $bytes), max(0, $items)));
         fclose($file);
     }
 

@@ -81,6 +81,24 @@ final class FileStoreTest extends TestCase
         self::assertGreaterThanOrEqual(0.5, microtime(true) - $begun);
     }
 
+    public function testALockThatCannotBeWrittenIsSaidBeforeAnythingIsRemoved(): void
+    {
+        $path = "{$this->scratch?->path}/lock";
+        $file = fopen($path, 'c+');
+        self::assertIsResource($file);
+        $before = (new Lock($file))->guard(7);
+        $file = fopen($path, 'r');
+        self::assertIsResource($file);
+        $lock = new Lock($file);
+        try {
+            $lock->move(7);
+            self::fail('Nobody else knows that the guard has moved.');
+        } catch (StoreUnavailable $failure) {
+            self::assertStringContainsString("The lock \"{$path}\"", $failure->getMessage());
+        }
+        self::assertSame($before, $lock->guard(7));
+    }
+
     public function testADirectoryNeverOutgrowsItsSize(): void
     {
         $store = $this->store(size: self::SIZE);
