@@ -18,6 +18,8 @@ use Larder\Bench\Subject\WorkerFailed;
 final class Clients implements Experiment
 {
     public const RATE = 'operations per second';
+    /** The parameter that says how many processors the servers had: threads beyond them have none. */
+    public const PROCESSORS = 'processors of the servers';
     private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];
     private const KEYS = 100_000;
     private const COUNTS = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 300];
@@ -60,7 +62,8 @@ final class Clients implements Experiment
         $outcome->parameters = ['keys' => self::KEYS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES)];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $within = array_values(array_filter(self::WITHIN, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name)));
-        $threads = array_values(array_unique([1, $laboratory->placement->processors]));
+        $outcome->parameters[self::PROCESSORS] = $laboratory->placement->ofServers;
+        $threads = [1, max(2, $laboratory->placement->ofServers)];
         $progress->begin($this->title(), $loops * (count(self::COUNTS) * count($requests) + count(self::SIZES) + count($within)) + 2);
         $this->within($laboratory, $progress, $outcome, $within, $loops, $isQuick ? 60 : 250);
         $servers = [];
@@ -76,6 +79,7 @@ final class Clients implements Experiment
             $this->resident($outcome, $servers);
         } finally {
             array_map(static fn(array $entry) => $entry[1]->stop(), $servers);
+            Saturation::mark($outcome);
         }
         $progress->end();
     }
@@ -95,7 +99,8 @@ final class Clients implements Experiment
         foreach ($threads as $count) {
             $name = "memcached-{$count}";
             if ($outcome->includes($laboratory, $name, 'memcached-tcp')) {
-                $title = sprintf('Memcached, %d thread%s', $count, $count === 1 ? '' : 's');
+                $ofServers = $laboratory->placement->ofServers;
+                $title = sprintf('Memcached, %d thread%s%s', $count, $count === 1 ? '' : 's', $count > $ofServers ? " on {$ofServers} processor" : '');
                 $this->start($servers, $outcome, $name, $title, 'memcached', static fn(): Server => MemcachedServer::onPort(Laboratory::MEGABYTES, $laboratory->placement->server, $count));
             }
         }

@@ -19,8 +19,9 @@ final readonly class Placement
      * @param list<string> $client a command that runs its arguments where clients run
      * @param list<string> $server the same for servers
      * @param int $processors how many there are for us
+     * @param int $ofServers on how many of them servers run
      */
-    private function __construct(public array $client, public array $server, public string $description, public int $processors) {}
+    private function __construct(public array $client, public array $server, public string $description, public int $processors, public int $ofServers) {}
 
     public static function ofThisMachine(): self
     {
@@ -29,13 +30,14 @@ final readonly class Placement
         $processors = self::processors($match[1] ?? '');
 
         return match (true) {
-            $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed', count($processors)),
-            count($processors) < 2 => new self([], [], 'clients and servers share the only processor', 1),
+            $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed', count($processors), count($processors)),
+            count($processors) < 2 => new self([], [], 'clients and servers share the only processor', 1, 1),
             default => new self(
                 [$taskset, '-c', (string) $processors[0]],
                 [$taskset, '-c', implode(',', array_slice($processors, 1))],
                 "clients on processor {$processors[0]}, servers on " . implode(', ', array_slice($processors, 1)),
                 count($processors),
+                count($processors) - 1,
             ),
         };
     }

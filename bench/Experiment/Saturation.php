@@ -27,4 +27,26 @@ final class Saturation
     {
         return self::share($measurement) > self::MOST;
     }
+
+    /** One note for each subject whose rates the generator may have limited. */
+    public static function mark(Outcome $outcome): void
+    {
+        $all = $limited = [];
+        foreach ($outcome->measurements as $measurement) {
+            // Where two generators are compared, whether one is saturated is part of the comparison.
+            if ($measurement->metric !== CrossCheck::RATE && self::share($measurement) !== null) {
+                $all[$measurement->subject] = ($all[$measurement->subject] ?? 0) + 1;
+                $limited[$measurement->subject] = ($limited[$measurement->subject] ?? 0) + (int) self::isIn($measurement);
+            }
+        }
+        foreach (array_filter($limited) as $subject => $count) {
+            $outcome->notes[] = sprintf(
+                'The load generator used more than %d %% of its processor in %d of the %d cases of %s: those rates may be the generator\'s, not the server\'s; the tables say which.',
+                round(100 * self::MOST),
+                $count,
+                $all[$subject],
+                $outcome->titles[$subject] ?? $subject,
+            );
+        }
+    }
 }

@@ -7,7 +7,6 @@ namespace Larder\Bench\Experiment;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
-use Larder\Bench\Statistics\Summary;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Values;
 use Random\Randomizer;
@@ -15,8 +14,6 @@ use Random\Randomizer;
 /** What one read costs a request: nginx and php-fpm with a script for each subject, an empty one among them. */
 final class Web implements Experiment
 {
-    /** Above this share of a processor the generator, not the server, may have set the pace. */
-    private const SATURATED = 0.9;
     private const RATE = 'requests per second';
     private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];
     /** The two that a promise compares, which are neighbours in every turn and have turns of their own. */
@@ -84,7 +81,7 @@ final class Web implements Experiment
             }
             unset($turns, $site);
         }
-        $this->markSaturated($outcome);
+        Saturation::mark($outcome);
         $progress->end();
     }
 
@@ -165,24 +162,6 @@ final class Web implements Experiment
                     $outcome->measurement($case, $metric, 'ns from the intended start', Direction::LowerIsBetter, $name)
                         ->add(0, $block, $slice->latency[$percentile]);
                 }
-            }
-        }
-    }
-
-    /** A rate that the generator itself may have limited is marked. */
-    private function markSaturated(Outcome $outcome): void
-    {
-        foreach ($outcome->measurements as $measurement) {
-            $shares = $measurement->column('generator share');
-            sort($shares);
-            $share = $shares === [] ? 0.0 : Summary::percentile($shares, 0.5);
-            if ($share > self::SATURATED) {
-                $outcome->notes[] = sprintf(
-                    'The load generator used %d %% of its processor for %s (%s): that rate may be the generator\'s, not the server\'s.',
-                    100 * $share,
-                    $outcome->titles[$measurement->subject] ?? $measurement->subject,
-                    implode(', ', $measurement->case),
-                );
             }
         }
     }

@@ -7,6 +7,7 @@ namespace Larder\Bench\Report;
 use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Statistics\Summary;
 use Larder\Bench\Subject\Values;
 
@@ -75,11 +76,12 @@ final readonly class Figures
     {
         $rows = '';
         $unit = $direction = '';
+        $isLoaded = $this->isLoaded($metric, $cases);
         $reference = $this->findings->reference($this->outcome, $metric, $cases);
         foreach ($cases as $case) {
             foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
                 [$unit, $direction] = [$measurement->unit, $measurement->direction->inWords()];
-                $rows .= $this->row($measurement, $reference);
+                $rows .= $this->row($measurement, $reference, $isLoaded);
             }
         }
         if ($rows === '') {
@@ -88,7 +90,7 @@ final readonly class Figures
         $compared = $reference === null ? [] : ['over ' . $this->title($reference), 'verdict on ' . $this->title($reference)];
         $headings = [
             'subject', $this->seriesName($cases), 'median', '95 % interval', 'n', 'min', 'p1', 'p5', 'mean', 'p95', 'p99', 'max', 'range', 'MAD',
-            'stdev', 'client CPU', 'server CPU', ...$compared,
+            'stdev', 'client CPU', 'server CPU', ...($isLoaded ? ['generator busy'] : []), ...$compared,
         ];
 
         return sprintf(
@@ -225,7 +227,7 @@ final readonly class Figures
         );
     }
 
-    private function row(Measurement $measurement, ?string $reference): string
+    private function row(Measurement $measurement, ?string $reference, bool $isLoaded): string
     {
         $values = $this->values($measurement);
         if ($values === []) {
@@ -243,6 +245,10 @@ final readonly class Figures
             ...array_map($show, [$summary->min, $summary->p1, $summary->p5, $summary->mean, $summary->p95, $summary->p99, $summary->max, $summary->range, $summary->mad, $summary->stdev]),
             ...array_map(static fn(string $column): string => self::cpu($measurement, $column), ['client cpu', 'server cpu']),
         ];
+        if ($isLoaded) {
+            $share = Saturation::share($measurement);
+            $cells[] = $share === null ? '–' : sprintf('%d %%', round(100 * $share));
+        }
         if ($reference !== null) {
             $ratio = $this->findings->ratio($this->outcome->name, $measurement->metric, $measurement->case, $measurement->subject, $reference);
             $verdict = $measurement->subject === $reference
@@ -253,6 +259,24 @@ final readonly class Figures
         }
 
         return Markup::row($cells);
+    }
+
+    /**
+     * Whether a load generator made any of these, so that its share of a processor belongs into the table.
+     *
+     * @param list<array<string, string>> $cases
+     */
+    private function isLoaded(string $metric, array $cases): bool
+    {
+        foreach ($cases as $case) {
+            foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
+                if (Saturation::share($measurement) !== null) {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     private static function cpu(Measurement $measurement, string $column): string

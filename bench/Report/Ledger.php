@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Experiment\Clients;
+use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Subject\Operation;
@@ -91,14 +93,13 @@ final readonly class Ledger
     {
         $get = self::clients('GET');
         $set = self::clients('SET');
-        $floor = new NoiseFloor(NoiseFloor::ASSUMED);
         $occupied = fn(string $store, string $after): ?Interval => $this->value('memory', 'memory occupied', ['limit' => '64 MiB', 'after' => $after], $store);
         $limit = 64 << 20;
 
         return [
-            Claim::above('C', 'Redis is ahead of Memcached at 32 bytes, reading', 'GETs of 50 clients, Redis over Memcached with one thread', $this->ratio('clients', 'rate', $get, 'redis', 'memcached-1'), $floor),
-            Claim::above('C', 'Redis is ahead of Memcached at 32 bytes, writing', 'SETs of 50 clients, Redis over Memcached with one thread', $this->ratio('clients', 'rate', $set, 'redis', 'memcached-1'), $floor),
-            Claim::above('C', 'Memcached sets faster than it gets', 'operations of 50 clients, SETs over GETs of Memcached with one thread', $this->between('clients', 'rate', $set, 'memcached-1', $get, 'memcached-1'), $floor),
+            $this->ofRates('Redis is ahead of Memcached at 32 bytes, reading', 'GETs of 50 clients, Redis over Memcached with one thread', [$get, 'redis'], [$get, 'memcached-1']),
+            $this->ofRates('Redis is ahead of Memcached at 32 bytes, writing', 'SETs of 50 clients, Redis over Memcached with one thread', [$set, 'redis'], [$set, 'memcached-1']),
+            $this->ofRates('Memcached sets faster than it gets', 'operations of 50 clients, SETs over GETs of Memcached with one thread', [$set, 'memcached-1'], [$get, 'memcached-1']),
             Claim::above('C', 'Redis is limited by the processor only', 'processors that Redis used at the rate of 50 clients; above 0.9 is taken for a full one', $this->busy($get, 'redis'), new NoiseFloor(0.0), 0.9),
             Claim::above('C', 'Memcached is limited by the processor only', 'processors that Memcached with one thread used at the rate of 50 clients; above 0.9 is taken for a full one', $this->busy($get, 'memcached-1'), new NoiseFloor(0.0), 0.9),
             Claim::unmeasured('C', 'Redis takes more packets a second', 'packets are not counted'),
@@ -107,10 +108,49 @@ final readonly class Ledger
             Claim::atMost('C', 'Redis never exceeds its limit', 'resident memory over the limit, after writing twice what fits', self::over($occupied('redis', 'writing twice what fits'), new Interval($limit, $limit, $limit)), 1.0),
             Claim::above('C', 'Memcached exceeds its limit', 'resident memory over the limit, after writing twice what fits', self::over($occupied('memcached', 'writing twice what fits'), new Interval($limit, $limit, $limit)), new NoiseFloor(0.0)),
             Claim::above('C', 'what evicts by LFU or LRU keeps what is needed', 'hit ratio of Redis when full, LRU over random', $this->ratio('full', 'hit ratio over time', $this->onlyCase('full', 'hit ratio over time'), 'redis-allkeys-lru', 'redis-allkeys-random'), new NoiseFloor(0.01)),
-            Claim::above('C', 'one core and one thread are unfair to a multi-threaded server (a comment)', 'GETs of 50 clients, Memcached with two threads over one', $this->ratio('clients', 'rate', $get, 'memcached-2', 'memcached-1'), $floor),
+            $this->ofThreads('one core and one thread are unfair to a multi-threaded server (a comment)', $get),
             Claim::unmeasured('C', 'Redis persists and clusters, Memcached does not; values to 512 MB against 1 MB', 'no time tells it; it is in the feature table'),
             Claim::unmeasured('C', 'APCu is local to each server', 'no time tells it; it is in the feature table'),
         ];
+    }
+
+    /**
+     * That one rate of clients is above another, unless both are the load generator's own.
+     *
+     * @param array{array<string, string>, string} $above case and subject
+     * @param array{array<string, string>, string} $below
+     */
+    private function ofRates(string $claim, string $figure, array $above, array $below): Claim
+    {
+        $saturated = [];
+        foreach ([$above, $below] as [$case, $subject]) {
+            $measurement = $this->findings->measurement('clients', 'rate', $case, $this->spoken($subject));
+            if ($measurement !== null && Saturation::isIn($measurement)) {
+                $saturated[] = sprintf('the %ss of %s', $case['operation of the clients'] ?? '', $this->findings->run->title($measurement->subject, $this->findings->run->outcome('clients')));
+            }
+        }
+        if (count($saturated) === 2) {
+            return Claim::unmeasured('C', $claim, 'the load generator used up its processor for both, so that the rates are its own');
+        }
+        $remark = $saturated === [] ? '' : "; the load generator used up its processor for {$saturated[0]}, which may be faster than was seen";
+
+        return Claim::above('C', $claim, $figure . $remark, $this->between('clients', 'rate', $above[0], $above[1], $below[0], $below[1]), new NoiseFloor(NoiseFloor::ASSUMED));
+    }
+
+    /** @param array<string, string> $case */
+    private function ofThreads(string $claim, array $case): Claim
+    {
+        $outcome = $this->findings->run->outcome('clients');
+        $most = 1;
+        foreach ($outcome->measurements ?? [] as $measurement) {
+            $most = max($most, preg_match('/^memcached-(\d+)$/', $measurement->subject, $match) === 1 ? (int) $match[1] : 1);
+        }
+
+        return match (true) {
+            $most === 1 => Claim::unmeasured('C', $claim, 'Memcached did not run with more threads than one'),
+            (int) ($outcome->parameters[Clients::PROCESSORS] ?? 1) < $most => Claim::unmeasured('C', $claim, "Memcached's {$most} threads had fewer processors here"),
+            default => $this->ofRates($claim, "GETs of 50 clients, Memcached with {$most} threads over one", [$case, "memcached-{$most}"], [$case, 'memcached-1']),
+        };
     }
 
     /** @return list<Claim> */

@@ -8,6 +8,7 @@ use Larder\Bench\Report\Charts;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\HtmlReport;
 use Larder\Bench\Report\Run;
+use Larder\Bench\Statistics\Direction;
 use PHPUnit\Framework\TestCase;
 
 final class HtmlReportTest extends TestCase
@@ -54,6 +55,20 @@ final class HtmlReportTest extends TestCase
 
         self::assertStringContainsString('Konstantin Kovshenin', $html);
         self::assertMatchesRegularExpression('~<td>Redis</td><td>305</td><td>300 \[~', $html);
+    }
+
+    public function testHowBusyTheLoadGeneratorWasIsInTheTablesOfWhatItLoaded(): void
+    {
+        $case = ['operation of the clients' => 'GET', 'requests' => '10,000', 'clients' => '50'];
+        $run = (new RunFixture())
+            ->add('clients', $case, 'rate', Direction::HigherIsBetter, 'redis', 1_000.0, 0.01, 0.873)
+            ->add('clients', $case, 'rate', Direction::HigherIsBetter, 'shared-memory', 1_000.0)
+            ->add('tags', ['items' => '5,000'], 'reads', Direction::HigherIsBetter, 'tag-files', 1_000.0)
+            ->run();
+        $report = (new HtmlReport(null))->render(new Findings($run));
+
+        self::assertSame(1, substr_count($report, '>generator busy<'));
+        self::assertStringContainsString('>87 %<', $report);
     }
 
     public function testWhatWasMeasuredIsEscaped(): void

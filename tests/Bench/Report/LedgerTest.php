@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Experiment\Clients;
 use Larder\Bench\Report\Claim;
 use Larder\Bench\Report\ClaimState;
 use Larder\Bench\Report\Findings;
@@ -17,6 +18,8 @@ use PHPUnit\Framework\TestCase;
 
 final class LedgerTest extends TestCase
 {
+    private const FIFTY = ['operation of the clients' => 'GET', 'requests' => '10,000', 'clients' => '50'];
+
     public function testARunThatMeasuredNothingNeitherAgreesNorDisagrees(): void
     {
         $claims = Ledger::of(new Findings((new RunFixture())->run()));
@@ -167,6 +170,34 @@ final class LedgerTest extends TestCase
         self::assertSame(ClaimState::Tie, Claim::atMost('A', 'x', 'y', new Interval(0.9, 0.8, 1.1), 1.0)->state);
         self::assertSame(ClaimState::Agrees, Claim::atMost('A', 'x', 'y', new Interval(0.9, 0.8, 1.0), 1.0)->state);
         self::assertSame(ClaimState::Disagrees, Claim::atMost('A', 'x', 'y', new Interval(1.2, 1.1, 1.3), 1.0)->state);
+    }
+
+    #[TestWith([0.5, 0.5, ClaimState::Agrees, 'over Memcached with one thread'])]
+    #[TestWith([0.5, 0.95, ClaimState::Agrees, 'the GETs of memcached-1, which may be faster'])]
+    #[TestWith([0.95, 0.95, ClaimState::NotMeasured, 'the rates are its own'])]
+    public function testTwoRatesThatAreBothTheLoadGeneratorsAreNotCompared(float $redis, float $memcached, ClaimState $state, string $figure): void
+    {
+        $fixture = new RunFixture();
+        foreach (['redis' => [1200.0, $redis], 'memcached-1' => [1000.0, $memcached]] as $subject => [$rate, $share]) {
+            $fixture->add('clients', self::FIFTY, 'rate', Direction::HigherIsBetter, $subject, $rate, 0.01, $share);
+        }
+        $claim = self::claim($fixture, 'Redis is ahead of Memcached at 32 bytes, reading');
+
+        self::assertSame($state, $claim->state);
+        self::assertStringContainsString($figure, $claim->figure);
+    }
+
+    #[TestWith([1, ClaimState::NotMeasured])]
+    #[TestWith([3, ClaimState::Agrees])]
+    public function testThreadsAreJudgedWhereEachHasAProcessor(int $processors, ClaimState $state): void
+    {
+        $fixture = new RunFixture();
+        foreach (['memcached-1' => 1000.0, 'memcached-3' => 2000.0] as $subject => $rate) {
+            $fixture->add('clients', self::FIFTY, 'rate', Direction::HigherIsBetter, $subject, $rate);
+        }
+        $fixture->parameters('clients', [Clients::PROCESSORS => $processors]);
+
+        self::assertSame($state, self::claim($fixture, 'one core and one thread are unfair to a multi-threaded server (a comment)')->state);
     }
 
     public function testValkeySpeaksForRedisWhereOnlyValkeyWasMeasured(): void

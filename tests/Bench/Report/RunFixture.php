@@ -7,6 +7,7 @@ namespace Larder\Tests\Bench\Report;
 use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Direction;
@@ -27,16 +28,28 @@ final class RunFixture
         return $this;
     }
 
-    /** @param array<string, string> $case */
-    public function add(string $experiment, array $case, string $metric, Direction $direction, string $subject, float $value, float $spread = 0.01): self
+    /** @param array<string, string|int> $parameters */
+    public function parameters(string $experiment, array $parameters): self
+    {
+        $this->outcomes[$experiment] ??= new Outcome($experiment, ucfirst($experiment), 'Re-creates nothing.');
+        $this->outcomes[$experiment]->parameters = $parameters;
+
+        return $this;
+    }
+
+    /**
+     * @param array<string, string> $case
+     * @param float|null $share of its processor that a load generator used; null: there was none
+     */
+    public function add(string $experiment, array $case, string $metric, Direction $direction, string $subject, float $value, float $spread = 0.01, ?float $share = null): self
     {
         $this->outcomes[$experiment] ??= new Outcome($experiment, ucfirst($experiment), 'Re-creates nothing.', ['blocks' => 3]);
         $unit = $metric === 'time' ? 'ns per operation' : $metric;
-        $measurement = new Measurement($case, $metric, $unit, $direction, $subject, false, ['operations', 'client cpu', 'server cpu']);
+        $measurement = new Measurement($case, $metric, $unit, $direction, $subject, false, ['operations', 'client cpu', 'server cpu', ...($share === null ? [] : [Saturation::SHARE])]);
         for ($process = 0; $process < 2; $process++) {
             foreach ([1 - $spread, 1.0, 1 + $spread] as $block => $factor) {
                 // Subjects with the same spread are disturbed alike, so that their ratios are exact.
-                $measurement->add($process, $block, $value * $factor, 1000, $value, 0.0);
+                $measurement->add($process, $block, $value * $factor, 1000, $value, 0.0, ...($share === null ? [] : [$share]));
             }
         }
         $this->outcomes[$experiment]->measurements[] = $measurement;
