@@ -274,7 +274,7 @@ TEST(killed,
      "who is killed anywhere in saving or loading leaves all of it, or a part, or nothing, and never what was dead")
 {
     plan = shared_memory(sizeof *plan);
-    for (plan->point = LARDER_AT_CLOSE; plan->point < LARDER_FAULT_POINTS; plan->point++) {
+    for (plan->point = LARDER_AT_CLOSE; plan->point <= LARDER_AT_LOAD; plan->point++) {
         for (plan->skip = 0; plan->skip < 60; plan->skip += 29) {
             larder_pool *pool = open_saving("p");
             const larder_key deleted = key_of("deleted");

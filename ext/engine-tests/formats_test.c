@@ -68,6 +68,41 @@ TEST(unheld, "a pool of another format that nobody uses is removed by the next w
     CHECK(is_there(pool_path_of("p")));
 }
 
+static void lock_other(void)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 70, .l_len = 1};
+    int fd = open(path_of(OTHER), O_RDWR); /* for as long as the test lasts */
+    REQUIRE(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+}
+
+TEST(held_meanwhile, "a pool of another format that somebody opens while it is being removed keeps its name")
+{
+    make_other(OTHER);
+    fault_arm(LARDER_AT_TAKE_AWAY, 0, lock_other);
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    fault_disarm();
+    CHECK(is_there(path_of(OTHER)));
+    larder_pool_close(pool);
+}
+
+/* As another version does that has seen nobody's lock. */
+static void take_name_away(void)
+{
+    REQUIRE(unlink(pool_path_of("p")) == 0);
+}
+
+TEST(taken_away, "who opens a pool that another version takes away in this moment does not go on with it")
+{
+    struct stat status;
+    larder_pool_close(pool_open("p", 4 * MIB));
+    fault_arm(LARDER_AT_SLOT_TAKE, 0, take_name_away);
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    fault_disarm();
+    REQUIRE(stat(pool_path_of("p"), &status) == 0);
+    EQUAL(status.st_ino, pool->inode);
+    larder_pool_close(pool);
+}
+
 TEST(held,
      "a pool of another format is left alone while somebody uses it, and removed within a minute of the end of that")
 {

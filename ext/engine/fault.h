@@ -48,6 +48,7 @@ enum larder_fault_point {
     LARDER_AT_CLAIM,         /* a snapshot is about to lose its name */
     LARDER_AT_NAME,          /* a new pool is about to get its name */
     LARDER_AT_LOAD,          /* an item is about to be loaded */
+    LARDER_AT_TAKE_AWAY,     /* a pool of another format, which nobody holds, is about to lose its name */
     LARDER_FAULT_POINTS,
     LARDER_WORKING_POINTS = LARDER_AT_CLOSE /* those before it lie in operations, not in the life of the file */
 };

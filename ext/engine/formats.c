@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -50,14 +51,32 @@ static uint32_t highest_other(const larder_pool *pool, int directory)
     return highest;
 }
 
+/* Takes the file's name away, if nobody holds it. Whoever opens it meanwhile locks it, and then looks at its name
+ * (larder_slot_take()): either he finds that gone, or we his lock. */
+static bool take_away(int directory, const char *file)
+{
+    static const char aside[] = ".new-other"; /* swept by the next maker if we are killed */
+    if (is_held(directory, file)) {
+        return false;
+    }
+    LARDER_FAULT(LARDER_AT_TAKE_AWAY);
+    if (renameat(directory, file, directory, aside) != 0) {
+        return false;
+    }
+    if (is_held(directory, aside)) {
+        (void)!renameat(directory, aside, directory, file); /* else its users find out, as when somebody removes it */
+        return false;
+    }
+    return unlinkat(directory, aside, 0) == 0;
+}
+
 /* U1, under the directory's lock. How many are left. */
 static uint32_t sweep(const larder_pool *pool, int directory)
 {
     uint32_t left = 0, format;
     DIR *listing = larder_directory_list(directory);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        if (is_other(pool, entry->d_name, &format) &&
-            (is_held(directory, entry->d_name) || unlinkat(directory, entry->d_name, 0) != 0)) {
+        if (is_other(pool, entry->d_name, &format) && !take_away(directory, entry->d_name)) {
             left++;
         }
     }

@@ -11,6 +11,9 @@
  *   - the lock (flock) on the directory, which whoever gives or takes a name holds;
  *   - a process that uses a pool holds an open-file-description lock somewhere in its file, and one that does not has
  * none;
+ *   - a process that has its lock looks once more whether the file has its name, before it uses the pool; and whoever
+ * takes the name from a file that nobody holds asks once more whether somebody does when it has another name, and then
+ * gives it back: so either sees the other;
  *   - a process finds out by itself, soon, that its pool's name is gone.
  *
  * What is deleted or invalidated in one of them does not reach the other. So what nobody has held while another was

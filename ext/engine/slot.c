@@ -28,6 +28,14 @@ static int open_again(const larder_pool *pool)
     return fd;
 }
 
+/* Asked once the slot's lock is held. Another version, which knows nothing of a header's mark, may have taken the name
+ * away before it could see the lock: formats.h. */
+static bool has_its_name(const larder_pool *pool)
+{
+    struct stat status;
+    return stat(pool->path, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode;
+}
+
 static void clear_pins(larder_pool *pool, uint32_t index)
 {
     _Atomic uint64_t *pins = pool->pins + (size_t)index * pool->geometry.pin_words;
@@ -78,20 +86,22 @@ static void hold(larder_pool *pool, int fd, uint32_t index)
 bool larder_slot_take(larder_pool *pool, larder_error *error)
 {
     int fd = open_again(pool);
-    if (fd < 0) {
-        return larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->path);
+    uint32_t index = fd < 0 ? LARDER_NO_SLOT : lock_any(pool, fd, 0);
+    if (fd < 0 || !has_its_name(pool)) {
+        larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->path);
+    } else if (index == LARDER_NO_SLOT) {
+        larder_fail(error,
+                    "All %u places for processes in the pool \"%s\" are taken by running ones; make the pool larger "
+                    "(larder.size), which gives it more places.",
+                    pool->geometry.slot_count, pool->name);
+    } else {
+        hold(pool, fd, index);
+        return true;
     }
-    uint32_t index = lock_any(pool, fd, 0);
-    if (index == LARDER_NO_SLOT) {
+    if (fd >= 0) {
         close(fd);
-        return larder_fail(
-            error,
-            "All %u places for processes in the pool \"%s\" are taken by running ones; make the pool larger "
-            "(larder.size), which gives it more places.",
-            pool->geometry.slot_count, pool->name);
     }
-    hold(pool, fd, index);
-    return true;
+    return false;
 }
 
 static void close_and_forget(int *fd)
