@@ -99,6 +99,26 @@ final class FileStoreTest extends TestCase
         self::assertSame($before, $lock->guard(7));
     }
 
+    /** What a power cut leaves of files that were written a moment before. */
+    public function testAFileWithZerosInItIsAMiss(): void
+    {
+        $store = $this->store();
+        foreach (['text' => str_repeat('a value of several pages ', 400), 'list' => range(1, 2_000), 'counter' => 7] as $key => $value) {
+            $store->save([new Item($key, $value)]);
+            [$file] = glob("{$this->scratch?->path}/cache/[0-9a-f][0-9a-f]/*") ?: [''];
+            $bytes = (string) file_get_contents($file);
+            for ($page = 0; $page < \strlen($bytes); $page += 512) {
+                $length = min(512, \strlen($bytes) - $page);
+                file_put_contents($file, substr_replace($bytes, str_repeat("\0", $length), $page, $length));
+                self::assertSame([], $store->fetch([$key])->items, "{$key}, zeros from {$page} on");
+                self::assertSame([], $store->touch([$key], 100));
+            }
+            file_put_contents($file, $bytes);
+            self::assertSame($value, $store->fetch([$key])->items[$key]->value ?? null);
+            $store->delete([$key]);
+        }
+    }
+
     public function testADirectoryNeverOutgrowsItsSize(): void
     {
         $store = $this->store(size: self::SIZE);
