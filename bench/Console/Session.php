@@ -28,7 +28,7 @@ final class Session
 
     /**
      * @param array<string, Experiment> $experiments
-     * @return bool whether an experiment failed altogether
+     * @return bool whether something failed: an experiment altogether, or a subject in it
      */
     public function measure(array $experiments): bool
     {
@@ -68,6 +68,10 @@ final class Session
             $outcome->isComplete = false;
         } catch (\RuntimeException $problem) {
             $this->giveUp($name, $outcome, $problem->getMessage());
+        }
+        foreach (array_unique($outcome->failures()) as $failure) {
+            $this->errors->writeln("\n<error>{$name}: {$failure}</error>");
+            $this->hasFailed = true;
         }
         $outcome->notes[] = sprintf('The hypervisor gave %.1f s of processor time to others meanwhile.', (Environment::stealTicks() - $steal) / 100);
 

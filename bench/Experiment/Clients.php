@@ -120,7 +120,7 @@ final class Clients implements Experiment
         try {
             $servers[$name] = [$protocol, $start()];
         } catch (ServerFailed $failure) {
-            $outcome->leftOut[$name] = $failure->getMessage();
+            $outcome->fail($name, $failure);
         }
     }
 
@@ -187,7 +187,7 @@ final class Clients implements Experiment
             ...$slice->columns(),
         );
         if ($slice->errors > 0) {
-            $outcome->notes[] = sprintf('%d answers of %s were wrong or missing (%s).', $slice->errors, $outcome->titles[$name] ?? $name, implode(', ', $case));
+            $outcome->fail($name, WorkerFailed::said($outcome->titles[$name] ?? $name, sprintf('%d answers were wrong or missing (%s).', $slice->errors, implode(', ', $case))));
         }
     }
 
@@ -210,7 +210,7 @@ final class Clients implements Experiment
                         }
                     }
                 } catch (WorkerFailed $failure) {
-                    $outcome->leftOut[$name] = $failure->getMessage();
+                    $outcome->fail($name, $failure);
                 }
             }
         }

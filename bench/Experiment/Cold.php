@@ -59,7 +59,7 @@ final class Cold implements Experiment
                 try {
                     $found = $laboratory->task($title, ColdReads::class, ['store' => $store, 'items' => $items, 'forget' => $forget]);
                 } catch (WorkerFailed $failure) {
-                    $outcome->leftOut[$store] = $failure->getMessage();
+                    $outcome->fail($store, $failure);
                     continue;
                 }
                 foreach (self::STATES as $state => $words) {

@@ -71,7 +71,7 @@ final class Full implements Experiment
                         $outcome->measurement(['percentile' => (string) $percentile], self::SET, 'ns', Direction::LowerIsBetter, $name)->add($run, 0, (float) $time);
                     }
                 } catch (WorkerFailed|ServerFailed $failure) {
-                    $outcome->leftOut[$name] = $failure->getMessage();
+                    $outcome->fail($name, $failure);
                 }
             }
         }

@@ -73,7 +73,7 @@ final readonly class Interleaving
                             );
                         });
                     }
-                    $workers = array_diff_key($workers, $outcome->leftOut);
+                    $workers = array_filter($workers, static fn(WorkerProcess $worker): bool => !isset($outcome->leftOut[$worker->subject->name]));
                 }
             }
             unset($workers, $takingPart, $able, $turn);
@@ -122,7 +122,7 @@ final readonly class Interleaving
                     $workers["{$subject->name} again"] = $this->laboratory->worker($subject, true);
                 }
             } catch (ServerFailed $failure) {
-                $outcome->leftOut[$subject->name] = $failure->getMessage();
+                $outcome->fail($subject->name, $failure);
             }
         }
 
@@ -138,13 +138,13 @@ final readonly class Interleaving
     private function each(array $workers, Outcome $outcome, \Closure $do): void
     {
         foreach ($workers as $id => $worker) {
-            if (isset($outcome->leftOut[$id])) {
+            if (isset($outcome->leftOut[$worker->subject->name])) {
                 continue;
             }
             try {
                 $do($worker, $id);
             } catch (WorkerFailed $failure) {
-                $outcome->leftOut[$id] = $failure->getMessage();
+                $outcome->fail($worker->subject->name, $failure);
             }
         }
     }

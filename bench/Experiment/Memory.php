@@ -61,7 +61,7 @@ final class Memory implements Experiment
                 $progress->advance("{$title}, after deleting, flushing and a restart");
                 $this->live($outcome, $laboratory, $store);
             } catch (WorkerFailed|ServerFailed $failure) {
-                $outcome->leftOut[$store] = $failure->getMessage();
+                $outcome->fail($store, $failure);
             }
         }
         $progress->end();

@@ -5,13 +5,17 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\WorkerFailed;
 
 /** What an experiment found. */
 final class Outcome
 {
     /** @var array<string, Measurement> by what it measures */
     private array $byKey = [];
+    /** @var array<string, string> */
+    private array $failures = [];
 
     /**
      * @param array<string, string|int> $parameters
@@ -55,6 +59,10 @@ final class Outcome
         array $columns = [],
     ): Measurement {
         $key = implode("\n", [...$case, $metric, $subject, (string) $isTwin]);
+        if (isset($this->failures[$subject])) {
+            // Whatever is still measured of it is not kept.
+            return new Measurement($case, $metric, $unit, $direction, $subject, $isTwin, $columns);
+        }
         if (!isset($this->byKey[$key])) {
             $this->measurements[] = $this->byKey[$key] = new Measurement($case, $metric, $unit, $direction, $subject, $isTwin, $columns);
         }
@@ -77,6 +85,29 @@ final class Outcome
         }
 
         return $missing === null;
+    }
+
+    /**
+     * Leaves a subject out because something went wrong with it, and drops what was measured of it before: a subject that
+     * crashes or returns what nobody stored may have been fast for that.
+     */
+    public function fail(string $subject, WorkerFailed|ServerFailed $failure): void
+    {
+        $this->leftOut[$subject] = $failure->getMessage();
+        if ($failure instanceof ServerFailed && !$failure->isInstalled) {
+            return;
+        }
+        $this->failures[$subject] = $failure->getMessage();
+        $this->isComplete = false;
+        $isOther = static fn(Measurement $measurement): bool => $measurement->subject !== $subject;
+        $this->measurements = array_values(array_filter($this->measurements, $isOther));
+        $this->byKey = array_filter($this->byKey, $isOther);
+    }
+
+    /** @return array<string, string> subject => what went wrong with it, while it was measured */
+    public function failures(): array
+    {
+        return $this->failures;
     }
 
     /** @return array<string, mixed> */

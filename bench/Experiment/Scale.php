@@ -60,7 +60,7 @@ final class Scale implements Experiment
                     try {
                         $rows = $crowds->run($laboratory->subjects[$name], $counts, self::VALUE, self::KEYS, $writes);
                     } catch (WorkerFailed|ServerFailed $failure) {
-                        $outcome->leftOut[$name] = $failure->getMessage();
+                        $outcome->fail($name, $failure);
                         continue;
                     }
                     foreach ($rows as ['count' => $count, 'round' => $round, 'rate' => $rate, 'cpu' => $cpu]) {

@@ -54,7 +54,9 @@ final class Serializers implements Experiment
             try {
                 $found = $laboratory->task('serialising', Codecs::class, ['socket' => $socket, 'microseconds' => 1000 * $milliseconds]);
             } catch (WorkerFailed $failure) {
-                $outcome->leftOut['php'] = $failure->getMessage();
+                foreach (array_keys($outcome->titles) as $codec) {
+                    $outcome->fail($codec, $failure);
+                }
                 break;
             }
             foreach ($found->all() as $what => $figure) {

@@ -63,7 +63,7 @@ final class Sessions implements Experiment
                 try {
                     $this->measure($laboratory, $outcome, $name, $run, $isQuick ? 200 : 500, $isQuick ? 300 : 1_000);
                 } catch (WorkerFailed|ServerFailed $failure) {
-                    $outcome->leftOut[$name] = $failure->getMessage();
+                    $outcome->fail($name, $failure);
                 }
             }
         }

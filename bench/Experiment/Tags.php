@@ -71,7 +71,7 @@ final class Tags implements Experiment
                 try {
                     $this->measure($outcome, $laboratory, $design, $run, $items, $seconds);
                 } catch (WorkerFailed|ServerFailed $failure) {
-                    $outcome->leftOut[$design->value] = $failure->getMessage();
+                    $outcome->fail($design->value, $failure);
                 }
             }
         }
@@ -98,7 +98,7 @@ final class Tags implements Experiment
                 }
             }
         } catch (WorkerFailed $failure) {
-            $outcome->notes[] = "Invalidating one tag was not measured: {$failure->getMessage()}";
+            $outcome->fail(Design::SharedMemory->value, $failure);
         }
     }
 

@@ -54,7 +54,7 @@ final class Traces implements Experiment
                 }
             }
         } catch (WorkerFailed $failure) {
-            $outcome->leftOut[self::OURS] = $failure->getMessage();
+            $outcome->fail(self::OURS, $failure);
         }
         $progress->end();
     }

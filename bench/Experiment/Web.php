@@ -66,7 +66,7 @@ final class Web implements Experiment
                 $site = Site::start($laboratory, $scripts->scripts, [Values::named('alloptions'), Values::named('hello')], $scripts->servers, $root);
             } catch (ServerFailed $failure) {
                 FileSystem::remove($root);
-                $outcome->leftOut['empty'] = $failure->getMessage();
+                $outcome->fail('empty', $failure);
                 break;
             }
             $laboratory->describe($site->descriptions());

@@ -43,7 +43,7 @@ final readonly class WebScripts
                 }
                 $scripts[$name] = self::script($name, $root, (int) ($server?->endpoint()['port'] ?? 0), $flavour->title());
             } catch (ServerFailed $failure) {
-                $outcome->leftOut[$name] = $failure->getMessage();
+                $outcome->fail($name, $failure);
             }
         }
         $outcome->titles = array_map(static fn(WebScript $script): string => $script->title, $scripts);

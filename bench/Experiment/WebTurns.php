@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\WorkerFailed;
 
 /** Takes turns of scripts, a slice each, and writes down what each slice showed. */
 final readonly class WebTurns
@@ -41,7 +42,7 @@ final readonly class WebTurns
             $this->measurement($case, 'processor time of the servers', 'ns per request', Direction::LowerIsBetter, $name, $isTwin, [])
                 ->add($this->start, $turn, $slice->watchedTime());
             if ($slice->errors > 0) {
-                $this->outcome->notes[] = sprintf('%d requests of %s failed (%s).', $slice->errors, $name, implode(', ', $case));
+                $this->outcome->fail($name, WorkerFailed::said($this->outcome->titles[$name] ?? $name, sprintf('%d answers were wrong or missing (%s).', $slice->errors, implode(', ', $case))));
             }
         }
     }

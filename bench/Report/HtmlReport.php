@@ -29,7 +29,7 @@ final readonly class HtmlReport
         $conclusions = (new Conclusions($findings))->render();
         $style = (string) file_get_contents(__DIR__ . '/report.css');
         $scripts = $this->scripts === null ? '' : "<script>{$this->scripts}</script><script>" . file_get_contents(__DIR__ . '/report.js') . '</script>';
-        $incomplete = $run->isComplete ? '' : '<p class="warning">This run was interrupted: what it did not measure is missing below.</p>';
+        $incomplete = $run->isComplete ? '' : '<p class="warning">This run is not complete: it was interrupted or something failed, and what was not measured is missing below.</p>';
 
         return <<<HTML
             <!DOCTYPE html>
@@ -95,7 +95,7 @@ final readonly class HtmlReport
             $notes .= sprintf('<li>Left out: %s; %s</li>', Markup::escape(implode(', ', $titles)), nl2br(Markup::escape($why)));
         }
         $notes = $notes === '' ? '' : "<h3>Notes</h3><ul>{$notes}</ul>";
-        $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment was interrupted.</p>';
+        $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment is not complete: it was interrupted, or something failed.</p>';
 
         return sprintf(
             '<section id="%s"><h2>%s</h2><p>%s</p>%s<dl>%s</dl>%s%s%s</section>',

@@ -9,6 +9,12 @@ final class ServerFailed extends \RuntimeException
 {
     private const LINES_OF_LOG = 10;
 
+    /** @param bool $isInstalled false: nothing went wrong, there is just no such program */
+    private function __construct(string $message, public readonly bool $isInstalled)
+    {
+        parent::__construct($message);
+    }
+
     public static function isNotInstalled(string $title, string $program, string $package): self
     {
         return new self(sprintf(
@@ -16,7 +22,7 @@ final class ServerFailed extends \RuntimeException
             $title,
             $program,
             $package,
-        ));
+        ), false);
     }
 
     /** @param string $log everything the server wrote; the message keeps its last lines */
@@ -30,6 +36,6 @@ final class ServerFailed extends \RuntimeException
             $title,
             $why,
             $last === '' ? 'it wrote nothing to its log.' : "the last lines of its log are:\n    {$last}",
-        ));
+        ), true);
     }
 }

@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Console;
 
+use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Report\Run;
+use Larder\Bench\Server\Program;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Tests\Bench\Patience;
 use Larder\Tests\Bench\Report\RunFixture;
@@ -17,6 +19,9 @@ final class BenchCommandTest extends TestCase
 
     /** @var resource|null the benchmark while it runs */
     private $process = null;
+
+    /** @var array<string, string> what is different for the benchmark */
+    private array $environment = [];
 
     protected function setUp(): void
     {
@@ -81,6 +86,68 @@ final class BenchCommandTest extends TestCase
         $outcome = $this->report()->outcome('connect');
         self::assertSame([], $outcome?->leftOut);
         self::assertSame('own', $outcome->measurements[0]->subject ?? null);
+    }
+
+    /** @return iterable<string, array{string, string}> how it reads, in PHP, and what is said */
+    public static function failures(): iterable
+    {
+        $later = '$value = $client["fails"] ? %s : $client[$key];';
+        yield 'a wrong value' => [sprintf($later, '"nobody stored this"'), 'my own cache returned string for the key'];
+        yield 'an exception' => [sprintf($later, 'throw new RuntimeException("out of order")'), 'my own cache failed: RuntimeException: out of order'];
+        yield 'a crash' => [sprintf($later, 'posix_kill(getmypid(), SIGKILL)'), 'The process that measured my own cache ended by itself'];
+    }
+
+    #[DataProvider('failures')]
+    public function testASubjectThatFailsHasNoFiguresAndTheExitCodeSaysSo(string $read, string $expected): void
+    {
+        // The first process does well, so that there are figures when the second fails.
+        file_put_contents("{$this->directory}/own.php", <<<CODE
+            <?php
+            use Larder\Bench\Subject\{Family, Subject};
+            return new Subject(
+                name: 'own', title: 'my own cache', family: Family::Memory,
+                open: static fn () => new ArrayObject(['fails' => is_file('{$this->directory}/second') || !touch('{$this->directory}/second')]), read: static fn () => '\$client[\$key]',
+                write: static fn () => '\$client[\$key] = \$value;', close: static function (): void {},
+                connect: static fn () => <<<'READ'
+                    {$read}
+                    READ,
+            );
+            CODE);
+        [$code, $output, $errors] = $this->bench('connect', '--subjects=own,file-disk', "--subject-php={$this->directory}/own.php");
+
+        self::assertSame(1, $code, $output . $errors);
+        self::assertStringContainsString($expected, $errors);
+        $outcome = $this->report()->outcome('connect');
+        self::assertStringContainsString($expected, $outcome?->leftOut['own'] ?? '');
+        $measured = array_unique(array_map(static fn(Measurement $measurement): string => $measurement->subject, $outcome->measurements ?? []));
+        self::assertSame(['file-disk'], array_values($measured), 'the other goes on');
+        self::assertFalse($outcome?->isComplete, 'or nobody could resume it');
+    }
+
+    public function testAServerThatDoesNotStartIsToldWithItsLogAndTheExitCodeSaysSo(): void
+    {
+        file_put_contents("{$this->directory}/redis-server", "#!/bin/sh\necho 'Bad directive or wrong number of arguments'\nexit 1\n");
+        chmod("{$this->directory}/redis-server", 0o755);
+        [$code, , $errors] = $this->benchWith(['PATH' => "{$this->directory}:" . getenv('PATH')], 'connect', '--subjects=redis-tcp,file-disk');
+
+        self::assertSame(1, $code, $errors);
+        self::assertStringContainsString('Redis did not start because', $errors);
+        self::assertStringContainsString('Bad directive or wrong number of arguments', $errors);
+        self::assertNotSame([], $this->report()->outcome('connect')?->measurements, 'the other goes on');
+    }
+
+    public function testAServerThatIsNotInstalledIsNoFailure(): void
+    {
+        foreach (['setsid', 'taskset', 'sh', 'nproc'] as $program) {
+            $path = Program::find($program);
+            if ($path !== null) {
+                symlink($path, "{$this->directory}/{$program}");
+            }
+        }
+        [$code, , $errors] = $this->benchWith(['PATH' => $this->directory], 'connect', '--subjects=valkey-tcp,file-disk');
+
+        self::assertSame(0, $code, $errors);
+        self::assertStringContainsString('install the package valkey-server', $this->report()->outcome('connect')->leftOut['valkey-tcp'] ?? '');
     }
 
     public function testTheReportNamesTheVersionsOfTheMeasuredProcesses(): void
@@ -165,6 +232,17 @@ final class BenchCommandTest extends TestCase
         return [$code, $this->written('output'), $this->written('errors')];
     }
 
+    /**
+     * @param array<string, string> $environment
+     * @return array{int, string, string} exit code, output, errors
+     */
+    private function benchWith(array $environment, string ...$arguments): array
+    {
+        $this->environment = $environment;
+
+        return $this->bench(...$arguments);
+    }
+
     /** @return resource */
     private function start(string ...$arguments)
     {
@@ -174,7 +252,7 @@ final class BenchCommandTest extends TestCase
             [['file', '/dev/null', 'r'], ['file', "{$this->directory}/output", 'w'], ['file', "{$this->directory}/errors", 'w']],
             $pipes,
             $this->directory,
-            [...getenv(), 'TMPDIR' => $this->directory],
+            [...getenv(), 'TMPDIR' => $this->directory, ...$this->environment],
         );
         self::assertIsResource($process);
 
