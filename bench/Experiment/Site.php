@@ -20,6 +20,8 @@ use Larder\Bench\Subject\WorkerProcess;
 final class Site
 {
     public const WORKERS = 4;
+    /** APCu copies arrays faster by itself than through a serialiser, where a request reads one. */
+    private const SETTINGS = ['display_errors' => '1', 'apc.serializer' => 'default'];
 
     /** @param list<Server> $stores the servers behind the scripts, whose processor time counts too */
     private function __construct(
@@ -59,7 +61,7 @@ final class Site
             }
         }
         file_put_contents("{$root}/clean.php", '<?php ' . implode(' ', array_map(static fn(WebScript $script): string => $script->clean, $scripts)) . " echo 'clean';");
-        $settings = ['display_errors' => '1', ...array_diff_key(WorkerProcess::SETTINGS, ['display_errors' => true])];
+        $settings = [...WorkerProcess::SETTINGS, ...self::SETTINGS];
         if (Extension::built() !== null) {
             $settings['extension'] = Extension::built();
         }

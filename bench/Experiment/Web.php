@@ -42,7 +42,7 @@ final class Web implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(128, 768, $profile === Profile::Quick ? 75 : 470);
+        return new Needs(128, 768, $profile === Profile::Quick ? 90 : 510);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -130,7 +130,7 @@ final class Web implements Experiment
     private function cases(): array
     {
         $cases = [];
-        foreach (['alloptions' => ['off', 'on'], 'hello' => ['off']] as $value => $keepAlive) {
+        foreach (['alloptions' => ['off', 'on'], 'hello' => ['off', 'on']] as $value => $keepAlive) {
             foreach ($keepAlive as $setting) {
                 foreach (['1', '50'] as $concurrency) {
                     $cases[] = ['value' => $value, 'keep-alive' => $setting, 'concurrency' => $concurrency];
@@ -159,8 +159,11 @@ final class Web implements Experiment
                     continue;
                 }
                 foreach (['p50' => 'median latency', 'p99' => '99th percentile of latency'] as $percentile => $metric) {
-                    $outcome->measurement($case, $metric, 'ns from the intended start', Direction::LowerIsBetter, $name)
-                        ->add(0, $block, $slice->latency[$percentile]);
+                    $outcome->measurement($case, $metric, 'ns from the intended start', Direction::LowerIsBetter, $name, false, ['errors', Saturation::SHARE])
+                        ->add(0, $block, $slice->latency[$percentile], $slice->errors, $slice->generatorShare());
+                }
+                if ($slice->errors > 0) {
+                    $outcome->notes[] = sprintf('%d requests of %s failed (%s).', $slice->errors, $name, implode(', ', $case));
                 }
             }
         }

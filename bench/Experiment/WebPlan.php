@@ -20,7 +20,7 @@ final readonly class WebPlan
     {
         return match ($profile) {
             Profile::Quick => new self(0.025, 4, 4, 30, 2),
-            Profile::Thorough => new self(0.05, 8, 7, 70, 4),
+            Profile::Thorough => new self(0.05, 7, 7, 70, 4),
         };
     }
 

@@ -27,7 +27,7 @@ final readonly class WebScripts
         // Only one of the two that speak Redis's protocol: what differs is the server, which `clients` compares.
         $flavour = RedisFlavour::installed() ?? RedisFlavour::Redis;
         $needs = [
-            'shared-memory' => 'shared-memory', 'apcu' => 'apcu-php', 'file' => 'file-disk',
+            'shared-memory' => 'shared-memory', 'apcu' => 'apcu-default', 'file' => 'file-disk', 'php-file' => 'php-file',
             'redis' => "{$flavour->value}-tcp", 'redis-persistent' => "{$flavour->value}-tcp",
             'memcached' => 'memcached-tcp', 'memcached-persistent' => 'memcached-tcp',
         ];
@@ -55,8 +55,13 @@ final readonly class WebScripts
     {
         return match ($name) {
             'shared-memory' => self::sharedMemory(basename($root)),
-            'apcu' => new WebScript('APCu', '$value = apcu_fetch($key);', 'apcu_store($key, $value);'),
+            'apcu' => new WebScript('APCu, its own copying', '$value = apcu_fetch($key);', 'apcu_store($key, $value);'),
             'file' => self::file($root),
+            'php-file' => new WebScript(
+                'a PHP file in opcache',
+                "\$value = include '{$root}/item-' . \$key . '.inc.php';",
+                "file_put_contents('{$root}/item-' . \$key . '.inc.php', '<?php return ' . var_export(\$value, true) . ';');",
+            ),
             'redis', 'redis-persistent' => self::redis($redis, $port, $name === 'redis-persistent'),
             'memcached', 'memcached-persistent' => self::memcached($port, $name === 'memcached-persistent'),
             default => throw new \LogicException("There is no script {$name}."),
