@@ -56,18 +56,23 @@ final class Session
     {
         $outcome = Outcome::of($experiment);
         $steal = Environment::stealTicks();
-        $missing = $experiment->needs($this->laboratory->profile)->missing();
+        $needs = $experiment->needs($this->laboratory->profile);
+        $missing = $needs->missingMemory();
         if ($missing !== null) {
             $this->giveUp($name, $outcome, $missing . '.');
 
             return $outcome;
         }
+        $asked = $this->laboratory->subjects;
         try {
+            $this->leaveOut($name, $needs->missingSharedMemory());
             $experiment->run($this->laboratory, new ConsoleProgress($this->errors), $outcome);
         } catch (Interrupted) {
             $outcome->isComplete = false;
         } catch (\RuntimeException $problem) {
             $this->giveUp($name, $outcome, $problem->getMessage());
+        } finally {
+            $this->laboratory->subjects = $asked;
         }
         foreach (array_unique($outcome->failures()) as $failure) {
             $this->errors->writeln("\n<error>{$name}: {$failure}</error>");
@@ -76,6 +81,16 @@ final class Session
         $outcome->notes[] = sprintf('The hypervisor gave %.1f s of processor time to others meanwhile.', (Environment::stealTicks() - $steal) / 100);
 
         return $outcome;
+    }
+
+    /** What needs no /dev/shm is measured where there is too little of it; the report says why the rest is not. */
+    private function leaveOut(string $name, ?string $missing): void
+    {
+        $titles = $missing === null ? [] : $this->laboratory->leaveOutSharedMemory("{$missing}.");
+        if ($titles !== []) {
+            $this->errors->writeln(sprintf("\n<error>The experiment %s is done without %s: %s.</error>", $name, implode(', ', $titles), $missing));
+            $this->hasFailed = true;
+        }
     }
 
     private function giveUp(string $name, Outcome $outcome, string $why): void

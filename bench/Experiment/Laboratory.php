@@ -34,12 +34,30 @@ final class Laboratory
      */
     public function __construct(
         public readonly Profile $profile,
-        public readonly array $subjects,
+        public array $subjects,
         public readonly Placement $placement,
         public readonly ?string $subjectFile = null,
         public readonly array $traces = [],
         public readonly ?string $zend = null,
     ) {}
+
+    /**
+     * Leaves out what needs /dev/shm, and could be measured were there enough of it.
+     *
+     * @return list<string> the titles of what is left out
+     */
+    public function leaveOutSharedMemory(string $why): array
+    {
+        $titles = [];
+        foreach ($this->subjects as $name => $subject) {
+            if ($subject->needsSharedMemory() && $subject->missing() === null) {
+                $this->subjects[$name] = $subject->leftOut($why);
+                $titles[] = $subject->title;
+            }
+        }
+
+        return $titles;
+    }
 
     /** Asks the running experiment to end at the next block with what it has. */
     public function interrupt(): void

@@ -14,11 +14,16 @@ final readonly class Needs
      */
     public function __construct(public int $sharedMegabytes, public int $megabytes, public int $seconds) {}
 
-    /** @return string|null what is missing on this machine and what to do, as a sentence; null when it can run */
-    public function missing(): ?string
+    /** @return string|null what is missing in /dev/shm and what to do, as a sentence; null when there is enough */
+    public function missingSharedMemory(): ?string
     {
-        return self::lack('/dev/shm', $this->sharedMegabytes, intdiv((int) @disk_free_space('/dev/shm'), 1 << 20), 'remove what is not needed there, or enlarge it (mount -o remount,size=2G /dev/shm)')
-            ?? self::lack('memory', $this->megabytes, self::available(), 'stop something that uses much of it, or run the other experiments by name');
+        return self::lack('/dev/shm', $this->sharedMegabytes, intdiv((int) @disk_free_space('/dev/shm'), 1 << 20), 'remove what is not needed there, or enlarge it (mount -o remount,size=2G /dev/shm)');
+    }
+
+    /** @return string|null what memory is missing on this machine and what to do, as a sentence; null when there is enough */
+    public function missingMemory(): ?string
+    {
+        return self::lack('memory', $this->megabytes, self::available(), 'stop something that uses much of it, or run the other experiments by name');
     }
 
     /** @param int $free in MiB */

@@ -56,6 +56,33 @@ final readonly class Subject
         private ?\Closure $warm = null,
     ) {}
 
+    /** The same subject where it cannot be measured, for a reason of the circumstances. */
+    public function leftOut(string $why): self
+    {
+        return new self(
+            $this->name,
+            $this->title,
+            $this->family,
+            $this->open,
+            $this->read,
+            $this->write,
+            $this->close,
+            $this->connect,
+            static fn(): string => $why,
+            $this->exempt,
+            $this->settings,
+            $this->server,
+            $this->batch,
+            $this->warm,
+        );
+    }
+
+    /** Whether its items lie in /dev/shm: those of pools and of tmpfs do, those of APCu do not. */
+    public function needsSharedMemory(): bool
+    {
+        return str_contains($this->name, 'shared-memory') || $this->name === 'file-tmpfs';
+    }
+
     public function missing(): ?string
     {
         return $this->missing === null ? null : ($this->missing)();

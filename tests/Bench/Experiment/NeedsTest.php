@@ -15,9 +15,10 @@ final class NeedsTest extends TestCase
     {
         self::assertSame('it needs 1,100 MiB of /dev/shm and 63 are free: make room', Needs::lack('/dev/shm', 1100, 63, 'make room'));
         self::assertNull(Needs::lack('/dev/shm', 1100, 1100, 'make room'));
-        self::assertStringContainsString('it needs 999,999,999 MiB of memory and', (string) (new Needs(0, 999_999_999, 1))->missing());
-        self::assertStringContainsString('of /dev/shm', (string) (new Needs(999_999_999, 0, 1))->missing());
-        self::assertNull((new Needs(0, 0, 1))->missing());
+        self::assertStringContainsString('it needs 999,999,999 MiB of memory and', (string) (new Needs(0, 999_999_999, 1))->missingMemory());
+        self::assertStringContainsString('of /dev/shm', (string) (new Needs(999_999_999, 0, 1))->missingSharedMemory());
+        self::assertNull((new Needs(0, 0, 1))->missingMemory());
+        self::assertNull((new Needs(0, 0, 1))->missingSharedMemory());
     }
 
     public function testTheProfilesKeepToTheirTime(): void

@@ -1,0 +1,101 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Bench\Console;
+
+use Larder\Bench\Console\Session;
+use Larder\Bench\Experiment\Experiment;
+use Larder\Bench\Experiment\Laboratory;
+use Larder\Bench\Experiment\Needs;
+use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\Placement;
+use Larder\Bench\Experiment\Profile;
+use Larder\Bench\Experiment\Progress;
+use Larder\Bench\Report\Run;
+use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\Subjects;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Console\Output\BufferedOutput;
+
+final class SessionTest extends TestCase
+{
+    private const TOO_MUCH = 999_999_999;
+
+    public function testTooLittleSharedMemoryStopsOnlyWhatLiesThere(): void
+    {
+        [$hasFailed, $said, $run, $laboratory] = self::measure(['shared-memory', 'file-tmpfs', 'file-disk'], self::TOO_MUCH, 0);
+
+        self::assertTrue($hasFailed);
+        self::assertMatchesRegularExpression('/The experiment asks is done without Larder shared memory, .+: it needs 999,999,999 MiB of \/dev\/shm and [\d,]+ are free: /', $said);
+        self::assertSame(['shared-memory', 'file-tmpfs'], array_keys($run->outcomes[0]->leftOut ?? []));
+        self::assertSame(['can be measured' => 'file-disk'], $run->outcomes[0]->parameters ?? []);
+        self::assertNull($laboratory->subjects['shared-memory']->missing(), 'the next experiment may need less');
+    }
+
+    public function testWhereNothingThatWasAskedForLiesInSharedMemoryItIsNotMissed(): void
+    {
+        [$hasFailed, $said, $run] = self::measure(['file-disk', 'php-file', 'array'], self::TOO_MUCH, 0);
+
+        self::assertFalse($hasFailed);
+        self::assertStringNotContainsString('/dev/shm', $said);
+        self::assertSame([], $run->outcomes[0]->leftOut ?? null);
+    }
+
+    public function testTooLittleMemoryGivesAnExperimentUp(): void
+    {
+        [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, self::TOO_MUCH);
+
+        self::assertTrue($hasFailed);
+        self::assertStringContainsString('The experiment asks was given up: it needs 999,999,999 MiB of memory', $said);
+        self::assertSame([], $run->outcomes[0]->parameters ?? null);
+    }
+
+    /**
+     * @param list<string> $subjects
+     * @return array{bool, string, Run, Laboratory} whether something failed, what was said, and what was written
+     */
+    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes): array
+    {
+        $laboratory = new Laboratory(Profile::Quick, array_intersect_key(Subjects::all(), array_flip($subjects)), Placement::ofThisMachine());
+        $experiment = new class ($sharedMegabytes, $megabytes) implements Experiment {
+            public function __construct(private readonly int $sharedMegabytes, private readonly int $megabytes) {}
+
+            public function name(): string
+            {
+                return 'asks';
+            }
+
+            public function title(): string
+            {
+                return 'Who can be measured';
+            }
+
+            public function recreates(): string
+            {
+                return 'Nothing.';
+            }
+
+            public function needs(Profile $profile): Needs
+            {
+                return new Needs($this->sharedMegabytes, $this->megabytes, 1);
+            }
+
+            public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
+            {
+                $can = array_filter($laboratory->subjects, static fn(Subject $subject): bool => $outcome->includes($laboratory, $subject->name, $subject->name));
+                $outcome->parameters = ['can be measured' => implode(' ', array_keys($can))];
+            }
+        };
+        $run = new Run('larder bench', 'quick', '2024-05-01T10:00:00Z', [], 'anywhere', [], []);
+        $said = new BufferedOutput();
+        $json = (string) tempnam(sys_get_temp_dir(), 'larder-session-');
+        try {
+            $hasFailed = (new Session($run, $laboratory, $said, $json))->measure(['asks' => $experiment]);
+        } finally {
+            unlink($json);
+        }
+
+        return [$hasFailed, $said->fetch(), $run, $laboratory];
+    }
+}
