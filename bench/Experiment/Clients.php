@@ -144,7 +144,7 @@ final class Clients implements Experiment
                 foreach (self::COUNTS as $clients) {
                     $progress->advance("loop " . ($loop + 1) . " of {$loops}: {$clients} clients");
                     foreach (['SET' => true, 'GET' => false] as $operation => $isWrite) {
-                        foreach (self::shuffled($servers) as $name => [$protocol, $server]) {
+                        foreach (Shuffled::of($servers) as $name => [$protocol, $server]) {
                             $laboratory->goOn();
                             $slice = $generator->items($protocol, $server->endpoint(), $isWrite, $clients, $count, self::KEYS, 32, $server->processIds(), false, 1 + $loop);
                             $case = ['operation of the clients' => $operation, 'requests' => number_format($count), 'clients' => (string) $clients];
@@ -167,7 +167,7 @@ final class Clients implements Experiment
             for ($loop = 0; $loop < $loops; $loop++) {
                 $progress->advance("values of {$bytes} bytes");
                 foreach (['SET' => true, 'GET' => false] as $operation => $isWrite) {
-                    foreach (self::shuffled($servers) as $name => [$protocol, $server]) {
+                    foreach (Shuffled::of($servers) as $name => [$protocol, $server]) {
                         $laboratory->goOn();
                         $slice = $generator->items($protocol, $server->endpoint(), $isWrite, 50, 10_000, $keys, $bytes, $server->processIds(), false, 1 + $loop);
                         $this->write($outcome, ['operation of 50 clients' => $operation, 'bytes' => number_format($bytes)], $name, $loop, $slice);
@@ -196,7 +196,7 @@ final class Clients implements Experiment
     {
         $crowds = new Crowds($laboratory, $milliseconds, 1);
         for ($loop = 0; $loop < $loops; $loop++) {
-            foreach ($subjects as $name) {
+            foreach (Shuffled::of($subjects) as $name) {
                 $progress->advance("processes that read {$laboratory->subjects[$name]->title}");
                 if (isset($outcome->leftOut[$name])) {
                     continue;
@@ -239,21 +239,5 @@ final class Clients implements Experiment
         foreach ($servers as $name => [, $server]) {
             $outcome->measurement(['after' => 'all of it'], 'memory of the server', 'bytes', Direction::LowerIsBetter, $name)->add(0, 0, Resident::memory($server->processIds()));
         }
-    }
-
-    /**
-     * @param array<string, array{'resp'|'memcached', Server}> $servers
-     * @return array<string, array{'resp'|'memcached', Server}>
-     */
-    private static function shuffled(array $servers): array
-    {
-        $shuffled = [];
-        $names = array_keys($servers);
-        shuffle($names);
-        foreach ($names as $name) {
-            $shuffled[$name] = $servers[$name];
-        }
-
-        return $shuffled;
     }
 }

@@ -48,10 +48,10 @@ final class Cold implements Experiment
         $runs = $isQuick ? 2 : 3;
         $outcome->parameters = ['pages of 30 KB' => $items, 'runs' => $runs];
         $forget = LoadGenerator::directory() . '/forget';
+        $outcome->titles = array_map(static fn(array $store): string => $store[1], self::STORES);
         $progress->begin($this->title(), $runs * count(self::STORES));
         for ($run = 0; $run < $runs; $run++) {
-            foreach (self::STORES as $store => [$subject, $title]) {
-                $outcome->titles[$store] = $title;
+            foreach (Shuffled::of(self::STORES) as $store => [$subject, $title]) {
                 $progress->advance($title);
                 if (isset($outcome->leftOut[$store]) || !$outcome->includes($laboratory, $store, $subject)) {
                     continue;

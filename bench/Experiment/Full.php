@@ -58,7 +58,7 @@ final class Full implements Experiment
         $outcome->titles = array_map(static fn(array $entry): string => $entry['title'], $plan);
         $progress->begin($this->title(), $runs * count($plan));
         for ($run = 0; $run < $runs; $run++) {
-            foreach ($plan as $name => $entry) {
+            foreach (Shuffled::of($plan) as $name => $entry) {
                 $progress->advance($entry['title']);
                 if (isset($outcome->leftOut[$name]) || !$outcome->includes($laboratory, $name, $entry['subject'])) {
                     continue;

@@ -9,7 +9,6 @@ use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\WorkerFailed;
 use Larder\Bench\Subject\WorkerProcess;
-use Random\Randomizer;
 
 /**
  * Runs all subjects side by side, in fresh processes, one block of each in turn and each turn in another random order.
@@ -60,7 +59,7 @@ final readonly class Interleaving
                     for ($block = 0; $block < $profile->blocks(); $block++) {
                         $this->laboratory->goOn();
                         $turn = array_intersect_key($able, $workers);
-                        $this->each($this->shuffled($turn), $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, $outcome, $case, $operation, $process, $block): void {
+                        $this->each(Shuffled::of($turn), $outcome, static function (WorkerProcess $worker, string $id) use (&$operations, $outcome, $case, $operation, $process, $block): void {
                             $key = implode('/', [...$case, $id]);
                             $done = $worker->block($operation, $operations[$key]);
                             self::measurement($outcome, $case, $worker)->add(
@@ -147,19 +146,5 @@ final readonly class Interleaving
                 $outcome->fail($worker->subject->name, $failure);
             }
         }
-    }
-
-    /**
-     * @param array<string, WorkerProcess> $workers
-     * @return array<string, WorkerProcess>
-     */
-    private function shuffled(array $workers): array
-    {
-        $shuffled = [];
-        foreach ((new Randomizer())->shuffleArray(array_keys($workers)) as $id) {
-            $shuffled[$id] = $workers[$id];
-        }
-
-        return $shuffled;
     }
 }

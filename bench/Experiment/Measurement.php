@@ -11,7 +11,7 @@ use Larder\Bench\Statistics\Direction;
  * All samples of one subject in one case of an experiment, as they were taken: nothing is subtracted or dropped.
  *
  * A sample is a row of numbers. The first three columns are always `process`, `block` and `value`; samples of
- * different subjects with the same process and block ran side by side.
+ * different subjects with the same process and block ran side by side in the experiments whose subjects take turns.
  */
 final class Measurement
 {

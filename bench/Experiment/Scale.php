@@ -52,7 +52,7 @@ final class Scale implements Experiment
         $progress->begin($this->title(), $starts * count(self::MIXES) * count($subjects));
         for ($start = 0; $start < $starts; $start++) {
             foreach (self::MIXES as $mix => $writes) {
-                foreach ($subjects as $name) {
+                foreach (Shuffled::of($subjects) as $name) {
                     $progress->advance("{$mix}, {$laboratory->subjects[$name]->title}");
                     if (isset($outcome->leftOut[$name])) {
                         continue;

@@ -47,10 +47,10 @@ final class Sessions implements Experiment
         $runs = $isQuick ? 2 : 3;
         $outcome->parameters = ['runs' => $runs, 'blocks in each' => 4, 'requests a block' => $isQuick ? 200 : 500, 'processes at one session' => 4];
         $handlers = $this->handlers();
+        $outcome->titles = array_map(static fn(array $handler): string => $handler[0], $handlers);
         $progress->begin($this->title(), $runs * count($handlers));
         for ($run = 0; $run < $runs; $run++) {
-            foreach ($handlers as $name => [$title, $needs]) {
-                $outcome->titles[$name] = $title;
+            foreach (Shuffled::of($handlers) as $name => [$title, $needs]) {
                 $progress->advance($title);
                 if (isset($outcome->leftOut[$name])) {
                     continue;

@@ -63,7 +63,7 @@ final class Tags implements Experiment
         }
         $progress->begin($this->title(), $runs * count($designs) + 1);
         for ($run = 0; $run < $runs; $run++) {
-            foreach ($designs as $design) {
+            foreach (Shuffled::of($designs) as $design) {
                 $progress->advance($outcome->titles[$design->value] ?? $design->value);
                 if (isset($outcome->leftOut[$design->value]) || !$this->canRun($outcome, $laboratory, $design)) {
                     continue;

@@ -94,12 +94,8 @@ final readonly class Comparison
 
     private static function ratio(Findings $before, Measurement $earlier, Findings $after, Measurement $later, string $experiment): ?Interval
     {
-        $processes = static fn(Findings $findings, Measurement $measurement): array => array_values(array_filter(
-            array_map(array_values(...), array_values($findings->values($experiment, $measurement))),
-            static fn(array $values): bool => $values !== [],
-        ));
-        $above = $processes($after, $later);
-        $below = $processes($before, $earlier);
+        $above = $after->processes($experiment, $later);
+        $below = $before->processes($experiment, $earlier);
 
         return $above === [] || $below === [] ? null : UnpairedRatio::of($above, $below);
     }

@@ -6,10 +6,12 @@ namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Statistics\Bootstrap;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\PairedRatio;
+use Larder\Bench\Statistics\UnpairedRatio;
 use Larder\Bench\Statistics\Verdict;
 use Larder\Bench\Subject\Family;
 use Larder\Bench\Subject\Operation;
@@ -19,6 +21,9 @@ final class Findings
 {
     /** No time is believed to be less; it keeps a ratio with the empty loop itself finite. */
     private const LEAST_TIME = 0.1;
+
+    /** Experiments whose subjects take turns. */
+    private const IN_TURNS = ['gets', 'connect', 'web', 'serializers'];
 
     /** What the others are compared with: the first of these that was measured. */
     private const REFERENCES = ['shared-memory', 'apcu-php', 'apcu', 'empty', 'files', 'tag-files'];
@@ -128,18 +133,13 @@ final class Findings
 
     public function median(string $experiment, Measurement $measurement): Interval
     {
-        $processes = [];
-        foreach ($this->values($experiment, $measurement) as $blocks) {
-            if ($blocks !== []) {
-                $processes[] = array_values($blocks);
-            }
-        }
+        $processes = $this->processes($experiment, $measurement);
 
         return $processes === [] ? new Interval(NAN, NAN, NAN) : Bootstrap::median($processes);
     }
 
     /**
-     * One subject in terms of another, by paired blocks.
+     * One subject in terms of another, by paired blocks where they took turns.
      *
      * @param array<string, string> $case
      */
@@ -149,7 +149,8 @@ final class Findings
     }
 
     /**
-     * One subject in one case in terms of another in another; blocks of the same process and number are paired.
+     * One subject in one case in terms of another in another; blocks of the same process and number are paired where
+     * they ran in the same turn.
      *
      * @param array<string, string> $case
      * @param array<string, string> $other
@@ -159,9 +160,40 @@ final class Findings
         $numerator = $this->measurement($experiment, $metric, $case, $above);
         $denominator = $this->measurement($experiment, $metric, $other, $below);
 
-        return $numerator === null || $denominator === null
-            ? null
-            : PairedRatio::of($this->values($experiment, $numerator), $this->values($experiment, $denominator));
+        if ($numerator === null || $denominator === null) {
+            return null;
+        }
+        if (self::tookTurns($experiment, $numerator, $denominator)) {
+            return PairedRatio::of($this->values($experiment, $numerator), $this->values($experiment, $denominator));
+        }
+        [$ours, $theirs] = [$this->processes($experiment, $numerator), $this->processes($experiment, $denominator)];
+
+        return $ours === [] || $theirs === [] ? null : UnpairedRatio::of($ours, $theirs);
+    }
+
+    /**
+     * The values of each process, without the empty loop.
+     *
+     * @return list<non-empty-list<float>>
+     */
+    public function processes(string $experiment, Measurement $measurement): array
+    {
+        $processes = [];
+        foreach ($this->values($experiment, $measurement) as $blocks) {
+            if ($blocks !== []) {
+                $processes[] = array_values($blocks);
+            }
+        }
+
+        return $processes;
+    }
+
+    /** Whether these ran block by block in turns, so that what disturbed one disturbed the other; else they ran one after the other. */
+    private static function tookTurns(string $experiment, Measurement $one, Measurement $other): bool
+    {
+        // In clients the servers do, which one generator loads, and the caches without a server do not.
+        return in_array($experiment, self::IN_TURNS, true)
+            || ($one->column(Saturation::SHARE) !== [] && $other->column(Saturation::SHARE) !== []);
     }
 
     /**

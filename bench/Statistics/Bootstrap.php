@@ -26,8 +26,7 @@ final class Bootstrap
     public static function median(array $processes): Interval
     {
         $samples = array_merge(...$processes);
-        // One process, or one sample of each: there is one level only, and few samples in it.
-        if (count($samples) < FewSamples::ENOUGH && (count($processes) === 1 || count($processes) === count($samples))) {
+        if (FewSamples::are($processes)) {
             return FewSamples::median($samples);
         }
         $random = new Randomizer(new Xoshiro256StarStar(20_251));

@@ -32,4 +32,36 @@ final class FewSamples
             ? new Interval($middle, exp($summary->mean - $half), exp($summary->mean + $half))
             : new Interval($middle, $summary->mean - $half, $summary->mean + $half);
     }
+
+    /**
+     * Whether there is one level only, one process or one sample of each, and few samples in it.
+     *
+     * @param non-empty-list<non-empty-list<float>> $processes
+     */
+    public static function are(array $processes): bool
+    {
+        $count = array_sum(array_map(count(...), $processes));
+
+        return $count < self::ENOUGH && (count($processes) === 1 || count($processes) === $count);
+    }
+
+    /**
+     * One in terms of another, of one of which there are few: Welch's interval of the logarithms, with the freedom of the fewer.
+     *
+     * @param non-empty-list<float> $above
+     * @param non-empty-list<float> $below
+     * @return Interval|null null where something is nothing, which has no logarithm
+     */
+    public static function ratio(array $above, array $below): ?Interval
+    {
+        if (min($above) <= 0 || min($below) <= 0) {
+            return null;
+        }
+        [$one, $other] = [Summary::of(array_map(log(...), $above)), Summary::of(array_map(log(...), $below))];
+        $t = self::T[min(count($above), count($below))] ?? 0.0;
+        $half = $t * sqrt($one->stdev ** 2 / count($above) + $other->stdev ** 2 / count($below));
+        $middle = $one->mean - $other->mean;
+
+        return new Interval(Bootstrap::middle($above) / Bootstrap::middle($below), exp($middle - $half), exp($middle + $half));
+    }
 }

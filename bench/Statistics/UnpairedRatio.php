@@ -9,7 +9,7 @@ use Random\Randomizer;
 
 /**
  * How much one thing takes in terms of another that was measured at another time: the ratio of the medians and its
- * 95 % interval, bootstrapped over the processes and the samples of both.
+ * 95 % interval, bootstrapped over the processes and the samples of both, or Welch's where samples are few.
  *
  * Two that were measured side by side are compared by PairedRatio, which does not see what disturbed both.
  */
@@ -27,6 +27,10 @@ final class UnpairedRatio
         $denominator = Bootstrap::middle(array_merge(...$below));
         if ($denominator <= 0) {
             return null;
+        }
+        $few = FewSamples::are($above) || FewSamples::are($below) ? FewSamples::ratio(array_merge(...$above), array_merge(...$below)) : null;
+        if ($few !== null) {
+            return $few;
         }
         $random = new Randomizer(new Xoshiro256StarStar(20_252));
         $ratios = [];

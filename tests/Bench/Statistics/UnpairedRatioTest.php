@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Statistics;
 
 use Larder\Bench\Statistics\UnpairedRatio;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 final class UnpairedRatioTest extends TestCase
@@ -22,6 +23,21 @@ final class UnpairedRatioTest extends TestCase
         }
 
         self::assertGreaterThanOrEqual(0.88 * self::RUNS, $covered);
+    }
+
+    #[TestWith([1, 3])]
+    #[TestWith([1, 4])]
+    #[TestWith([3, 1])]
+    public function testTheIntervalOfFewSamplesCoversTheTruthAsOften(int $processes, int $blocks): void
+    {
+        $covered = 0;
+        for ($run = 0; $run < self::RUNS; $run++) {
+            [$above] = (new Noise(2 * $run))->blocks(1.2, $processes, $blocks);
+            [, $below] = (new Noise(2 * $run + 1))->blocks(1.0, $processes, $blocks);
+            $covered += (int) UnpairedRatio::of(self::samples($above), self::samples($below))?->contains(1.2);
+        }
+
+        self::assertGreaterThanOrEqual(0.9 * self::RUNS, $covered);
     }
 
     public function testTheRatioIsThatOfTheMedians(): void
