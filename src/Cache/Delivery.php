@@ -147,7 +147,7 @@ final class Delivery
         if ($this->isJournaled && $this->journal?->deliver($this->tell(...)) !== true) {
             throw StoreUnavailable::because(
                 'The journal of the cache',
-                'it cannot be delivered: another process is at it, somebody has failed to a second ago, or it cannot be read',
+                'it cannot be delivered now: another process is at it, or failed less than a second ago, or it cannot be read',
                 'try again, and see that it is this user\'s, or remove it and clear the store',
             );
         }

@@ -7,9 +7,10 @@ namespace Larder\Cache;
 use Larder\Exception\InvalidOption;
 
 /**
- * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation
- * or clear, after a first one that says until when nobody tries to deliver it, and names it. Whoever opens a cache with this journal next delivers it before anything is read. A line that is damaged,
- * and a file that has grown too large, stand for a clear.
+ * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation or
+ * clear, after a first one that says until when nobody tries to deliver it, and names it. Whoever opens a cache with this
+ * journal next delivers it before anything is read. A line that is damaged, and a file that has grown too large, stand for
+ * a clear.
  *
  * The file's lock is held while it is read or written, never while the store is asked: a store that does not answer keeps
  * one process waiting, and the others know at once that there is something undelivered.
@@ -70,7 +71,7 @@ final class Journal
                 rewind($file);
                 [$keys, $tags, $clears] = [[], [], true];
             }
-            $head = ftell($file) === 0 ? sprintf(self::UNTIL, 0.0) . ' ' . bin2hex(random_bytes(8)) . "\n" : '';
+            $head = ftell($file) === 0 ? self::head() : '';
             $line = json_encode(['keys' => array_map(base64_encode(...), $keys), 'tags' => array_map(base64_encode(...), $tags), 'clears' => $clears]) . "\n";
 
             return @fwrite($file, $head . $line) === \strlen($head . $line) && fflush($file);
@@ -78,49 +79,78 @@ final class Journal
     }
 
     /**
-     * Has everything in it delivered, and is empty then, unless something was added meanwhile.
+     * Has everything in it delivered, and is empty then, but for what was added meanwhile. That is the next process's, at once:
+     * one that has delivered adds nothing any more, so that each of many needs only one turn until nobody adds.
      *
      * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; what it throws leaves
      *                                                                 the journal as it is
      *
-     * @return bool false: it could not be opened, or somebody tries to deliver it, or has failed to less than a second ago
+     * @return bool false: it could not be opened, or somebody is delivering it, or failed to do so less than a second ago
      */
     public function deliver(\Closure $deliver): bool
     {
-        $bytes = null;
-        $isOurs = $this->locked(function (mixed $file) use (&$bytes): bool {
-            $bytes = (string) stream_get_contents($file);
+        $delivered = $this->begin();
+        if ($delivered === null) {
+            return false;
+        }
+        if ($delivered !== '') {
+            $deliver(...self::entries($delivered));
+        }
+        $this->end($delivered);
+
+        return true;
+    }
+
+    /** @return ?string what is in it, which is this process's to deliver for a while; null: it is not */
+    private function begin(): ?string
+    {
+        $found = null;
+        $this->locked(function (mixed $file) use (&$found): bool {
+            // The rest may be long, and whoever asks while another delivers it need not read it.
+            $head = (string) fread($file, self::HEAD);
             $now = ($this->clock)();
-            $until = (float) $bytes;
+            $until = (float) $head;
             // A clock that was set back must not stop it for longer than ever was meant.
             if ($now < $until && $until <= $now + self::PAUSE) {
                 return false;
             }
+            $bytes = $head . stream_get_contents($file);
             rewind($file);
+            if (self::name($bytes) === '' || @fwrite($file, sprintf(self::UNTIL, $now + self::PAUSE)) !== false) {
+                $found = $bytes;
+            }
 
-            return $bytes === '' || self::name($bytes) === '' || @fwrite($file, sprintf(self::UNTIL, $now + self::PAUSE)) !== false;
+            return true;
         });
-        if (!$isOurs || $bytes === null) {
-            return false;
-        }
-        if ($bytes !== '') {
-            $deliver(...self::entries($bytes));
-        }
 
-        $this->locked(static function (mixed $file) use ($bytes): bool {
+        return $found;
+    }
+
+    /** Leaves in it what was added to what was delivered. */
+    private function end(string $delivered): void
+    {
+        $this->locked(static function (mixed $file) use ($delivered): bool {
             $now = (string) stream_get_contents($file);
+            if (self::name($now) !== self::name($delivered)) {
+                // It is another by now, which somebody has begun when this one was delivered.
+                return true;
+            }
+            $added = substr($now, \strlen($delivered));
+            if ($added === '') {
+                return ftruncate($file, 0);
+            }
+            // Of another name, as somebody may have taken this one over. One that is not written to its end stands for a clear.
+            $rest = self::head() . $added;
             rewind($file);
 
-            return match (true) {
-                // It is another by now, which somebody has begun when this one was delivered.
-                self::name($now) !== self::name($bytes) => true,
-                \strlen($now) === \strlen($bytes) => ftruncate($file, 0),
-                // All of it will be delivered once more, with what was added.
-                default => @fwrite($file, sprintf(self::UNTIL, 0.0)) !== false,
-            };
+            return @fwrite($file, $rest) === \strlen($rest) && ftruncate($file, \strlen($rest));
         });
+    }
 
-        return true;
+    /** Of one that anybody may deliver. */
+    private static function head(): string
+    {
+        return sprintf(self::UNTIL, 0.0) . ' ' . bin2hex(random_bytes(8)) . "\n";
     }
 
     /** @return array{list<string>, list<string>, bool} */

@@ -168,7 +168,8 @@ final class JournalTest extends TestCase
         $deliver = static function (array $keys) use (&$delivered): void {
             $delivered[] = $keys;
         };
-        self::assertTrue($journal->deliver(static function () use ($other, $deliver): void {
+        self::assertTrue($journal->deliver(static function (array $keys) use ($other, $deliver): void {
+            $deliver($keys);
             $begun = hrtime(true);
             self::assertFalse($other->deliver($deliver), 'Somebody is at it.');
             self::assertTrue($other->append(['b'], [], false));
@@ -176,7 +177,7 @@ final class JournalTest extends TestCase
         }));
         self::assertFalse($other->isEmpty());
         self::assertTrue($other->deliver($deliver));
-        self::assertSame([['a', 'b']], $delivered);
+        self::assertSame([['a'], ['b']], $delivered, 'What is delivered is not delivered again.');
         self::assertTrue($other->isEmpty());
 
         $journal->append(['c'], [], false);
@@ -186,7 +187,28 @@ final class JournalTest extends TestCase
             self::assertTrue($other->append(['d'], [], false));
         }));
         self::assertTrue($other->deliver($deliver));
-        self::assertSame([['a', 'b'], ['c'], ['d']], $delivered, 'What was added to the next journal is in it.');
+        self::assertSame([['a'], ['b'], ['c'], ['d']], $delivered, 'What was added to the next journal is in it.');
+    }
+
+    public function testWhatIsAddedWhileItIsDeliveredIsTheNextOnesAlsoAfterATakeOver(): void
+    {
+        $clock = fn(): float => $this->now;
+        [$slow, $other, $third] = [new Journal($this->path, $clock), new Journal($this->path, $clock), new Journal($this->path, $clock)];
+        $delivered = [];
+        $deliver = static function (array $keys) use (&$delivered): void {
+            $delivered[] = $keys;
+        };
+        $slow->append(['a'], [], false);
+        self::assertTrue($slow->deliver(function () use ($other, $third, $deliver): void {
+            $this->now += 5.0;
+            self::assertTrue($other->deliver(static function (array $keys) use ($third, $deliver): void {
+                $deliver($keys);
+                $third->append(['b'], [], false);
+            }));
+        }));
+        self::assertTrue($third->deliver($deliver), 'The slow one has not put it off.');
+        self::assertSame([['a'], ['b']], $delivered);
+        self::assertTrue($third->isEmpty());
     }
 
     public function testAJournalThatSomebodyHoldsKeepsNobodyWaiting(): void
