@@ -179,6 +179,9 @@ final class HeadFile
         $file = @fopen($this->path, 'r+');
         if ($file === false) {
             $file = @fopen($this->path, 'c') ?: throw $this->unavailable('it cannot be opened');
+            // Who may write into the database may write into this, as into SQLite's own files.
+            $rights = (int) @fileperms($this->database) & 0o666;
+            $rights === 0 || @chmod($this->path, $rights);
             if (\function_exists('posix_geteuid') && posix_geteuid() === 0) {
                 // It belongs to whom the database belongs to.
                 @chown($this->path, (int) fileowner(\dirname($this->path)));

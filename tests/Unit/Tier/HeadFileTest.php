@@ -170,6 +170,23 @@ final class HeadFileTest extends TestCase
         self::assertNotSame($before, $head->read());
     }
 
+    public function testWhoMayWriteIntoTheDatabaseMayWriteIntoTheFile(): void
+    {
+        foreach ([0o600, 0o660, 0o664] as $rights) {
+            chmod($this->database(), $rights);
+            $usual = umask(0o077);
+            try {
+                $head = $this->head();
+                $head->end($head->begin());
+            } finally {
+                umask($usual);
+            }
+            clearstatcache();
+            self::assertSame($rights, (int) fileperms($this->path()) & 0o777);
+            unlink($this->path());
+        }
+    }
+
     public function testAFileThatCannotBeWrittenStopsTheWrite(): void
     {
         mkdir($this->path());
