@@ -78,6 +78,7 @@ final class SqliteLog implements Log
      */
     public function record(Event $event, \Closure $write): mixed
     {
+        $this->database->leaveIfReplaced();
         $begun = null;
         try {
             /** @var T $result */

@@ -43,6 +43,18 @@ final class SqliteLogTest extends TestCase
         self::assertSame([], $log->since($log->since($news->position)->position)->events);
     }
 
+    public function testWhoOnlyWritesDoesNotGoOnWithADatabaseThatIsGone(): void
+    {
+        $writer = $this->log();
+        $writer->record(Event::keys(['a']), static fn(): bool => true);
+        foreach (['', '-wal', '-shm'] as $suffix) {
+            @unlink("{$this->scratch->path}/cache.db{$suffix}");
+        }
+        $position = $this->log()->since(null)->position;
+        $writer->record(Event::keys(['b']), static fn(): bool => true);
+        self::assertEquals([Event::keys(['b'])], $this->log()->since($position)->events);
+    }
+
     public function testTheHeadTellsNothingFromBeforeTheCommitUntilAfterIt(): void
     {
         [$log, $other] = [$this->log(), $this->log()];
