@@ -161,7 +161,7 @@ final readonly class ResultText
             ...$counts,
             '',
             'Every rival that is better by some metric, and the case in which it is so most: what shared memory takes or does, as times of the '
-            . 'rival\'s. What ends with the request, as an array does, what caches nothing, and Larder itself are no rivals.',
+            . 'rival\'s. What ends with the request, as an array does, what caches nothing, and Larder itself are no rivals. Without a verdict is what was measured too seldom for one.',
             '',
             '| experiment | metric | rival | cases lost | the worst of them | ratio |',
             '|---|---|---|---:|---|---:|',
@@ -186,6 +186,6 @@ final readonly class ResultText
 
     private static function loss(string $experiment, Loss $loss): string
     {
-        return sprintf('| %s | %s | %s | %d of %d | %s | %s |', $experiment, $loss->metric, $loss->rival, $loss->cases, $loss->compared, implode(', ', $loss->case), Quantity::interval($loss->ratio));
+        return sprintf('| %s | %s | %s | %d of %d%s | %s | %s |', $experiment, $loss->metric, $loss->rival, $loss->cases, $loss->compared, $loss->isJudged ? '' : ', without a verdict', implode(', ', $loss->case), Quantity::interval($loss->ratio));
     }
 }

@@ -14,6 +14,7 @@ final readonly class Loss
      * @param int $compared cases in which the two were compared
      * @param Interval $ratio ours over theirs where we lose most
      * @param array<string, string> $case the case of that ratio
+     * @param bool $isJudged false: it was measured too seldom for a verdict, and this is what was seen
      */
     public function __construct(
         public string $metric,
@@ -22,6 +23,7 @@ final readonly class Loss
         public int $compared,
         public Interval $ratio,
         public array $case,
+        public bool $isJudged,
     ) {}
 
     /** This loss and another case of it; the worse of the two ratios is kept. */
@@ -29,7 +31,13 @@ final readonly class Loss
     {
         $worse = self::distance($other->ratio) > self::distance($this->ratio) ? $other : $this;
 
-        return new self($this->metric, $this->rival, $this->cases + $other->cases, $this->compared, $worse->ratio, $worse->case);
+        return new self($this->metric, $this->rival, $this->cases + $other->cases, $this->compared, $worse->ratio, $worse->case, $this->isJudged);
+    }
+
+    /** The same, of so many cases. */
+    public function of(int $compared): self
+    {
+        return new self($this->metric, $this->rival, $this->cases, $compared, $this->ratio, $this->case, $this->isJudged);
     }
 
     /** How far a ratio is from 1, whichever side of it. */

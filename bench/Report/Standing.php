@@ -5,19 +5,23 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\Verdict;
 use Larder\Bench\Subject\Family;
 
 /** How shared memory stands against the others in an experiment: every verdict that there is, and every loss among them. */
 final readonly class Standing
 {
+    /** What has no verdict is shown as a loss from this difference on: what was seen once is not hidden. */
+    private const BEHIND = 0.05;
     private const OURS = 'shared-memory';
     /** A script that asks no cache, and the policy that knows what will be asked for. */
     private const NO_RIVALS = ['empty', 'Belady (the limit)'];
 
     /**
      * @param string $experiment its name
-     * @param list<Loss> $losses by metric and rival
+     * @param list<Loss> $losses by metric and rival, those among them that were measured too seldom for a verdict
      */
     private function __construct(public string $experiment, public int $wins, public int $ties, public int $loses, public array $losses) {}
 
@@ -26,7 +30,7 @@ final readonly class Standing
     {
         $standings = array_map(static fn(Outcome $outcome): self => self::in($findings, $outcome), $findings->run->outcomes);
 
-        return array_values(array_filter($standings, static fn(self $standing): bool => $standing->compared() > 0));
+        return array_values(array_filter($standings, static fn(self $standing): bool => $standing->compared() > 0 || $standing->losses !== []));
     }
 
     public function compared(): int
@@ -43,23 +47,25 @@ final readonly class Standing
             foreach ($findings->cases($outcome, $metric) as $case) {
                 foreach ($findings->inCase($outcome, $metric, $case) as $other) {
                     $rival = $other->subject;
-                    $verdict = self::isRival($findings->run, $rival) ? $findings->verdict($outcome->name, $metric, $case, self::OURS, $rival) : null;
-                    $ratio = $verdict === null ? null : $findings->ratio($outcome->name, $metric, $case, self::OURS, $rival);
-                    if ($verdict === null || $ratio === null) {
+                    $ratio = self::isRival($findings->run, $rival) ? $findings->ratio($outcome->name, $metric, $case, self::OURS, $rival) : null;
+                    if ($ratio === null) {
                         continue;
                     }
-                    $verdicts[$verdict->value]++;
-                    $pair = "{$metric}\n{$rival}";
+                    $verdict = $findings->verdict($outcome->name, $metric, $case, self::OURS, $rival);
+                    $isJudged = $verdict !== null;
+                    $verdict ??= Verdict::on(new Interval($ratio->estimate, $ratio->estimate, $ratio->estimate), new NoiseFloor(self::BEHIND), $other->direction);
+                    $verdicts[$verdict->value] += (int) $isJudged;
+                    $pair = "{$metric}\n{$rival}\n" . (int) $isJudged;
                     $compared[$pair] = ($compared[$pair] ?? 0) + 1;
                     if ($verdict === Verdict::Loses) {
-                        $loss = new Loss($metric, $findings->run->title($rival, $outcome), 1, 1, $ratio, $case);
+                        $loss = new Loss($metric, $findings->run->title($rival, $outcome), 1, 1, $ratio, $case, $isJudged);
                         $losses[$pair] = isset($losses[$pair]) ? $losses[$pair]->with($loss) : $loss;
                     }
                 }
             }
         }
         foreach ($losses as $pair => $loss) {
-            $losses[$pair] = new Loss($loss->metric, $loss->rival, $loss->cases, $compared[$pair], $loss->ratio, $loss->case);
+            $losses[$pair] = $loss->of($compared[$pair]);
         }
 
         return new self($outcome->name, $verdicts[Verdict::Wins->value], $verdicts[Verdict::Ties->value], $verdicts[Verdict::Loses->value], array_values($losses));

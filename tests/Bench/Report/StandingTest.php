@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Loss;
 use Larder\Bench\Report\Standing;
@@ -41,6 +42,20 @@ final class StandingTest extends TestCase
             ->add('memory', ['limit' => '64 MiB'], 'items', Direction::HigherIsBetter, 'redis-tcp', 100.0);
 
         self::assertSame(['REDIS-TCP'], array_map(static fn(Loss $loss): string => $loss->rival, self::standing($fixture, 'memory')->losses));
+    }
+
+    public function testWhatWasSeenOnceAndIsWorseIsShownThoughItIsNotJudged(): void
+    {
+        $run = (new RunFixture())->run();
+        $outcome = new Outcome('full', 'Full', 'Re-creates nothing.', []);
+        foreach (['shared-memory' => 70.0, 'redis-tcp' => 50.0, 'memcached-tcp' => 69.0] as $subject => $time) {
+            $outcome->measurement(['limit' => '16 MiB'], 'time of a set', 'ns', Direction::LowerIsBetter, $subject)->add(0, 0, $time);
+        }
+        $run->outcomes = [$outcome];
+        $standing = Standing::all(new Findings($run))[0] ?? self::fail('It is not there.');
+
+        self::assertSame(0, $standing->compared());
+        self::assertSame([['REDIS-TCP', false]], array_map(static fn(Loss $loss): array => [$loss->rival, $loss->isJudged], $standing->losses));
     }
 
     public function testWhatEndsWithTheRequestAndWhatIsOursAreNoRivals(): void
