@@ -59,7 +59,7 @@ final class Clients implements Experiment
         $isQuick = $laboratory->profile === Profile::Quick;
         $requests = $isQuick ? [10_000] : [10_000, 100_000];
         $loops = 3;
-        $outcome->parameters = ['keys' => self::KEYS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES)];
+        $outcome->parameters = ['keys' => self::KEYS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES), 'placement of the processes that need no server' => 'on all processors'];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $within = array_values(array_filter(self::WITHIN, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name)));
         $outcome->parameters[self::PROCESSORS] = $laboratory->placement->ofServers;

@@ -60,6 +60,7 @@ final class Gets implements Experiment
             $steps[] = new Step($value, [Operation::Get], min($laboratory->profile->keys(), $fitting), self::NOT_MANY);
         }
         (new Interleaving($laboratory, $progress))->run($outcome, $subjects, $steps);
+        (new Placements($laboratory, $progress))->run($outcome, array_diff_key($subjects, $outcome->leftOut), Values::named('hello'));
         (new Counting($laboratory, $progress))->run($outcome, array_diff_key($subjects, $outcome->leftOut), Values::named('hello'));
     }
 }

@@ -122,13 +122,14 @@ final class Laboratory
      * A fresh process for the subject.
      *
      * @param list<string> $wrapper a command that runs the worker and counts something
+     * @param bool $isBesideServer on the processors of the servers instead of those of the clients
      * @throws ServerFailed
      */
-    public function worker(Subject $subject, bool $isTwin = false, array $wrapper = []): WorkerProcess
+    public function worker(Subject $subject, bool $isTwin = false, array $wrapper = [], bool $isBesideServer = false): WorkerProcess
     {
         return WorkerProcess::start(
             $subject,
-            $this->placement->client,
+            $isBesideServer ? $this->placement->server : $this->placement->client,
             $subject->server === null ? null : $this->server($subject->server),
             $this->subjectFile,
             $this->profile->megabytes() << 20,

@@ -15,6 +15,10 @@ use Larder\Bench\Server\Program;
  */
 final readonly class Placement
 {
+    /** Where it is not as in the other experiments, an experiment says so among its parameters. */
+    public const PARAMETER = 'placement';
+    public const ON_ALL = 'clients on all processors, servers where they always are';
+
     /**
      * @param list<string> $client a command that runs its arguments where clients run
      * @param list<string> $server the same for servers

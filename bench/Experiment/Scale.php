@@ -46,7 +46,7 @@ final class Scale implements Experiment
         $counts = self::counts($laboratory->placement->processors);
         $starts = $isQuick ? 2 : 6;
         [$milliseconds, $rounds] = $isQuick ? [40, 3] : [80, 6];
-        $outcome->parameters = ['processes' => implode(', ', $counts), 'keys' => self::KEYS, 'starts of all processes' => $starts, 'milliseconds a round' => $milliseconds, 'rounds in each start' => $rounds];
+        $outcome->parameters = ['processes' => implode(', ', $counts), 'keys' => self::KEYS, 'starts of all processes' => $starts, 'milliseconds a round' => $milliseconds, 'rounds in each start' => $rounds, Placement::PARAMETER => Placement::ON_ALL];
         $crowds = new Crowds($laboratory, $milliseconds, $rounds);
         $subjects = array_filter(self::SUBJECTS, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name));
         $progress->begin($this->title(), $starts * count(self::MIXES) * count($subjects));

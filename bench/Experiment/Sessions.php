@@ -99,6 +99,7 @@ final class Sessions implements Experiment
             $socket = $name === 'shared-memory' ? basename($directory) : (string) ($server?->endpoint()['socket'] ?? '');
             $found = $laboratory->task($outcome->titles[$name] ?? $name, SessionRequests::class, [
                 'handler' => $name, 'endpoint' => $socket, 'operations' => $operations, 'blocks' => 4, 'milliseconds' => $milliseconds,
+                'servers' => implode(' ', $server?->processIds() ?? []),
             ], $this->settings($name, $socket, $directory));
         } finally {
             $server?->stop();
@@ -106,7 +107,8 @@ final class Sessions implements Experiment
         }
         foreach (['read' => 'start, read, close', 'change' => 'start, change, close', 'write' => 'start a new one, write, close'] as $what => $request) {
             for ($block = 0; $block < 4; $block++) {
-                $outcome->measurement(['request' => $request], 'time of a session', 'ns per request', Direction::LowerIsBetter, $name)->add($run, $block, $found->float("{$what} {$block}"));
+                $outcome->measurement(['request' => $request], 'time of a session', 'ns per request', Direction::LowerIsBetter, $name, columns: ['client cpu', 'server cpu'])
+                    ->add($run, $block, $found->float("{$what} {$block}"), ...array_map(static fn(string $whose): float => round($found->float("{$whose} cpu of {$what} {$block}"), 1), ['client', 'server']));
             }
         }
         $outcome->measurement(['request' => 'change one session'], 'rate of four processes at one session', 'requests per second', Direction::HigherIsBetter, $name)

@@ -55,7 +55,7 @@ final class Tags implements Experiment
         $items = $isQuick ? 5_000 : 200_000;
         $seconds = $isQuick ? 1.5 : 5.0;
         $runs = 1;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'runs' => $runs];
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'runs' => $runs, Placement::PARAMETER => Placement::ON_ALL];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Subject;
 
+use Larder\Bench\Server\CpuTime;
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 
@@ -94,9 +95,9 @@ final class Worker
         $numbers = $this->next($length);
         $keys = array_map($this->key(...), $numbers);
         $rounds = max(1, (int) round($operations / $length));
-        $before = self::cpu();
+        $before = CpuTime::ofThisProcess();
         [$nanoseconds, $value] = $this->run($operation, $keys, $this->stored, $rounds);
-        $cpu = self::cpu() - $before;
+        $cpu = CpuTime::ofThisProcess() - $before;
         $last = $numbers[$length - 1];
         if ($operation === Operation::Set) {
             // The block stored one value under all its keys; each gets its own again.
@@ -194,15 +195,5 @@ final class Worker
         }
 
         return $this->expected[$number] ??= $this->value()->make($number);
-    }
-
-    /** @return int nanoseconds */
-    private static function cpu(): int
-    {
-        /** @var array{'ru_utime.tv_sec': int, 'ru_utime.tv_usec': int, 'ru_stime.tv_sec': int, 'ru_stime.tv_usec': int} $usage */
-        $usage = getrusage();
-
-        return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1_000_000_000
-            + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Crowd;
 
+use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\Family;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subject;
@@ -59,9 +60,9 @@ final class Member
             usleep($wait);
         }
         $loop = $this->loop ?? throw new \LogicException('A member was told to work before it was told to open.');
-        $cpu = self::cpu();
+        $cpu = CpuTime::ofThisProcess();
         [$operations, $ended, $found, $key, $this->client] = $loop($this->client, $this->place, $this->plan, $end);
-        $cpu = self::cpu() - $cpu;
+        $cpu = CpuTime::ofThisProcess() - $cpu;
         if ($key !== '' && $this->subject->name !== 'none' && serialize($found) !== serialize($this->value->make((int) substr($key, 5)))) {
             throw new \UnexpectedValueException("{$this->subject->title} returned something else for {$key} than was stored: its figures would be worth nothing.");
         }
@@ -134,14 +135,5 @@ final class Member
         $closure = require $file;
 
         return $closure;
-    }
-
-    private static function cpu(): int
-    {
-        /** @var array{'ru_utime.tv_sec': int, 'ru_utime.tv_usec': int, 'ru_stime.tv_sec': int, 'ru_stime.tv_usec': int} $usage */
-        $usage = getrusage();
-
-        return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1_000_000_000
-            + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
     }
 }

@@ -80,7 +80,7 @@ final class TasksTest extends TestCase
         $directory = FileSystem::inMemory() . '/larder-sessions-' . bin2hex(random_bytes(6));
         mkdir($directory, 0o700);
         try {
-            return ChildProcess::run('sessions', SessionRequests::class, ['handler' => 'files', 'endpoint' => '', 'operations' => 5, 'blocks' => 1, 'milliseconds' => 100], [
+            return ChildProcess::run('sessions', SessionRequests::class, ['handler' => 'files', 'endpoint' => '', 'operations' => 5, 'blocks' => 1, 'milliseconds' => 100, 'servers' => ''], [
                 'session.use_cookies' => '0', 'session.cache_limiter' => '', 'session.save_handler' => 'files', 'session.save_path' => $directory, ...$settings,
             ]);
         } finally {
@@ -103,6 +103,7 @@ final class TasksTest extends TestCase
         self::assertSame(0, $found->int('lost'));
         self::assertGreaterThan(0, $found->int('changes'));
         self::assertGreaterThan(0.0, $found->float('read 0'));
+        self::assertSame(0.0, $found->float('server cpu of read 0'), 'files have no server');
     }
 
     public function testAFullStoreThatReturnsAWrongValueHasNoFigures(): void
