@@ -8,6 +8,7 @@
 #include "engine/snapshot.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -177,6 +178,34 @@ TEST(cleared, "clearing a pool takes the name away from those in other formats, 
     CHECK(!pool->undone && !is_there(path_of(OTHER)) && is_there(pool_path_of("p")));
     larder_pool_close(pool);
     end_other(g, other);
+}
+
+static void let_open(struct rlimit *limit, rlim_t files)
+{
+    struct rlimit less = *limit;
+    less.rlim_cur = files;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &less) == 0);
+}
+
+TEST(not_listed, "where the directory cannot be listed, clearing or removing a pool does not say that it is done")
+{
+    larder_error error = {.message = ""};
+    struct rlimit limit;
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    make_other(OTHER);
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    int next = dup(0); /* the directory's number; there is none for a listing */
+    close(next);
+    let_open(&limit, (rlim_t)next + 1);
+    larder_clear(pool);
+    bool undone = pool->undone;
+    int removed = pool_remove("p", &error);
+    let_open(&limit, limit.rlim_cur);
+    CHECK(undone && strstr(pool->trouble.message, "cannot be listed") != NULL);
+    EQUAL(removed, -1);
+    CHECK(strstr(error.message, "cannot be listed") != NULL);
+    CHECK(is_there(path_of(OTHER)));
+    larder_pool_close(pool);
 }
 
 TEST(saved, "what was saved while there was another format is not loaded, and the pool says so")

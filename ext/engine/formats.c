@@ -35,20 +35,42 @@ static bool is_held(int directory, const char *file)
     return held;
 }
 
-/* The highest other format that there is of this pool; 0: none. */
-static uint32_t highest_other(const larder_pool *pool, int directory)
+static DIR *list(const larder_pool *pool, int directory, larder_error *error)
 {
-    uint32_t highest = 0, format;
     DIR *listing = larder_directory_list(directory);
-    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        if (is_other(pool, entry->d_name, &format) && format > highest) {
-            highest = format;
-        }
+    if (listing == NULL) {
+        larder_fail(error,
+                    "The directory %s cannot be listed (%s), and another version's pool may be in it; raise the limit "
+                    "on open files (ulimit -n).",
+                    pool->directory, strerror(errno));
     }
-    if (listing != NULL) {
-        closedir(listing);
+    return listing;
+}
+
+/* The next file of this pool in another format; NULL: none. */
+static const char *next_other(const larder_pool *pool, DIR *listing, uint32_t *format)
+{
+    struct dirent *entry;
+    do {
+        entry = readdir(listing);
+    } while (entry != NULL && !is_other(pool, entry->d_name, format));
+    return entry == NULL ? NULL : entry->d_name;
+}
+
+/* The highest other format that there is of this pool; 0: none. */
+static bool find_other(const larder_pool *pool, int directory, uint32_t *highest, larder_error *error)
+{
+    uint32_t format;
+    DIR *listing = list(pool, directory, error);
+    if (listing == NULL) {
+        return false;
     }
-    return highest;
+    *highest = 0;
+    while (next_other(pool, listing, &format) != NULL) {
+        *highest = format > *highest ? format : *highest;
+    }
+    closedir(listing);
+    return true;
 }
 
 /* Takes the file's name away, if nobody holds it. Whoever opens it meanwhile locks it, and then looks at its name
@@ -70,20 +92,20 @@ static bool take_away(int directory, const char *file)
     return unlinkat(directory, aside, 0) == 0;
 }
 
-/* U1, under the directory's lock. How many are left. */
-static uint32_t sweep(const larder_pool *pool, int directory)
+bool larder_formats_sweep(const larder_pool *pool, int directory)
 {
-    uint32_t left = 0, format;
-    DIR *listing = larder_directory_list(directory);
-    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        if (is_other(pool, entry->d_name, &format) && !take_away(directory, entry->d_name)) {
-            left++;
-        }
+    bool done = true;
+    uint32_t format;
+    larder_error error;
+    DIR *listing = list(pool, directory, &error);
+    if (listing == NULL) {
+        return false; /* next time, perhaps */
     }
-    if (listing != NULL) {
-        closedir(listing);
+    for (const char *file; (file = next_other(pool, listing, &format)) != NULL;) {
+        done = take_away(directory, file) && done;
     }
-    return left;
+    closedir(listing);
+    return done;
 }
 
 /* U2, under the directory's lock. */
@@ -107,7 +129,10 @@ static bool begin_anew(const larder_pool *pool, int directory, larder_error *err
 
 bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error)
 {
-    uint32_t other = highest_other(pool, directory);
+    uint32_t other;
+    if (!find_other(pool, directory, &other, error)) {
+        return false;
+    }
     pool->others_at = 0;
     pool->met_others = other != 0;
     if (!pool->met_others) {
@@ -125,7 +150,7 @@ bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error
         return false;
     }
     bool settled = begin_anew(pool, directory, error);
-    if (sweep(pool, directory) > 0) {
+    if (!larder_formats_sweep(pool, directory)) {
         pool->others_at = larder_pool_now(pool) + LOOK_AGAIN_MS;
     }
     flock(directory, LOCK_UN);
@@ -143,7 +168,7 @@ void larder_formats_look_again(larder_pool *pool)
     bool locked = directory >= 0 && larder_directory_lock(directory, pool->directory, 0, &error);
     /* Not if it was saved or replaced in this moment: its successor has to meet them. */
     bool lives = atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES;
-    pool->others_at = locked && lives && sweep(pool, directory) == 0 ? 0 : now + LOOK_AGAIN_MS;
+    pool->others_at = locked && lives && larder_formats_sweep(pool, directory) ? 0 : now + LOOK_AGAIN_MS;
     if (locked) {
         flock(directory, LOCK_UN);
     }
@@ -154,9 +179,10 @@ void larder_formats_look_again(larder_pool *pool)
 
 void larder_formats_clear(larder_pool *pool)
 {
+    uint32_t other = 0;
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), &pool->trouble);
-    pool->undone = directory < 0;
-    if (directory >= 0 && highest_other(pool, directory) != 0) {
+    pool->undone = directory < 0 || !find_other(pool, directory, &other, &pool->trouble);
+    if (other != 0) {
         pool->undone = !larder_directory_lock(directory, pool->directory, larder_patience(pool), &pool->trouble) ||
                        larder_formats_remove(pool, directory, &pool->trouble) < 0;
         flock(directory, LOCK_UN);
@@ -170,21 +196,18 @@ int larder_formats_remove(const larder_pool *pool, int directory, larder_error *
 {
     int removed = 0;
     uint32_t format;
-    DIR *listing = larder_directory_list(directory);
-    for (struct dirent *entry; listing != NULL && removed >= 0 && (entry = readdir(listing)) != NULL;) {
-        if (!is_other(pool, entry->d_name, &format)) {
-            continue;
-        }
-        if (unlinkat(directory, entry->d_name, 0) == 0) {
+    DIR *listing = list(pool, directory, error);
+    if (listing == NULL) {
+        return -1;
+    }
+    for (const char *file; removed >= 0 && (file = next_other(pool, listing, &format)) != NULL;) {
+        if (unlinkat(directory, file, 0) == 0) {
             removed++;
         } else if (errno != ENOENT) {
-            larder_fail(error, "The pool file %s/%s cannot be removed (%s).", pool->directory, entry->d_name,
-                        strerror(errno));
+            larder_fail(error, "The pool file %s/%s cannot be removed (%s).", pool->directory, file, strerror(errno));
             removed = -1;
         }
     }
-    if (listing != NULL) {
-        closedir(listing);
-    }
+    closedir(listing);
     return removed;
 }

@@ -36,6 +36,9 @@
  * only an existing one is wanted, and U2 forbids to use it. */
 bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error);
 
+/* U1, under the directory's lock. True: there is none left. */
+bool larder_formats_sweep(const larder_pool *pool, int directory);
+
 /* U1, now and then, for a handle that is attached. */
 void larder_formats_look_again(larder_pool *pool);
 
