@@ -269,6 +269,19 @@ TEST(saved_and_swept,
     larder_pool_close(pool);
 }
 
+TEST(saved_beside, "who saves a pool removes those of another format that came and went while it was held")
+{
+    larder_error error;
+    larder_saved saved;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.snapshots = path_of("kept");
+    larder_pool *pool = pool_open_as(&config);
+    make_other(OTHER);
+    EQUAL(larder_pool_save(&config, &saved, &error), 1);
+    CHECK(!is_there(path_of(OTHER)));
+    larder_pool_close(pool);
+}
+
 TEST(not_saved, "a pool that only another version can save stays as it is, and that is said")
 {
     larder_error error = {.message = ""};

@@ -19,7 +19,7 @@
  * What is deleted or invalidated in one of them does not reach the other. So what nobody has held while another was
  * there is not used again:
  *
- *   U1  Whoever opens a pool removes those of other formats that nobody holds.
+ *   U1  Whoever opens or saves a pool removes those of other formats that nobody holds.
  *   U2  If there was one of another format, held or not, and nobody holds that of its own, it begins with an empty one.
  * Nor does it load a snapshot. U3  Whoever removes or clears a pool removes those of other formats, held or not.
  *

@@ -3,6 +3,7 @@
 #endif
 #include "directory.h"
 #include "file.h"
+#include "formats.h"
 #include "index.h"
 #include "segment.h"
 #include "snapshot.h"
@@ -283,6 +284,8 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
     if (written) {
         LARDER_FAULT(LARDER_AT_CLOSED);
         unlinkat(directory, pool->file, 0); /* else the next to open it replaces it: it is marked */
+        /* One that came while this one was held: left alone with the name, it would pass for the only one (U2). */
+        (void)larder_formats_sweep(pool, directory);
     } else {
         atomic_store_explicit(&pool->header->dead, LARDER_LIVES, memory_order_seq_cst);
     }
