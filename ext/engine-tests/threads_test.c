@@ -152,6 +152,33 @@ TEST(forked_beside, "a child of one thread has nothing to do with the pins and p
 
 /* ---- all at once ---- */
 
+static void *open_and_close(void *context)
+{
+    const larder_pool_config *config = context;
+    for (uint64_t i = 0; i < 1500 * test_scale(); i++) {
+        larder_error error = {.message = ""};
+        larder_pool *pool = larder_pool_open(config, &error);
+        if (pool == NULL) {
+            printf("    %s\n", error.message);
+            CHECK(pool != NULL);
+            return NULL;
+        }
+        larder_pool_close(pool);
+    }
+    return NULL;
+}
+
+TEST(come_and_go, "threads that open and close a pool at once use its values in place, whoever was the last")
+{
+    pthread_t other;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.zero_copy = LARDER_ZERO_COPY_ON;
+    larder_pool_close(pool_open_as(&config));
+    REQUIRE(pthread_create(&other, NULL, open_and_close, &config) == 0);
+    open_and_close(&config);
+    pthread_join(other, NULL);
+}
+
 typedef struct worker {
     pthread_t thread;
     uint64_t seed;

@@ -96,8 +96,9 @@ static bool allocate_pin_lists(larder_pool *pool, larder_error *error)
 void larder_detach(larder_pool *pool)
 {
     larder_slot_release(pool);
-    larder_unmap(pool->mapping);
-    pool->mapping = NULL;
+    larder_mapping *mapping = pool->mapping;
+    pool->mapping = NULL; /* first: in the child of another thread's fork this handle is closed once more */
+    larder_unmap(mapping);
     pool->ro = NULL;
     pool->rw = NULL;
     memset(pool->leases_held, 0, sizeof pool->leases_held);

@@ -161,11 +161,10 @@ void larder_unmap(larder_mapping *mapping)
             at = &(*at)->next;
         }
         *at = mapping->next;
+        free_mapping(
+            mapping); /* under the lock: who maps the file next needs the address, and a fork must not copy it */
     }
     pthread_mutex_unlock(&mappings_lock);
-    if (last) {
-        free_mapping(mapping);
-    }
 }
 
 /* Maps the file with LARDER_MARGIN of zeros behind it; at that address, if one is given, or nowhere. */
@@ -299,7 +298,8 @@ void larder_map_protect(larder_pool *pool, uint32_t segment, bool readable)
         ((size_t)1 << pool->segment_shift) * (pool->segments[segment].run > 1 ? pool->segments[segment].run : 1);
     const uint8_t *at = pool->ro + pool->segments_at + ((size_t)segment << pool->segment_shift);
     pthread_mutex_lock(&mappings_lock);
-    if (readable ? mapping->pinned[segment]++ == 0 : --mapping->pinned[segment] == 0) {
+    /* Each time, because a count may not have come back to 0 (larder_pins_forget()), and the run be longer now. */
+    if (readable ? ++mapping->pinned[segment] > 0 : --mapping->pinned[segment] == 0) {
         mprotect((void *)(uintptr_t)at, length, readable ? PROT_READ : PROT_NONE);
     }
     pthread_mutex_unlock(&mappings_lock);
