@@ -37,6 +37,12 @@ final class Key
         return str_starts_with($key, self::INTERNAL);
     }
 
+    /** The key as it is called in the innermost of the namespaces that it lies in. */
+    public static function withoutNamespaces(string $key): string
+    {
+        return (string) preg_replace('/^(?:' . preg_quote(self::INTERNAL, '/') . 'in:[^:]+:)+/', '', $key);
+    }
+
     /**
      * The key of what a cache keeps for itself.
      *

@@ -154,7 +154,7 @@ final class RecordingStore implements Store, PerRequest
 
     private function record(Verb $verb, string $key, ?Item $item): void
     {
-        if (Key::isInternal($key)) {
+        if (Key::isInternal(Key::withoutNamespaces($key))) {
             return;
         }
         $hash = hash('xxh3', $key);

@@ -46,6 +46,18 @@ final class TraceTest extends TestCase
         }
     }
 
+    public function testWhatLiesInANamespaceIsRecordedAndWhatACacheKeepsThereForItselfIsNot(): void
+    {
+        $scratch = new Scratch();
+        $cache = (new Cache(new RecordingStore(new ArrayStore(), "{$scratch->path}/trace", 1.0)))->namespace('shop')->namespace('menus');
+        $cache->set('key', 'value');
+        $cache->get('key');
+        $cache->remember('computed', static fn(): string => 'x');
+        unset($cache);
+        $lines = \array_slice(file("{$scratch->path}/trace") ?: [], 1);
+        self::assertCount(2, array_unique(array_map(static fn(string $line): string => explode(' ', $line)[1], $lines)));
+    }
+
     public function testTheCurveIsThatOfAnLru(): void
     {
         $scratch = new Scratch();
