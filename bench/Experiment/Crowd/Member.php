@@ -15,14 +15,16 @@ use Random\Randomizer;
 /** One of many processes: opens its own client, and reads and writes until its time is over. */
 final class Member
 {
-    /** Operations between two looks at the clock. */
-    private const OPERATIONS = 200;
+    /** Operations before a process begins again with the same keys: so many that the processor's nearest caches do not hold them. */
+    private const OPERATIONS = 5_000;
+    /** Entries of the plan, of about twenty operations each, between two looks at the clock. */
+    private const ENTRIES = 10;
 
     private mixed $client = null;
-    /** @var (\Closure(mixed, Place, list<array{list<string>, string, mixed}>, int): array{int, int, mixed, string, mixed})|null */
+    /** @var (\Closure(mixed, Place, list<array{int, list<array{list<string>, string, mixed}>}>, int): array{int, int, mixed, string, mixed})|null */
     private ?\Closure $loop = null;
-    /** @var list<array{list<string>, string, mixed}> keys to read one after the other, then the key and value of a write, if any */
-    private array $plan = [];
+    /** @var list<array{int, list<array{list<string>, string, mixed}>}> how many operations, and the entries of the plan that they are */
+    private array $parts = [];
 
     /** @param int $writes of 100 operations */
     public function __construct(
@@ -42,11 +44,11 @@ final class Member
         if ($this->number === 0 || $this->subject->family === Family::Yardstick) {
             $store = $this->load('store', 'foreach ($plan as [$keys, $key, $value]) { ' . $this->subject->write($this->value) . ' }');
             for ($key = 0; $key < $this->keys; $key++) {
-                [, , , , $this->client] = $store($this->client, $this->place, [[[], $this->key($key), $this->value->make($key)]], 0);
+                [, , , , $this->client] = $store($this->client, $this->place, [self::part([[[], $this->key($key), $this->value->make($key)]])], 0);
             }
         }
         $this->loop = $this->load('loop', $this->body());
-        $this->plan = $this->plan();
+        $this->parts = array_map(self::part(...), array_chunk($this->plan(), self::ENTRIES));
     }
 
     /**
@@ -61,7 +63,7 @@ final class Member
         }
         $loop = $this->loop ?? throw new \LogicException('A member was told to work before it was told to open.');
         $cpu = CpuTime::ofThisProcess();
-        [$operations, $ended, $found, $key, $this->client] = $loop($this->client, $this->place, $this->plan, $end);
+        [$operations, $ended, $found, $key, $this->client] = $loop($this->client, $this->place, $this->parts, $end);
         $cpu = CpuTime::ofThisProcess() - $cpu;
         if ($key !== '' && $this->subject->name !== 'none' && serialize($found) !== serialize($this->value->make((int) substr($key, 5)))) {
             throw new \UnexpectedValueException("{$this->subject->title} returned something else for {$key} than was stored: its figures would be worth nothing.");
@@ -92,7 +94,21 @@ final class Member
         return 'foreach ($plan as [$keys, $written, $stored]) { ' . ($this->writes < 100 ? $read : '') . ($this->writes > 0 ? " {$write}" : '') . ' }';
     }
 
-    /** @return list<array{list<string>, string, mixed}> */
+    /**
+     * @param list<array{list<string>, string, mixed}> $plan
+     * @return array{int, list<array{list<string>, string, mixed}>} with the number of operations before it
+     */
+    private static function part(array $plan): array
+    {
+        $operations = 0;
+        foreach ($plan as [$keys, , $value]) {
+            $operations += count($keys) + (int) ($value !== null);
+        }
+
+        return [$operations, $plan];
+    }
+
+    /** @return list<array{list<string>, string, mixed}> keys to read one after the other, then the key and value of a write, if any */
     private function plan(): array
     {
         $random = new Randomizer(new Xoshiro256StarStar(1 + $this->number));
@@ -110,28 +126,27 @@ final class Member
         return $plan;
     }
 
-    /** @return \Closure(mixed, Place, list<array{list<string>, string, mixed}>, int): array{int, int, mixed, string, mixed} */
+    /** @return \Closure(mixed, Place, list<array{int, list<array{list<string>, string, mixed}>}>, int): array{int, int, mixed, string, mixed} */
     private function load(string $name, string $body): \Closure
     {
         $file = "{$this->directory}/{$name}-{$this->number}.php";
         file_put_contents($file, <<<CODE
-            <?php return static function (mixed \$client, \$place, array \$plan, int \$until): array {
+            <?php return static function (mixed \$client, \$place, array \$parts, int \$until): array {
                 \$operations = 0;
-                foreach (\$plan as [\$keys, \$key, \$value]) {
-                    \$operations += count(\$keys) + (int) (\$value !== null);
-                }
                 \$value = null;
                 \$last = '';
-                \$passes = 0;
-                do {
-                    {$body}
-                    ++\$passes;
-                } while ((\$now = hrtime(true)) < \$until);
-
-                return [\$operations * \$passes, \$now, \$value, \$last, \$client];
+                while (true) {
+                    foreach (\$parts as [\$count, \$plan]) {
+                        {$body}
+                        \$operations += \$count;
+                        if ((\$now = hrtime(true)) >= \$until) {
+                            return [\$operations, \$now, \$value, \$last, \$client];
+                        }
+                    }
+                }
             };
             CODE);
-        /** @var \Closure(mixed, Place, list<array{list<string>, string, mixed}>, int): array{int, int, mixed, string, mixed} $closure */
+        /** @var \Closure(mixed, Place, list<array{int, list<array{list<string>, string, mixed}>}>, int): array{int, int, mixed, string, mixed} $closure */
         $closure = require $file;
 
         return $closure;
