@@ -27,10 +27,12 @@ final readonly class Conclusions
             ]);
         }
 
-        return '<section id="recommendation"><h2>Which cache for which site</h2><p>Computed from the samples above: a request of a blog '
+        return '<section id="recommendation"><h2>Which cache for which site</h2><p>Computed from the samples above. How often a request does what is our '
+            . 'assumption: one of a blog '
             . 'reads its options once, 20 posts and a page, and stores a post every tenth time; one of a shop reads its options, 40 '
-            . 'products and 20 entities and stores three; of a large catalogue\'s cache a hundred reads come with five writes and one '
-            . 'clean by tag, because source D weighs deletes over writes over reads. What makes the time of a request least is '
+            . 'products and 20 entities and stores three; in a large catalogue\'s cache a hundred reads come with five writes and one '
+            . 'clean by tag, and once more with the 999 reads to one write and one clean that the tool of source D asks for. A server is '
+            . 'asked for one item a round trip; sites that ask for many at once pay it less often. What makes the time of a request least is '
             . 'advised; what is not shown to be slower ties with it. Several hosts: the network\'s own round trips come on top of '
             . 'every figure, the same for each.</p>'
             . Markup::table(['site', 'host', 'use', 'a tie with it', 'the next, as times of its time'], $rows) . '</section>';

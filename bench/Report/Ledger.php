@@ -167,7 +167,7 @@ final readonly class Ledger
             Claim::about('D', 'writes are faster to Redis by a little', 'writes per second, tag sets in Redis over tag files', $ratio('writes', 'tag-sets', 'tag-files'), 1.2),
             Claim::above('D', 'deletes by tag are fastest in Redis by far', 'cleans per second, tag sets in Redis over tag files; above 10 is taken for by far', $ratio('cleans by tag', 'tag-sets', 'tag-files'), $floor, 10.0),
             ...$this->twoLevels($case),
-            Claim::unmeasured('D', 'deletes and writes matter most, because every purchase invalidates', 'it is a weighting, which the recommendation uses'),
+            Claim::unmeasured('D', 'deletes and writes matter most, because every purchase invalidates', 'it is a weighting; the recommendation has one of its own, and that of the source\'s tool'),
         ];
     }
 

@@ -21,7 +21,7 @@ final readonly class Recommendation
     /** Between the sums of two subjects, unless a floor was measured that is higher. */
     private const FLOOR = NoiseFloor::ASSUMED;
 
-    /** Of one request: experiment, metric, case, how often. */
+    /** Our assumption of one request: experiment, metric, case, how often. */
     private const SITES = [
         'a blog' => [
             ['gets', ['value' => 'alloptions', 'operation' => 'get', 'keys' => 'one hot key'], 1.0],
@@ -43,15 +43,17 @@ final readonly class Recommendation
         // Over the network the time of a round trip comes on top of these, the same for each of them.
         'several hosts' => ['redis-tcp', 'valkey-tcp', 'memcached-tcp'],
     ];
-    private const CATALOGUE = 'a large tagged catalogue';
     /** The designs that can be had on a host. */
     private const DESIGNS = [
         'one host without the extension' => ['cache-apcu', 'cache-sqlite', 'cache-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-memcached', 'zend-*'],
         'one host with the extension' => ['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-memcached', 'zend-*'],
         'several hosts' => ['tag-sets', 'memcached-tag-sets', 'cache-redis', 'cache-memcached', 'zend-redis', 'zend-memcached-redis'],
     ];
-    /** Of a catalogue's cache: source D weighs deletes over writes over reads, because every purchase cleans. */
-    private const CATALOGUE_OPERATIONS = ['reads' => 100.0, 'writes' => 5.0, 'cleans by tag' => 1.0];
+    /** Of a catalogue's cache. The first is our assumption of a shop in which people buy; the other is what the tool of source D asks. */
+    private const CATALOGUES = [
+        'a large tagged catalogue' => ['reads' => 100.0, 'writes' => 5.0, 'cleans by tag' => 1.0],
+        'the same, mostly read' => ['reads' => 999.0, 'writes' => 1.0, 'cleans by tag' => 1.0],
+    ];
 
     private function __construct(private Findings $findings) {}
 
@@ -70,13 +72,15 @@ final readonly class Recommendation
             }
         }
         $case = $recommendation->caseOfTags();
-        foreach (self::DESIGNS as $host => $patterns) {
-            $sums = $recommendation->sums($patterns, static fn(string $subject): array => array_map(
-                static fn(string $metric, float $times): array => ['tags', $metric, $case, $times, $subject],
-                array_keys(self::CATALOGUE_OPERATIONS),
-                array_values(self::CATALOGUE_OPERATIONS),
-            ));
-            $advice[] = $recommendation->advise(self::CATALOGUE, $host, $sums, 'tags');
+        foreach (self::CATALOGUES as $site => $operations) {
+            foreach (self::DESIGNS as $host => $patterns) {
+                $sums = $recommendation->sums($patterns, static fn(string $subject): array => array_map(
+                    static fn(string $metric, float $times): array => ['tags', $metric, $case, $times, $subject],
+                    array_keys($operations),
+                    array_values($operations),
+                ));
+                $advice[] = $recommendation->advise($site, $host, $sums, 'tags');
+            }
         }
 
         return $advice;

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Report;
 
 use Larder\Bench\Report\Advice;
+use Larder\Bench\Report\Conclusions;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Recommendation;
 use Larder\Bench\Statistics\Direction;
@@ -59,6 +60,28 @@ final class RecommendationTest extends TestCase
         self::assertSame(['cache-redis'], $advice->ties);
         self::assertSame('tag-sets', $advice->next);
         self::assertEqualsWithDelta(2.04, $advice->ratio?->estimate, 0.01);
+    }
+
+    public function testWhatIsAdvisedForACatalogueDependsOnHowOftenItIsCleaned(): void
+    {
+        $fixture = new RunFixture();
+        // The files read fast and clean slowly, the sets are even.
+        foreach (['tag-files' => [100_000.0, 2_000.0], 'tag-sets' => [40_000.0, 20_000.0]] as $design => [$reads, $cleans]) {
+            foreach (['reads' => $reads, 'writes' => 1_000_000.0, 'cleans by tag' => $cleans / 10] as $metric => $rate) {
+                $fixture->add('tags', ['items' => '5,000'], $metric, Direction::HigherIsBetter, $design, $rate);
+            }
+        }
+
+        self::assertSame('tag-sets', self::advice($fixture, 'a large tagged catalogue', 'one host with the extension')->best);
+        self::assertSame('tag-files', self::advice($fixture, 'the same, mostly read', 'one host with the extension')->best);
+    }
+
+    public function testTheWeightsAreSaidToBeOurs(): void
+    {
+        $report = (new Conclusions(new Findings((new RunFixture())->run())))->render();
+
+        self::assertStringContainsString('is our assumption', $report);
+        self::assertStringNotContainsString('because source D weighs', $report);
     }
 
     public function testWhatWasNotMeasuredWholeIsNotAdvised(): void
