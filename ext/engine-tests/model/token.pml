@@ -34,6 +34,12 @@
 #ifndef MEANWHILE
 #define MEANWHILE NOTHING /* what the first fill does itself after its miss: NEIGHBOUR, TAG */
 #endif
+#ifndef TIMES
+#define TIMES 1 /* how often, if it is TAG */
+#endif
+#ifndef CELLS
+#define CELLS 1 /* of a tag, whose stamp is the lowest */
+#endif
 #define STORERS (FILLS + JUDGED + WRITES)
 #define TAGS    2
 #define PENDING 128
@@ -51,7 +57,7 @@
 
 byte word[2];
 byte clock = 1, guard = 0, deletion = 0;
-byte tag[TAGS];
+byte tag[TAGS * CELLS];
 byte invalidations = 1;
 byte stamp[STORERS], looked[STORERS];
 bit raised[STORERS]; /* its stamp is that of an event of its own request's */
@@ -62,7 +68,12 @@ byte condemned = 0; /* whose began before an invalidation that has returned did 
 
 #define bit_of(i)   (1 << (i))
 #define JUDGED_ONES ((1 << (FILLS + JUDGED)) - 1) /* writes do not kill writes */
-#define allowed(i)  (tag[0] <= stamp[i] && tag[1] <= stamp[i])
+#if CELLS == 1
+#define allows(t, i) (tag[t] <= stamp[i])
+#else
+#define allows(t, i) (tag[2 * (t)] <= stamp[i] || tag[2 * (t) + 1] <= stamp[i])
+#endif
+#define allowed(i)  (allows(0, i) && allows(1, i))
 #define is_read(w)  (is_final(w) && (allowed(item_of(w)) || looked[item_of(w)] == invalidations))
 #define is_right(w) (!is_read(w) || (condemned & bit_of(item_of(w))) == 0)
 #define assert_rule() assert(is_right(word[0]) && is_right(word[1])) /* R */
@@ -90,36 +101,89 @@ inline tick(now)
 }
 
 /* Ticks and raises a cell, strictly forward. `own` and `before`: to see through one's own event later. */
-inline own_move(cell, now, own, before, ticks)
+inline own_move(cell, now, own, before)
 {
     tick(now);
-    raise(cell, now, own, before, ticks)
+    own = now;
+    raise(cell, own, before)
 }
 
-inline raise(cell, now, own, before, ticks)
+/* To `own`, or to another tick if somebody younger was there. */
+inline raise(cell, own, before)
 {
-    ticks++;
-    own = now;
     do
     :: before = cell;
        do
 #ifdef BREAK_CELLS_STAND_STILL
-       :: before >= own -> own = before; break
+       :: break
 #else
-       :: before >= own -> tick(own); ticks++
-#endif
+       :: before >= own -> tick(own)
        :: else -> break
+#endif
        od;
        if
-       :: atomic { cell == before -> cell = own }; break
+       :: atomic { cell == before && before < own -> cell = own }; break
+       :: before >= own -> break
        :: cell != before
        fi
     od;
-    ticks = ticks
+    skip /* Spin jumps into no d_step */
+}
+
+/* Moves the cells of a tag, each strictly forward. Returns the first tick, and notes each cell's, if it is asked to. */
+inline raise_tag(t, began, own, before, c, keeps)
+{
+    tick(began);
+    own = began;
+    c = 0;
+    do
+    :: c < CELLS ->
+       raise(tag[(t) * CELLS + c], own, before);
+       d_step {
+           if
+           :: keeps -> own_tag[event] = own; before_tag[event] = before; event++
+           :: else
+           fi;
+           c++
+       }
+    :: else -> break
+    od
+}
+
+/* Until each cell has a tick that is younger than any stamp that an item was given before that. */
+inline invalidate(t, began, own, before, c, keeps)
+{
+    raise_tag(t, began, own, before, c, keeps);
+#ifndef BREAK_CELLS_MOVED_ONCE
+    if /* an item may have been stamped with a tick that was taken before its storer could see the cell */
+    :: clock != began -> raise_tag(t, began, own, before, c, keeps)
+    :: else
+    fi;
+#endif
+    c = 0
+}
+
+/* The lowest of a tag's cells. */
+inline look(t, lowest, c)
+{
+    c = 0;
+    lowest = NOWHERE;
+    do
+    :: c < CELLS ->
+       d_step {
+           if
+           :: tag[(t) * CELLS + c] < lowest -> lowest = tag[(t) * CELLS + c]
+           :: else
+           fi;
+           c++
+       }
+    :: else -> c = 0; break
+    od
 }
 
 /* The last event at a cell that was not one's own. */
 #define see_through(now, own, before) ((own != 0 && now == own) -> before : now)
+#define EVENTS (2 * TIMES * CELLS)
 
 /* Not in its place: a delete or a write that has ticked before it, but not moved the guard yet, would leave it there. */
 inline clear_and_insert(at, seen, done)
@@ -134,12 +198,22 @@ inline clear_and_insert(at, seen, done)
 mtype = { FILL, JUDGE, WRITE };
 mtype = { NOTHING, NEIGHBOUR, TAG };
 
+inline forget_events()
+{
+    c = 0; event = 0; times = 0; foreign = 0;
+    do
+    :: c < EVENTS -> own_tag[c] = 0; before_tag[c] = 0; c++
+    :: else -> c = 0; break
+    od
+}
+
 /* Stores item `me`. Meanwhile it may do something else: write a neighbour, whose guard is the same, or invalidate one
  * of its tags. */
 proctype storer(byte me; mtype verb; mtype meanwhile)
 {
-    byte at, seen, its, token = 0, now, mine = 0, kills, own = NOWHERE, tries = 0, ticks = 0;
-    byte own_guard = 0, before_guard = 0, own_tag = 0, before_tag = 0;
+    byte at, seen, its, token = 0, now, mine = 0, kills, own = NOWHERE, tries = 0;
+    byte own_guard = 0, before_guard = 0, c = 0, event = 0, times = 0, foreign = 0;
+    byte own_tag[EVENTS], before_tag[EVENTS]; /* those of cell c: each of c, c + CELLS, … */
     bit done, patient, alone = 0, ok = 0, overtaken = 0;
 
     if
@@ -147,15 +221,21 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     :: else
     fi;
     if
-    :: meanwhile == NEIGHBOUR -> own_move(guard, now, own_guard, before_guard, ticks)
+    :: meanwhile == NEIGHBOUR -> own_move(guard, now, own_guard, before_guard)
     :: meanwhile == TAG ->
-       invoke(me, kills);
-       own_move(tag[0], now, own_tag, before_tag, ticks);
-       d_step {
-           invalidations++;
-           condemned = condemned | kills;
-           assert_rule()
-       }
+       do
+       :: times < TIMES ->
+          invoke(me, kills);
+          invalidate(0, now, its, seen, c, 1);
+          d_step {
+              invalidations++;
+              condemned = condemned | kills;
+              times++;
+              assert_rule()
+          }
+       :: else -> times = 0; break
+       od;
+       skip
     :: else
     fi;
 
@@ -164,10 +244,11 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     if
     :: verb == WRITE ->
        d_step { clock++; mine = clock; stamp[me] = mine; kills = begun & JUDGED_ONES; begun = begun | bit_of(me) };
-       raise(guard, mine, own_guard, before_guard, ticks)
+       own_guard = mine;
+       raise(guard, own_guard, before_guard)
     :: verb == JUDGE ->
        invoke(me, kills);
-       own_move(guard, mine, own_guard, before_guard, ticks);
+       own_move(guard, mine, own_guard, before_guard);
        if
        :: before_guard > token -> goto over /* refused: erased, see the deleter */
        :: else
@@ -183,13 +264,40 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     :: verb != WRITE ->
        stamp[me] = token;
 #ifndef BREAK_TAGS_NOT_JUDGED
-       now = tag[0];
+       d_step { c = 0; its = NOWHERE; foreign = NOWHERE };
+       do
+       :: c < CELLS ->
+          d_step {
+              now = tag[c];
+              if
+              :: now < its -> its = now
+              :: else
+              fi;
+              event = EVENTS;
+              do
+              :: event > 0 ->
+                 event--;
+                 if
+                 :: event % CELLS == c -> now = see_through(now, own_tag[event], before_tag[event])
+                 :: else
+                 fi
+              :: else -> break
+              od;
+              if
+              :: now < foreign -> foreign = now
+              :: else
+              fi;
+              c++
+          }
+       :: else -> break
+       od;
        if
-       :: see_through(now, own_tag, before_tag) > token -> goto over
-       :: else -> d_step { if :: now > token -> stamp[me] = now; raised[me] = 1 :: else fi } /* one's own does not kill it */
+       :: foreign > token -> goto over
+       :: else -> d_step { if :: its > token -> stamp[me] = its; raised[me] = 1 :: else fi } /* one's own does not kill it */
        fi;
+       look(1, its, c);
        if
-       :: tag[1] > token -> goto over
+       :: its > token -> goto over
        :: else
        fi;
 #endif
@@ -198,7 +306,7 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     fi;
 
 again:
-    atomic { own = 0; seen = 0; its = 0; alone = 0; patient = 0; done = 0 };
+    atomic { forget_events(); own = 0; seen = 0; its = 0; alone = 0; patient = 0; done = 0 };
     if
     :: tries == TRIES -> goto over
     :: else -> tries++
@@ -310,22 +418,22 @@ over:
         :: verb != FILL && (ok || (overtaken && verb == WRITE)) -> condemned = condemned | (kills & JUDGED_ONES)
         :: else
         fi;
-        own = 0; seen = 0; its = 0; now = 0; mine = 0; tries = 0; ticks = 0; token = 0; alone = 0; patient = 0; done = 0;
-        own_guard = 0; before_guard = 0; own_tag = 0; before_tag = 0; kills = 0; ok = 0; overtaken = 0;
+        own = 0; seen = 0; its = 0; now = 0; mine = 0; tries = 0; token = 0; alone = 0; patient = 0; done = 0;
+        own_guard = 0; before_guard = 0; forget_events(); kills = 0; ok = 0; overtaken = 0;
         assert_rule()
     }
 }
 
 proctype deleter(byte me)
 {
-    byte at = 0, seen, now, kills, own, before, ticks;
+    byte at = 0, seen, now, kills, own, before;
     bit done;
     invoke(me, kills);
 #ifdef BREAK_GUARD_AFTER_WORDS
     tick(now);
-    skip;
+    own = now;
 #else
-    own_move(guard, now, own, before, ticks);
+    own_move(guard, now, own, before);
 #endif
     d_step { if :: deletion < now -> deletion = now :: else fi };
     do
@@ -343,20 +451,21 @@ proctype deleter(byte me)
     :: else -> break
     od;
 #ifdef BREAK_GUARD_AFTER_WORDS
-    raise(guard, now, own, before, ticks);
+    raise(guard, own, before);
 #endif
     at = 0;
     d_step {
         condemned = condemned | kills;
         assert_rule();
-        seen = 0; now = 0; own = 0; before = 0; ticks = 0; done = 0; kills = 0
+        seen = 0; now = 0; own = 0; before = 0; done = 0; kills = 0
     }
 }
 
 /* Of one tag, or of the other. */
 proctype invalidator(byte me)
 {
-    byte which, now, own, before, ticks, kills;
+    byte which, now, own, before, c, kills;
+    byte event, own_tag[1], before_tag[1]; /* not kept */
     if
     :: which = 0
     :: which = 1
@@ -365,27 +474,21 @@ proctype invalidator(byte me)
 #ifdef BREAK_COUNTED_BEFORE_CELLS
     invalidations++;
 #endif
-    own_move(tag[which], now, own, before, ticks);
-#ifndef BREAK_CELLS_MOVED_ONCE
-    if /* an item may have been stamped with a tick that was taken before its storer could see the cell */
-    :: clock != own -> own_move(tag[which], now, own, before, ticks)
-    :: else
-    fi;
-#endif
+    invalidate(which, now, own, before, c, 0);
 #ifndef BREAK_COUNTED_BEFORE_CELLS
     invalidations++;
 #endif
     d_step {
         condemned = condemned | kills;
         assert_rule();
-        now = 0; own = 0; before = 0; ticks = 0; kills = 0; which = 0
+        now = 0; own = 0; before = 0; kills = 0; which = 0
     }
 }
 
 /* Looks at an item's tags, and lets it remember as of which invalidation. */
 proctype reader()
 {
-    byte at, seen, count, reads = 0;
+    byte at, seen, count, lowest, c, reads = 0;
     do
     :: reads < READS ->
        reads++;
@@ -399,10 +502,12 @@ proctype reader()
        seen = word[at];
        if
        :: is_final(seen) ->
+          look(0, lowest, c);
           if
-          :: tag[0] <= stamp[item_of(seen)] ->
+          :: lowest <= stamp[item_of(seen)] ->
+             look(1, lowest, c);
              if
-             :: tag[1] <= stamp[item_of(seen)] ->
+             :: lowest <= stamp[item_of(seen)] ->
 #ifdef BREAK_COUNT_READ_AFTER_LOOK
                 count = invalidations;
 #endif
