@@ -50,7 +50,7 @@ final readonly class Placements
 
     private function compare(Outcome $outcome, Subject $subject, Value $value, int $process): void
     {
-        $workers = ['one' => $this->laboratory->worker($subject, isBesideServer: true), 'two' => $this->laboratory->worker($subject)];
+        $workers = ['one processor' => $this->laboratory->worker($subject, isBesideServer: true), 'two processors' => $this->laboratory->worker($subject)];
         $operations = [];
         foreach ($workers as $processors => $worker) {
             $worker->prepare($value, 1);
@@ -59,7 +59,7 @@ final readonly class Placements
         for ($block = 0; $block < $this->laboratory->profile->blocks(); $block++) {
             foreach ((new Randomizer())->shuffleArray(array_keys($workers)) as $processors) {
                 $done = $workers[$processors]->block(Operation::Get, $operations[$processors]);
-                $outcome->measurement(['processors' => (string) $processors], self::METRIC, 'ns per operation', Direction::LowerIsBetter, $subject->name, columns: ['client cpu', 'server cpu'])
+                $outcome->measurement(['placement' => (string) $processors], self::METRIC, 'ns per operation', Direction::LowerIsBetter, $subject->name, columns: ['client cpu', 'server cpu'])
                     ->add($process, $block, $done['nanoseconds'] / $done['operations'], round($done['cpu'] / $done['operations'], 3), round($done['server'] / $done['operations'], 3));
             }
         }

@@ -155,7 +155,7 @@ final readonly class HtmlReport
             <li>The noise floor is what a subject differs by from itself when it runs twice side by side (the 95th percentile over all cases, at least 1&nbsp;%): <ul>{$floors}</ul>Where no subject ran twice, {$assumed}&nbsp;% is assumed. A time or a rate that was taken once has no verdict.</li>
             <li>The empty loop is measured like a subject and subtracted from the times of reads and writes; the JSON has the times as they were taken. Processor times are shown as they were taken, the loop and, for the client, the making of keys included.</li>
             <li>Values read are compared with what was written, outside the timed region: each key's once after it was stored and the last of each block (gets, connect), the last of each round (scale, and the processes in clients), one read in fifty (tags), each session after each block (sessions), every read (full, cold, and the load generator of clients and web, which compares every answer). What was wrong has no figures.</li>
-            <li>Placement: {$this->text($run->placement)}.</li>
+            <li>Placement: {$this->text($run->placement)}, but where an experiment's parameters say otherwise.</li>
             <li>MAD is the mean absolute deviation from the mean, stdev the sample's standard deviation. No sample is dropped.</li>
             </ul>
             <details><summary>Settings of PHP in every worker</summary>{$settings}</details>

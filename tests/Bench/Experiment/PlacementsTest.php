@@ -38,9 +38,9 @@ final class PlacementsTest extends RealServers
         }
 
         self::assertSame([], $outcome->leftOut);
-        $cases = array_map(static fn(Measurement $measurement): string => $measurement->case['processors'], $outcome->measurements);
+        $cases = array_map(static fn(Measurement $measurement): string => $measurement->case['placement'], $outcome->measurements);
         sort($cases);
-        self::assertSame($placement->processors === 2 && $placement->ofServers === 1 ? ['one', 'two'] : [], $cases);
+        self::assertSame($placement->processors === 2 && $placement->ofServers === 1 ? ['one processor', 'two processors'] : [], $cases);
         foreach ($outcome->measurements as $measurement) {
             self::assertCount(Profile::Quick->processes() * Profile::Quick->blocks(), $measurement->values());
             self::assertGreaterThan(0.0, array_sum($measurement->column('server cpu')));
