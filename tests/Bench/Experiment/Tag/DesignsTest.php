@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Experiment\Tag;
 
+use Larder\Bench\Experiment\ChildProcess;
 use Larder\Bench\Experiment\Tag\Catalogue;
 use Larder\Bench\Experiment\Tag\SharedMemoryTags;
+use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagFiles;
 use Larder\Bench\Experiment\Tag\TaggedCache;
 use Larder\Bench\Experiment\Tag\TagSets;
@@ -77,6 +79,18 @@ final class DesignsTest extends RealServers
         $cache->save('two', 'third', $tags, 100);
         self::assertSame(2, self::roundTrips($socket, static fn() => $cache->remove('two')));
         self::assertSame([null, null], array_map($cache->load(...), ['one', 'two']));
+    }
+
+    public function testReadsOfWhatWasCleanedAreNotCountedAsHits(): void
+    {
+        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => ''];
+        $found = ChildProcess::run('tags', TagClients::class, [
+            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'place' => json_encode($place, JSON_THROW_ON_ERROR),
+        ]);
+
+        // Each client cleans twenty of the 2,000 tags; an item has seven of them.
+        self::assertGreaterThan(0, $found->int('0 hits'));
+        self::assertLessThan($found->int('0 reads'), $found->int('0 hits'));
     }
 
     public function testTheItemsOfACatalogueAreAlwaysTheSame(): void
