@@ -130,6 +130,26 @@ TEST(held,
     larder_pool_close(pool);
 }
 
+TEST(visited, "who only visits a pool while there is another format looks for that again, too")
+{
+    gate *g = shared_memory(sizeof *g);
+    larder_error error;
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.now = clock_now;
+    larder_pool *pool = pool_open_as(&config);
+    EQUAL(pool_remove("p", &error), 1);
+    larder_pool *next = pool_open("p", 4 * MIB);
+    pid_t other = start_other(g);
+    REQUIRE(larder_pool_visit(pool));
+    larder_pool_leave(pool);
+    end_other(g, other);
+    clock_ms += 61000;
+    REQUIRE(larder_pool_enter(pool));
+    CHECK(!is_there(path_of(OTHER)));
+    larder_pool_close(pool);
+    larder_pool_close(next);
+}
+
 TEST(anew, "what nobody has held while there was another format is not used again; what somebody holds is")
 {
     gate *g = shared_memory(sizeof *g);

@@ -133,8 +133,8 @@ bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error
     if (!find_other(pool, directory, &other, error)) {
         return false;
     }
-    pool->others_at = 0;
     pool->met_others = other != 0;
+    pool->others_at = pool->met_others ? larder_pool_now(pool) + LOOK_AGAIN_MS : 0;
     if (!pool->met_others) {
         return true;
     }
@@ -150,8 +150,8 @@ bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error
         return false;
     }
     bool settled = begin_anew(pool, directory, error);
-    if (!larder_formats_sweep(pool, directory)) {
-        pool->others_at = larder_pool_now(pool) + LOOK_AGAIN_MS;
+    if (larder_formats_sweep(pool, directory)) {
+        pool->others_at = 0;
     }
     flock(directory, LOCK_UN);
     return settled;
