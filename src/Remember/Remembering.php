@@ -85,12 +85,7 @@ final class Remembering
         }
         $lease = $this->lease($recipe);
 
-        if ($lease !== null) {
-            return $this->computeUnder($lease, $recipe, $look);
-        }
-
-        // What can be read, but takes no lease, as its disk is full, has nobody to wait for.
-        return $this->delivery->isAvailable() ? $this->wait($recipe, $look) : $this->compute($recipe, $look, null);
+        return $lease === null ? $this->wait($recipe, $look) : $this->computeUnder($lease, $recipe, $look);
     }
 
     private function computeUnder(Held $lease, Recipe $recipe, Look $before): mixed
@@ -137,9 +132,6 @@ final class Remembering
             $lease = $this->lease($recipe);
             if ($lease !== null) {
                 return $this->computeUnder($lease, $recipe, $before);
-            }
-            if (!$this->delivery->isAvailable()) {
-                break;
             }
             usleep((int) (1e6 * min($left, $pause * (0.5 + self::chance()))));
             $look = $this->look($recipe, waiting: true);
@@ -236,7 +228,6 @@ final class Remembering
         return new Look(stale: $stale, token: $fetched->tokens[$key] ?? null, isVain: $isVain);
     }
 
-    /** @phpstan-impure it may find that the store is unavailable */
     private function lease(Recipe $recipe): ?Held
     {
         $lease = new Held($this->leases, $this->delivery, $this->atTheEnd, Key::internal('computing', $recipe->key));

@@ -62,21 +62,6 @@ final class FullDiskTest extends TestCase
     }
 
     #[DataProvider('stores')]
-    public function testOnAFullDiskNobodyWaitsForSomebodyWhoComputes(string $dsn): void
-    {
-        $scratch = new Scratch();
-        $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $scratch->path, $dsn), logger: new MemoryLogger());
-        $open()->set('there', 1);
-        self::assertSame([0, 1, 2], $this->onAFullDisk(static function () use ($open): array {
-            $cache = $open();
-            $begun = hrtime(true);
-            $computed = array_map(static fn(int $i): mixed => $cache->remember("computed {$i}", static fn(): int => $i), [0, 1, 2]);
-
-            return hrtime(true) - $begun < 50e9 ? $computed : ['It took too long.'];
-        }));
-    }
-
-    #[DataProvider('stores')]
     public function testWhatIsDeletedOnAFullDiskIsGoneOrMissedByTheProcessThatDeletedIt(string $dsn): void
     {
         $scratch = new Scratch();

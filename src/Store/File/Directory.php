@@ -382,10 +382,6 @@ final class Directory
                 if ($saved) {
                     return true;
                 }
-                if ($mode === SaveMode::Add && !$this->isTooLarge($body)) {
-                    // Else whoever wants a lease would wait for an owner that there is not.
-                    throw $this->folder->unavailable('a file could not be written');
-                }
             }
             if ($saved || $mode === SaveMode::Set) {
                 $this->remove($item->key, $path);
