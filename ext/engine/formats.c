@@ -96,8 +96,7 @@ bool larder_formats_sweep(const larder_pool *pool, int directory)
 {
     bool done = true;
     uint32_t format;
-    larder_error error;
-    DIR *listing = list(pool, directory, &error);
+    DIR *listing = larder_directory_list(directory);
     if (listing == NULL) {
         return false; /* next time, perhaps */
     }
