@@ -76,7 +76,9 @@ final readonly class Choice
     /** @param list<string> $names */
     public static function unknown(string $what, string $name, array $names): string
     {
-        usort($names, static fn(string $one, string $other): int => levenshtein($name, $one) <=> levenshtein($name, $other));
+        // Of subjects people remember the first word: redis, not redis-unix.
+        $distance = static fn(string $known): int => min(levenshtein($name, $known), levenshtein($name, explode('-', $known)[0]));
+        usort($names, static fn(string $one, string $other): int => $distance($one) <=> $distance($other));
 
         return "There is no {$what} {$name}: the nearest is {$names[0]}.";
     }

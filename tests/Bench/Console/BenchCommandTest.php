@@ -44,6 +44,7 @@ final class BenchCommandTest extends TestCase
     {
         yield 'an unknown experiment' => [['getz'], 'There is no experiment getz: the nearest is gets.'];
         yield 'an unknown subject' => [['--subjects=array,apcu-phb'], 'There is no subject apcu-phb: the nearest is apcu-php.'];
+        yield 'the first word of a subject, misspelt' => [['--subjects=reds'], 'There is no subject reds: the nearest is redis-tcp.'];
         yield 'both profiles' => [['--quick', '--thorough'], 'exclude each other'];
         yield 'a missing subject file' => [['--subject-php=/nowhere.php'], 'The file /nowhere.php given as --subject-php does not exist'];
         yield 'a file that is no subject' => [['--subject-php=' . __FILE__], 'let it return a'];
