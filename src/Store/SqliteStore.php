@@ -112,7 +112,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         $this->clock = $clock ?? time(...);
         $this->database = new Database($path, $timeout, $size, $this->schema->statements());
         $this->rows = new Rows($this->database, $this->schema, $this->clock);
-        $this->sweep = new Sweep($this->database, $this->schema);
+        $this->sweep = new Sweep($this->database, $this->schema, $this->rows);
     }
 
     /**
@@ -317,7 +317,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function prune(): int
     {
-        $removed = $this->sweep->prune($this->rows->after(...));
+        $removed = $this->sweep->prune();
         $this->database->shrink(self::PAGES_AT_ONCE);
 
         return $removed;
@@ -591,7 +591,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     private function makeRoom(): bool
     {
         try {
-            return $this->sweep->evict((int) $this->size >> 4, $this->rows->after(...));
+            return $this->sweep->evict((int) $this->size >> 4);
         } catch (Full) {
             return false;
         }
@@ -600,7 +600,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     private function tidy(): void
     {
         try {
-            $this->sweep->removeDead($this->rows->after(...));
+            $this->sweep->removeDead();
         } catch (StoreUnavailable|Full) {
             // What is dead can wait.
         }

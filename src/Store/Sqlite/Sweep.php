@@ -30,22 +30,21 @@ final class Sweep
     public function __construct(
         private readonly Database $database,
         private readonly Schema $schema,
+        private readonly Rows $rows,
     ) {}
 
     /**
      * Removes what is dead among the next rows that have anything dead among them; once all were looked at, the
      * stamps of tags that no living item can need.
      *
-     * @param \Closure(string, int): list<Row> $rowsAfter
-     *
      * @return int how many rows; 0: all were looked at
      *
      * @throws StoreUnavailable
      */
-    public function prune(\Closure $rowsAfter): int
+    public function prune(): int
     {
         do {
-            $rows = $rowsAfter($this->hand, self::ROWS_AT_ONCE);
+            $rows = $this->rows->after($this->hand, self::ROWS_AT_ONCE);
             if ($rows === []) {
                 $this->forgetTagsBefore($this->oldest);
                 $this->hand = '';
@@ -65,21 +64,20 @@ final class Sweep
     }
 
     /**
-     * @param int                              $bytes     how many to free at least
-     * @param \Closure(string, int): list<Row> $rowsAfter
+     * @param int $bytes how many to free at least
      *
      * @return bool whether anything was
      *
      * @throws StoreUnavailable
      * @throws Full             there is not even room for that
      */
-    public function evict(int $bytes, \Closure $rowsAfter): bool
+    public function evict(int $bytes): bool
     {
-        return $this->database->atomically(function () use ($bytes, $rowsAfter): bool {
+        return $this->database->atomically(function () use ($bytes): bool {
             $hand = $this->hand();
             $evicted = [];
             for ($freed = $rounds = 0; $freed < $bytes && $rounds < 2;) {
-                $rows = $rowsAfter($hand, self::WINDOW);
+                $rows = $this->rows->after($hand, self::WINDOW);
                 $rounds += $rows === [] ? 1 : 0;
                 $hand = $rows === [] ? '' : $rows[\count($rows) - 1]->key;
                 foreach ($this->victims($rows) as $row) {
@@ -97,15 +95,13 @@ final class Sweep
     /**
      * Removes what is dead in the next window, except for tombstones.
      *
-     * @param \Closure(string, int): list<Row> $rowsAfter
-     *
      * @throws StoreUnavailable
      * @throws Full
      */
-    public function removeDead(\Closure $rowsAfter): void
+    public function removeDead(): void
     {
-        $this->database->atomically(function () use ($rowsAfter): void {
-            $rows = $rowsAfter($this->hand(), self::WINDOW);
+        $this->database->atomically(function (): void {
+            $rows = $this->rows->after($this->hand(), self::WINDOW);
             $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead && !$row->isTombstone);
             if ($dead !== []) {
                 $this->remove($dead);

@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Capability;
 use Larder\Item;
 use Larder\Store\Sqlite\Database;
+use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Sweep;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
@@ -165,7 +166,8 @@ final class SqliteStoreTest extends TestCase
         $store->save([new Item('new', 'x', tags: ['t'])]);
         $store->invalidateTags(['b', 'c']);
         $schema = new \Larder\Store\Sqlite\Schema('larder');
-        $sweep = new Sweep(new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements()), $schema);
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements());
+        $sweep = new Sweep($database, $schema, new Rows($database, $schema, time(...)));
         $sweep->forgetTags(3);
         self::assertSame(3, $store->statistics()->details['tags']);
         $store->invalidateTags(['d']);
