@@ -156,37 +156,44 @@ final readonly class Ledger
     /** @return list<Claim> */
     private function ofD(): array
     {
-        $case = $this->onlyCase('tags', 'reads');
         $floor = new NoiseFloor(NoiseFloor::ASSUMED);
-        $ratio = fn(string $metric, string $above, string $below): ?Interval => $this->ratio('tags', $metric, $case, $above, $below);
+        $above = function (string $claim, string $metric, string $design, string $other, string $remark = '', float $bound = 1.0) use ($floor): Claim {
+            [$figure, $found] = $this->ofDesigns($metric, $design, $other);
+
+            return Claim::above('D', $claim, $figure . $remark, $found, $floor, $bound);
+        };
+        [$figure, $found] = $this->ofDesigns('writes', 'tag-sets', 'tag-files');
 
         return [
-            Claim::above('D', 'reads are fastest from files', 'reads per second, tag files over tag sets in Redis', $ratio('reads', 'tag-files', 'tag-sets'), $floor),
-            Claim::above('D', 'reads are fastest from files, faster than from Memcached in two levels', 'reads per second, tag files over Memcached over tag sets', $ratio('reads', 'tag-files', 'memcached-tag-sets'), $floor),
-            Claim::above('D', 'reads are fastest from files, faster than from Memcached in front of them', 'reads per second, tag files over Memcached over tag files', $ratio('reads', 'tag-files', 'memcached-tag-files'), $floor),
-            Claim::about('D', 'writes are faster to Redis by a little', 'writes per second, tag sets in Redis over tag files', $ratio('writes', 'tag-sets', 'tag-files'), 1.2),
-            Claim::above('D', 'deletes by tag are fastest in Redis by far', 'cleans per second, tag sets in Redis over tag files; above 10 is taken for by far', $ratio('cleans by tag', 'tag-sets', 'tag-files'), $floor, 10.0),
-            ...$this->twoLevels($case),
+            $above('reads are fastest from files', 'reads', 'tag-files', 'tag-sets'),
+            $above('reads are fastest from files, faster than from Memcached in two levels', 'reads', 'tag-files', 'memcached-tag-sets'),
+            $above('reads are fastest from files, faster than from Memcached in front of them', 'reads', 'tag-files', 'memcached-tag-files'),
+            Claim::about('D', 'writes are faster to Redis by a little', $figure, $found, 1.2),
+            $above('deletes by tag are fastest in Redis by far', 'cleans by tag', 'tag-sets', 'tag-files', '; above 10 is taken for by far', 10.0),
+            // Whether Memcached makes anything faster that lies in front of another store.
+            ...array_merge(...array_map(
+                static fn(string $design, string $title): array => array_map(
+                    static fn(string $metric): Claim => $above("Memcached in two levels is not worth it: {$metric}, in front of {$title}", $metric, $design, "memcached-{$design}"),
+                    ['reads', 'writes', 'cleans by tag'],
+                ),
+                ['tag-sets', 'tag-files'],
+                ['Redis', 'files'],
+            )),
             Claim::unmeasured('D', 'deletes and writes matter most, because every purchase invalidates', 'it is a weighting; the recommendation has one of its own, and that of the source\'s tool'),
         ];
     }
 
     /**
-     * Whether Memcached makes anything faster that lies in front of another store.
+     * One design in terms of another, and what was compared: the source's own back ends where they were measured.
      *
-     * @param array<string, string> $case
-     * @return list<Claim>
+     * @return array{string, Interval|null}
      */
-    private function twoLevels(array $case): array
+    private function ofDesigns(string $metric, string $above, string $below): array
     {
-        $claims = [];
-        foreach (['tag-sets' => 'Redis', 'tag-files' => 'files'] as $design => $title) {
-            foreach (['reads', 'writes', 'cleans by tag'] as $metric) {
-                $claims[] = Claim::above('D', "Memcached in two levels is not worth it: {$metric}, in front of {$title}", "{$metric} per second, {$title} alone over Memcached in front of it", $this->ratio('tags', $metric, $case, $design, "memcached-{$design}"), new NoiseFloor(0.05));
-            }
-        }
+        $designs = TagDesigns::in($this->findings);
+        [$above, $below] = $designs->speakers($metric, $above, $below);
 
-        return $claims;
+        return ["{$metric} per second, {$designs->title($above)} over {$designs->title($below)}", $this->findings->ratio('tags', $metric, $designs->case, $above, $below)];
     }
 
     /** @param array<string, string> $case */

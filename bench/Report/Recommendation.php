@@ -71,7 +71,7 @@ final readonly class Recommendation
                 $advice[] = $recommendation->advise($site, $host, $sums, 'gets');
             }
         }
-        $case = $recommendation->caseOfTags();
+        $case = TagDesigns::in($findings)->case;
         foreach (self::CATALOGUES as $site => $operations) {
             foreach (self::DESIGNS as $host => $patterns) {
                 $sums = $recommendation->sums($patterns, static fn(string $subject): array => array_map(
@@ -79,7 +79,9 @@ final readonly class Recommendation
                     array_keys($operations),
                     array_values($operations),
                 ));
-                $advice[] = $recommendation->advise($site, $host, $sums, 'tags');
+                // Nobody can install a re-creation where the real one is at hand.
+                $without = array_keys(array_filter(TagDesigns::REAL, static fn(string $real): bool => isset($sums[$real])));
+                $advice[] = $recommendation->advise($site, $host, array_diff_key($sums, array_flip($without)), 'tags');
             }
         }
 
@@ -180,13 +182,5 @@ final readonly class Recommendation
             array_map(strval(...), array_keys($names)),
             static fn(string $name): bool => array_filter($patterns, static fn(string $pattern): bool => fnmatch($pattern, $name)) !== [],
         ));
-    }
-
-    /** @return array<string, string> */
-    private function caseOfTags(): array
-    {
-        $outcome = $this->findings->run->outcome('tags');
-
-        return $outcome === null ? [] : $this->findings->cases($outcome, 'reads')[0] ?? [];
     }
 }
