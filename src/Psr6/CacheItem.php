@@ -101,7 +101,8 @@ final class CacheItem implements CacheItemInterface
             return null;
         }
         if ($this->expiration instanceof \DateTimeImmutable) {
-            return $this->expiration->getTimestamp() - time();
+            // What is long past is past; from the least int nothing can be taken.
+            return max($this->expiration->getTimestamp(), 0) - time();
         }
         $ttl = \is_int($this->expiration) ? $this->expiration : \Larder\Ttl::seconds($this->expiration) ?? 0;
 

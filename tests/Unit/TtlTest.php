@@ -20,6 +20,22 @@ final class TtlTest extends TestCase
         self::assertContains(Ttl::seconds(new \DateInterval('P1M')), [28 * 86_400, 29 * 86_400, 30 * 86_400, 31 * 86_400]);
     }
 
+    /** A calendar that wraps around would make them short, or over. */
+    public function testAnIntervalBeyondAllCalendarsIsAsLongAsCanBe(): void
+    {
+        foreach (['y', 'm', 'd', 'h', 'i', 's'] as $part) {
+            $interval = new \DateInterval('PT0S');
+            foreach ([1 << 40, 1 << 60, \PHP_INT_MAX] as $number) {
+                $interval->{$part} = $number;
+                $interval->invert = 0;
+                self::assertSame(\PHP_INT_MAX, Ttl::seconds($interval), "{$number} {$part}");
+                $interval->invert = 1;
+                self::assertSame(\PHP_INT_MIN, Ttl::seconds($interval), "-{$number} {$part}");
+            }
+        }
+        self::assertSame(86_400 * 50_000, Ttl::seconds(new \DateInterval('P50000D')));
+    }
+
     public function testAnExpiryNeverOverflows(): void
     {
         self::assertNull(Ttl::expiry(null, 1_000));
