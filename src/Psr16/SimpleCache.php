@@ -6,6 +6,7 @@ namespace Larder\Psr16;
 
 use Larder\Cache;
 use Larder\Cache\Pairs;
+use Larder\Exception\InvalidKey;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Key;
@@ -118,7 +119,8 @@ final class SimpleCache implements CacheInterface
             return $ask();
         } catch (StoreUnavailable $failure) {
             throw Failure::because($failure);
-        } catch (Unstorable $mistake) {
+        } catch (InvalidKey|Unstorable $mistake) {
+            // In a namespace, there is less room for a key.
             throw InvalidArgument::because($mistake);
         }
     }

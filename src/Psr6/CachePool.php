@@ -6,6 +6,7 @@ namespace Larder\Psr6;
 
 use Larder\Cache;
 use Larder\Cache\Pairs;
+use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidTag;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
@@ -229,6 +230,7 @@ final class CachePool implements CacheItemPoolInterface
      * @return T
      *
      * @throws Failure
+     * @throws InvalidArgument
      * @throws InvalidTag
      * @throws Unstorable
      */
@@ -238,6 +240,9 @@ final class CachePool implements CacheItemPoolInterface
             return $ask();
         } catch (StoreUnavailable $failure) {
             throw Failure::because($failure);
+        } catch (InvalidKey $mistake) {
+            // In a namespace, there is less room for a key.
+            throw InvalidArgument::because($mistake);
         }
     }
 
