@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Serializer;
 
 use Larder\Exception\Unstorable;
+use Larder\Key;
 
 /** Says of a value why it is not stored, in the words that the extension has for it. */
 final class Refusal
@@ -54,7 +55,7 @@ final class Refusal
     {
         return new Unstorable(\sprintf(
             'The value of the key "%s" was not stored: %s',
-            addcslashes(substr($key, 0, 64), "\0..\37\"\\\177..\377"),
+            addcslashes(substr(Key::withoutNamespaces($key), 0, 64), "\0..\37\"\\\177..\377"),
             $why,
         ), 0, $previous);
     }
