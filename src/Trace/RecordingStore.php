@@ -161,8 +161,7 @@ final class RecordingStore implements Store, PerRequest
         if (hexdec(substr($hash, 0, 8)) >= $this->below) {
             return;
         }
-        $value = $item?->value;
-        $bytes = $item === null ? 0 : \strlen($key) + (\is_string($value) ? \strlen($value) : \strlen(serialize($value)));
+        $bytes = $item === null ? 0 : \strlen($key) + Size::of($item->value);
         $this->lines[] = TraceFile::line($verb, $hash, $bytes);
         if (\count($this->lines) >= self::BUFFERED) {
             $this->flush();
