@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Contract;
 
 use Larder\Capability;
+use Larder\Key;
 use Larder\Store;
 use PHPUnit\Framework\TestCase;
 
@@ -43,6 +44,12 @@ abstract class StoreCase extends TestCase
     protected function refusedFillsLeaveNothing(): bool
     {
         return true;
+    }
+
+    /** Bytes of the longest key, less only for a part of a store. */
+    protected function longestKey(): int
+    {
+        return Key::LONGEST;
     }
 
     /** Whether what is fetched names its tags. */
