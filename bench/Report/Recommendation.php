@@ -36,10 +36,14 @@ final readonly class Recommendation
             ['gets', ['value' => 'product', 'operation' => 'set', 'keys' => 'one hot key'], 3.0],
         ],
     ];
+    /** From so many reads of one kind on a site may ask a server for all of them at once, and some do. */
+    private const MANY = 20.0;
+    /** What asks for many at once; what a request reads or stores one by one takes what it takes the other. */
+    private const AT_ONCE = ['redis-unix' => 'redis-pipeline', 'valkey-unix' => 'valkey-pipeline', 'memcached-unix' => 'memcached-multi'];
     /** Patterns of the subjects that can be had on a host. */
     private const HOSTS = [
-        'one host without the extension' => ['apcu-*', 'sqlite', 'sqlite-apcu', 'file-disk', 'php-file', 'redis-unix', 'valkey-unix', 'memcached-unix'],
-        'one host with the extension' => ['shared-memory', 'apcu-*', 'sqlite', 'sqlite-apcu', 'file-disk', 'php-file', 'redis-unix', 'valkey-unix', 'memcached-unix'],
+        'one host without the extension' => ['apcu-*', 'sqlite', 'sqlite-apcu', 'file-disk', 'php-file', 'redis-unix', 'valkey-unix', 'memcached-unix', '*-pipeline', 'memcached-multi'],
+        'one host with the extension' => ['shared-memory', 'apcu-*', 'sqlite', 'sqlite-apcu', 'file-disk', 'php-file', 'redis-unix', 'valkey-unix', 'memcached-unix', '*-pipeline', 'memcached-multi'],
         // Over the network the time of a round trip comes on top of these, the same for each of them.
         'several hosts' => ['redis-tcp', 'valkey-tcp', 'memcached-tcp'],
     ];
@@ -65,7 +69,7 @@ final readonly class Recommendation
         foreach (self::SITES as $site => $operations) {
             foreach (self::HOSTS as $host => $patterns) {
                 $sums = $recommendation->sums($patterns, static fn(string $subject): array => array_values(array_map(
-                    static fn(array $operation): array => [$operation[0], 'time', $operation[1], $operation[2], $subject],
+                    static fn(array $operation): array => [$operation[0], 'time', $operation[1], $operation[2], self::asked($subject, $operation[2])],
                     $operations,
                 )));
                 $advice[] = $recommendation->advise($site, $host, $sums, 'gets');
@@ -86,6 +90,14 @@ final readonly class Recommendation
         }
 
         return $advice;
+    }
+
+    /** Which subject is asked for so many items of a kind. */
+    private static function asked(string $subject, float $times): string
+    {
+        $oneByOne = array_search($subject, self::AT_ONCE, true);
+
+        return $oneByOne !== false && $times < self::MANY ? $oneByOne : $subject;
     }
 
     /**

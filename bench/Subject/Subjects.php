@@ -32,6 +32,7 @@ final class Subjects
             FileSubjects::php(),
             MemcachedSubjects::over(true),
             MemcachedSubjects::over(false),
+            MemcachedSubjects::over(false, 100),
         ];
         foreach (RedisFlavour::cases() as $flavour) {
             foreach (RedisLink::cases() as $link) {

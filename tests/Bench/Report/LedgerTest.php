@@ -110,6 +110,7 @@ final class LedgerTest extends TestCase
         yield 'APCu is the fastest of the object caches: faster than Redis' => ['gets', 'time', $options, 'redis-unix', 'apcu-php', 2.0, 0.5];
         yield 'levels of APCu and SQLite, written through, might work: faster reads than SQLite alone' => ['gets', 'time', $options, 'sqlite', 'sqlite-apcu', 2.0, 0.5];
         yield 'round trips dominate Redis' => ['gets', 'time', $hello, 'redis-unix', 'redis-pipeline', 3.0, 1.5];
+        yield 'round trips dominate Memcached' => ['gets', 'time', $hello, 'memcached-unix', 'memcached-multi', 3.0, 1.5];
         yield 'igbinary explains some of the gain' => ['serializers', 'time', ['value' => 'alloptions', 'direction' => 'fetch'], 'php+none', 'igbinary+none', 1.3, 0.9];
         yield 'gzdeflate is very slow on large objects' => ['serializers', 'time', ['value' => 'alloptions', 'direction' => 'store'], 'igbinary+zlib', 'igbinary+none', 6.0, 4.0];
         yield 'Redis is ahead of Memcached at 32 bytes, reading' => ['clients', 'rate', $get, 'redis', 'memcached-1', 1.2, 0.8];

@@ -76,6 +76,24 @@ final class RecommendationTest extends TestCase
         self::assertSame('tag-files', self::advice($fixture, 'the same, mostly read', 'one host with the extension')->best);
     }
 
+    public function testASiteMayAskAServerForManyItemsAtOnceAndForTheRestOneByOne(): void
+    {
+        $advice = self::advice(self::servers(['redis-pipeline' => 1_000.0, 'memcached-multi' => 2_000.0]), 'a blog', 'one host without the extension');
+
+        self::assertSame('redis-pipeline', $advice->best);
+        // 20 posts at once, the options and the page one by one, and a tenth of a store.
+        $one = 2.1 * 10_000.0;
+        self::assertSame('memcached-multi', $advice->next);
+        self::assertEqualsWithDelta(($one + 20 * 2_000.0) / ($one + 20 * 1_000.0), $advice->ratio?->estimate, 1e-6);
+    }
+
+    public function testWhatAsksForManyAtOnceNeedsWhatAsksOneByOne(): void
+    {
+        $fixture = (new RunFixture())->add('gets', ['value' => 'post', 'operation' => 'get', 'keys' => 'many keys in random order'], 'time', Direction::LowerIsBetter, 'redis-pipeline', 1.0);
+
+        self::assertNull(self::advice($fixture, 'a blog', 'one host without the extension')->best);
+    }
+
     public function testTheWeightsAreSaidToBeOurs(): void
     {
         $report = (new Conclusions(new Findings((new RunFixture())->run())))->render();
@@ -91,6 +109,21 @@ final class RecommendationTest extends TestCase
 
         self::assertNull($advice->best);
         self::assertNull($advice->ratio);
+    }
+
+    /** @param array<string, float> $atOnce the time of a read among a hundred, of all that a server takes 10,000 ns for one by one */
+    private static function servers(array $atOnce): RunFixture
+    {
+        $fixture = new RunFixture();
+        $hot = ['operation' => 'get', 'keys' => 'one hot key'];
+        $many = [...$hot, 'keys' => 'many keys in random order'];
+        foreach ([['value' => 'alloptions', ...$hot], ['value' => 'post', ...$many], ['value' => 'page', ...$many], ['value' => 'post', ...$hot, 'operation' => 'set']] as $case) {
+            foreach (['redis-unix' => 10_000.0, 'memcached-unix' => 10_000.0, ...($case['operation'] === 'get' ? $atOnce : [])] as $subject => $time) {
+                $fixture->add('gets', $case, 'time', Direction::LowerIsBetter, $subject, $time);
+            }
+        }
+
+        return $fixture;
     }
 
     private static function advice(RunFixture $fixture, string $site, string $host): Advice
