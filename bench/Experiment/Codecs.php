@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Subject\Values;
 use Redis;
 
@@ -87,6 +88,7 @@ final class Codecs implements Task
             foreach ($names as $call) {
                 [$function, $argument] = $calls[$call];
                 $count = $rounds[$call] ?? 1;
+                $meter = CpuMeter::start();
                 $begin = hrtime(true);
                 for ($round = 0; $round < $count; $round++) {
                     $function($argument);
@@ -94,6 +96,7 @@ final class Codecs implements Task
                 $taken = max(1, hrtime(true) - $begin);
                 // The first turn only finds out how long a call takes.
                 if ($block >= 0) {
+                    [$found["cpu|{$call}|{$block}"]] = $meter->perOperation($count);
                     $found["time|{$call}|{$block}"] = round($taken / $count, 1);
                 } else {
                     $rounds[$call] = max(1, (int) ($microseconds * 1000 / $taken));

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\WorkerFailed;
 
@@ -16,6 +17,8 @@ final class Cold implements Experiment
         'sqlite-mapped' => ['sqlite', 'SQLite, its file mapped'],
         'shared-memory' => ['shared-memory', 'Larder shared memory'],
     ];
+    /** Reads of a block, before each of which the kernel forgets what it has. */
+    private const READS = 25;
     private const STATES = ['warm' => 'has all of it', 'cold' => 'has nothing of it', 'small' => 'has room for half of it'];
 
     public function name(): string
@@ -32,7 +35,7 @@ final class Cold implements Experiment
     {
         return 'Sources A and D claim that files are fast because the kernel\'s page cache keeps them in memory, and measure them '
             . 'only so. Ours reads pages of 30 KB in random order when the cache has all of them, when it was told to forget them '
-            . '(posix_fadvise; directory entries stay known) before each 25 reads, and, where a control group can be made, with memory for half of '
+            . '(posix_fadvise; directory entries stay known) before each ' . self::READS . ' reads, and, where a control group can be made, with memory for half of '
             . 'them. How slow a disk is, is this machine\'s own; a virtual disk may have a cache of its host behind it.';
     }
 
@@ -57,14 +60,15 @@ final class Cold implements Experiment
                     continue;
                 }
                 try {
-                    $found = $laboratory->task($title, ColdReads::class, ['store' => $store, 'items' => $items, 'forget' => $forget]);
+                    $found = $laboratory->task($title, ColdReads::class, ['store' => $store, 'items' => $items, 'reads' => self::READS, 'milliseconds' => 2_000, 'forget' => $forget]);
                 } catch (WorkerFailed $failure) {
                     $outcome->fail($store, $failure);
                     continue;
                 }
                 foreach (self::STATES as $state => $words) {
-                    foreach ($found->has($state) ? $found->numbers($state) : [] as $block => $time) {
-                        $outcome->measurement(['the page cache' => $words], 'time of a read', 'ns per read', Direction::LowerIsBetter, $store)->add($run, $block, $time);
+                    foreach ($found->has($state) ? $found->rows($state) : [] as $block => [$time, $client, $server]) {
+                        $outcome->measurement(['the page cache' => $words], 'time of a read', 'ns per read', Direction::LowerIsBetter, $store, columns: CpuMeter::COLUMNS)
+                            ->add($run, $block, $time, $client, $server);
                     }
                 }
                 if ($found->has('why') && $run === 0 && $store === 'files') {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\SqliteTable;
 use Larder\Bench\Subject\Values;
@@ -13,16 +14,19 @@ use Larder\SharedMemory;
 /** Reads pages from files, from SQLite and from shared memory while the kernel has all, nothing or little of them in its cache. */
 final class ColdReads implements Task
 {
-    /** Reads that make one sample. */
-    private const BLOCK = 25;
     /** The share of the data that fits where memory is small. */
     private const SMALL = 0.5;
-    /** How long is read with little memory before the times are taken, and while they are, in seconds: a mapping takes 20 ms a page. */
-    private const PATIENCE = 2;
+
+    /** Reads that make one sample. */
+    private int $reads = 1;
+    /** How long is read with little memory before the times are taken, and while they are: a mapping takes 20 ms a page. */
+    private float $seconds = 0.0;
 
     public function run(Fields $arguments): array
     {
         $items = $arguments->int('items');
+        $this->reads = $arguments->int('reads');
+        $this->seconds = $arguments->int('milliseconds') / 1_000;
         $directory = FileSystem::onDisk() . '/larder-cold-' . bin2hex(random_bytes(6));
         mkdir($directory, 0o700);
         try {
@@ -92,7 +96,7 @@ final class ColdReads implements Task
     /**
      * @param \Closure(): (\Closure(int): string) $open opens the store anew and returns how to read an item
      * @param \Closure(list<int>): void $forget empties the kernel's cache of what was read of these items, and of what was read with them
-     * @return array<string, mixed> state => ns of a read, block by block
+     * @return array<string, mixed> state => what a read took, block by block
      */
     private function states(\Closure $open, \Closure $forget, int $items): array
     {
@@ -103,7 +107,7 @@ final class ColdReads implements Task
         $forget(range(0, $items - 1));
         // The kernel reads ahead: after a few blocks it would have a whole database, so each block begins with nothing.
         $found['cold'] = [];
-        foreach (self::blocks($items) as $block) {
+        foreach ($this->blocks($items) as $block) {
             $found['cold'][] = $this->time($open(), $block);
             $forget($block);
         }
@@ -112,21 +116,21 @@ final class ColdReads implements Task
             return [...$found, 'why' => $limit];
         }
         $read = $open();
-        $this->read($read, $items, self::PATIENCE);
+        $this->read($read, $items, $this->seconds);
 
-        return [...$found, 'small' => $this->read($read, $items, self::PATIENCE)];
+        return [...$found, 'small' => $this->read($read, $items, $this->seconds)];
     }
 
     /**
      * @param \Closure(int): string $read
      * @param float $patience seconds after which no block is begun
-     * @return list<float> ns of a read, block by block
+     * @return list<array{float, float, float}> what a read took, block by block
      */
     private function read(\Closure $read, int $items, float $patience = INF): array
     {
         $end = hrtime(true) + 1e9 * $patience;
         $times = [];
-        foreach (self::blocks($items) as $block) {
+        foreach ($this->blocks($items) as $block) {
             if ($times === [] || hrtime(true) < $end) {
                 $times[] = $this->time($read, $block);
             }
@@ -136,34 +140,36 @@ final class ColdReads implements Task
     }
 
     /** @return list<list<int>> all items in random order */
-    private static function blocks(int $items): array
+    private function blocks(int $items): array
     {
         $order = range(0, $items - 1);
         shuffle($order);
 
-        return array_chunk($order, self::BLOCK);
+        return array_chunk($order, max(1, $this->reads));
     }
 
     /**
      * @param \Closure(int): string $read
      * @param list<int> $block
-     * @return float ns per read
+     * @return array{float, float, float} ns per read: on the clock, and of the client's and of a server's processor
      */
-    private function time(\Closure $read, array $block): float
+    private function time(\Closure $read, array $block): array
     {
         $found = [];
+        $meter = CpuMeter::start();
         $begin = hrtime(true);
         foreach ($block as $item) {
             $found[$item] = $read($item);
         }
         $time = round((hrtime(true) - $begin) / count($block), 1);
+        $cpu = $meter->perOperation(count($block));
         foreach ($found as $item => $page) {
             if ($page !== self::page($item)) {
                 throw new \UnexpectedValueException('A page that was read is not the one that was stored: its figures would be worth nothing.');
             }
         }
 
-        return $time;
+        return [$time, ...$cpu];
     }
 
     /** @param list<string> $files */

@@ -6,6 +6,7 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\WorkerFailed;
@@ -14,6 +15,8 @@ use Larder\Bench\Subject\WorkerFailed;
 final class Full implements Experiment
 {
     public const SET = 'time of a set in a full cache';
+    /** Of reads, the check of what they found, and the stores of what was missing. */
+    public const CPU = 'processor time of an operation in a full cache, client and server';
     public const OVER_TIME = 'hit ratio over time';
 
     public function name(): string
@@ -67,9 +70,7 @@ final class Full implements Experiment
                     if ($run < $comparedRuns) {
                         $this->compare($outcome, $name, $entry, $run, $megabytes, $this->overfill($laboratory, $entry, $megabytes, $compared));
                     }
-                    foreach ($this->overfill($laboratory, $entry, $megabytes, $timed)->object('set')->all() as $percentile => $time) {
-                        $outcome->measurement(['percentile' => (string) $percentile], self::SET, 'ns', Direction::LowerIsBetter, $name)->add($run, 0, (float) $time);
-                    }
+                    $this->time($outcome, $name, $run, $megabytes, $this->overfill($laboratory, $entry, $megabytes, $timed));
                 } catch (WorkerFailed|ServerFailed $failure) {
                     $outcome->fail($name, $failure);
                 }
@@ -105,11 +106,22 @@ final class Full implements Experiment
         try {
             return $laboratory->task($entry['title'], Overfill::class, [
                 'store' => $entry['store'], 'megabytes' => $megabytes, 'ttl' => in_array('volatile-ttl', $entry['options'], true) ? 3600 : 0, ...$budget,
+                'servers' => implode(' ', $server?->processIds() ?? []),
                 'endpoint' => $server === null ? 'bench-' . bin2hex(random_bytes(6)) : (string) ($server->endpoint()['socket'] ?? ''),
             ], ['apc.shm_size' => "{$megabytes}M"]);
         } finally {
             $server?->stop();
         }
+    }
+
+    private function time(Outcome $outcome, string $name, int $run, int $megabytes, Fields $found): void
+    {
+        foreach ($found->object('set')->all() as $percentile => $time) {
+            $outcome->measurement(['percentile' => (string) $percentile], self::SET, 'ns', Direction::LowerIsBetter, $name)->add($run, 0, (float) $time);
+        }
+        [$client, $server] = $found->numbers('cpu');
+        $outcome->measurement(['limit' => "{$megabytes} MiB"], self::CPU, 'ns per operation', Direction::LowerIsBetter, $name, columns: CpuMeter::COLUMNS)
+            ->add($run, 0, round($client + $server, 1), $client, $server);
     }
 
     /** @param array{store: string, subject: string, title: string, options: list<string>} $entry */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Subject;
@@ -90,7 +91,7 @@ final readonly class Interleaving
             Direction::LowerIsBetter,
             $worker->subject->name,
             $worker->isTwin,
-            ['operations', 'client cpu', 'server cpu'],
+            ['operations', ...CpuMeter::COLUMNS],
         );
     }
 

@@ -7,6 +7,7 @@ namespace Larder\Bench\Experiment;
 use Larder\Bench\Experiment\Raw\RawStore;
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Statistics\Summary;
 use Larder\SharedMemory;
 use Random\Engine\Xoshiro256StarStar;
@@ -49,6 +50,7 @@ final class Overfill implements Task
         $end = hrtime(true) + $arguments->int('milliseconds') * 1_000_000;
         $half = hrtime(true) + $arguments->int('milliseconds') * 500_000;
         $values = array_map(static fn(int $size): string => str_repeat('v', $size), self::SIZES);
+        $meter = CpuMeter::start(array_values(array_map(intval(...), array_filter(explode(' ', $arguments->string('servers'))))));
         while ($done < $operations && hrtime(true) < $end) {
             // The second half of the operations or of the time, whichever comes first.
             $value = $values[$done * 2 >= $operations || hrtime(true) > $half ? 1 : 0];
@@ -77,6 +79,7 @@ final class Overfill implements Task
         }
 
         return [
+            'cpu' => $meter->perOperation($done),
             'series' => self::thinned($series), 'set' => self::percentiles(array_slice($times, (int) (count($times) * (1 - self::FULL)))), 'lost' => round($lost, 4),
             'refused' => round($refused / max(1, count($times)), 4), 'done' => $done, 'wasShort' => $done < $operations,
         ];

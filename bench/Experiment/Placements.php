@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Operation;
@@ -59,7 +60,7 @@ final readonly class Placements
         for ($block = 0; $block < $this->laboratory->profile->blocks(); $block++) {
             foreach ((new Randomizer())->shuffleArray(array_keys($workers)) as $processors) {
                 $done = $workers[$processors]->block(Operation::Get, $operations[$processors]);
-                $outcome->measurement(['placement' => (string) $processors], self::METRIC, 'ns per operation', Direction::LowerIsBetter, $subject->name, columns: ['client cpu', 'server cpu'])
+                $outcome->measurement(['placement' => (string) $processors], self::METRIC, 'ns per operation', Direction::LowerIsBetter, $subject->name, columns: CpuMeter::COLUMNS)
                     ->add($process, $block, $done['nanoseconds'] / $done['operations'], round($done['cpu'] / $done['operations'], 3), round($done['server'] / $done['operations'], 3));
             }
         }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\ServerKind;
@@ -60,14 +61,16 @@ final class Serializers implements Experiment
                 break;
             }
             foreach ($found->all() as $what => $figure) {
-                $this->write($outcome, $process, explode('|', $what), $figure);
+                // What a call took of the processor stands beside its time.
+                $cpu = str_starts_with($what, 'time|') ? $found->float('cpu' . substr($what, 4)) : 0.0;
+                $this->write($outcome, $process, explode('|', $what), $figure, $cpu);
             }
         }
         $progress->end();
     }
 
     /** @param list<string> $what kind, codec, value, direction and block */
-    private function write(Outcome $outcome, int $process, array $what, string $figure): void
+    private function write(Outcome $outcome, int $process, array $what, string $figure, float $cpu): void
     {
         [$kind, $codec, $value, $direction, $block] = [...$what, '', '', '', '', ''];
         match ($kind) {
@@ -76,8 +79,9 @@ final class Serializers implements Experiment
                 ? $outcome->measurement(['value' => $value], 'size', 'bytes', Direction::LowerIsBetter, $codec)->add(0, 0, (float) $figure)
                 : null,
             'single' => $outcome->measurement(['direction' => $direction], self::SINGLE, 'ns per call', Direction::LowerIsBetter, $codec)->add($process, (int) $block, (float) $figure),
-            default => $outcome->measurement(['value' => $value, 'direction' => $direction], 'time', 'ns per operation', Direction::LowerIsBetter, $codec)
-                ->add($process, (int) $block, (float) $figure),
+            'time' => $outcome->measurement(['value' => $value, 'direction' => $direction], 'time', 'ns per operation', Direction::LowerIsBetter, $codec, columns: CpuMeter::COLUMNS)
+                ->add($process, (int) $block, (float) $figure, $cpu, 0.0),
+            default => null,
         };
     }
 }

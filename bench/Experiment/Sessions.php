@@ -6,12 +6,14 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\WorkerFailed;
 
 /** Where sessions are kept: shared memory, files, Redis, Memcached, MariaDB. */
@@ -50,14 +52,9 @@ final class Sessions implements Experiment
         $outcome->titles = array_map(static fn(array $handler): string => $handler[0], $handlers);
         $progress->begin($this->title(), $runs * count($handlers));
         for ($run = 0; $run < $runs; $run++) {
-            foreach (Shuffled::of($handlers) as $name => [$title, $needs]) {
+            foreach (Shuffled::of($handlers) as $name => [$title, $subject]) {
                 $progress->advance($title);
-                if (isset($outcome->leftOut[$name])) {
-                    continue;
-                }
-                $missing = $needs();
-                if ($missing !== null) {
-                    $outcome->leftOut[$name] = $missing;
+                if (isset($outcome->leftOut[$name]) || !$this->includes($outcome, $laboratory, $name, $subject)) {
                     continue;
                 }
                 try {
@@ -70,20 +67,36 @@ final class Sessions implements Experiment
         $progress->end();
     }
 
-    /** @return array<string, array{string, \Closure(): ?string}> title, and what to do when it cannot run, by name */
+    /** @return array<string, array{string, string|null}> by name: the title, and the subject that must have been asked for */
     private function handlers(): array
     {
         $flavour = RawStores::flavour();
 
         return [
-            'shared-memory' => ['Larder\SessionHandler over shared memory', static fn(): ?string => Extension::missing('larder', 'it with `make ext`')],
-            'files' => ['files on disk', static fn(): null => null],
-            'files-tmpfs' => ['files on tmpfs', static fn(): null => null],
-            $flavour->value => [$flavour->title(), static fn(): ?string => Extension::missing('redis', 'php-redis')],
-            'memcached' => ['Memcached', static fn(): ?string => Extension::missing('memcached', 'php-memcached')],
-            'cache-redis' => ["Larder\\SessionHandler over {$flavour->title()}", static fn(): ?string => Extension::missing('redis', 'php-redis')],
-            'mariadb' => ['MariaDB', static fn(): ?string => Extension::missing('pdo_mysql', 'php-mysql')],
+            'shared-memory' => ['Larder\SessionHandler over shared memory', 'shared-memory'],
+            'files' => ['files on disk', 'file-disk'],
+            'files-tmpfs' => ['files on tmpfs', 'file-tmpfs'],
+            $flavour->value => [$flavour->title(), "{$flavour->value}-unix"],
+            'memcached' => ['Memcached', 'memcached-unix'],
+            'cache-redis' => ["Larder\\SessionHandler over {$flavour->title()}", 'cache-redis'],
+            // No cache, so no subject stands for it.
+            'mariadb' => ['MariaDB', null],
         ];
+    }
+
+    private function includes(Outcome $outcome, Laboratory $laboratory, string $name, ?string $subject): bool
+    {
+        if ($subject !== null) {
+            return $outcome->includes($laboratory, $name, $subject);
+        }
+        $missing = array_diff_key(Subjects::all(), $laboratory->subjects) === []
+            ? Extension::missing('pdo_mysql', 'php-mysql')
+            : 'no name of a subject asks for it: leave --subjects out, and it is measured';
+        if ($missing !== null) {
+            $outcome->leftOut[$name] = $missing;
+        }
+
+        return $missing === null;
     }
 
     private function measure(Laboratory $laboratory, Outcome $outcome, string $name, int $run, int $operations, int $milliseconds): void
@@ -107,8 +120,8 @@ final class Sessions implements Experiment
         }
         foreach (['read' => 'start, read, close', 'change' => 'start, change, close', 'write' => 'start a new one, write, close'] as $what => $request) {
             for ($block = 0; $block < 4; $block++) {
-                $outcome->measurement(['request' => $request], 'time of a session', 'ns per request', Direction::LowerIsBetter, $name, columns: ['client cpu', 'server cpu'])
-                    ->add($run, $block, $found->float("{$what} {$block}"), ...array_map(static fn(string $whose): float => round($found->float("{$whose} cpu of {$what} {$block}"), 1), ['client', 'server']));
+                $outcome->measurement(['request' => $request], 'time of a session', 'ns per request', Direction::LowerIsBetter, $name, columns: CpuMeter::COLUMNS)
+                    ->add($run, $block, $found->float("{$what} {$block}"), ...array_map(static fn(string $column): float => $found->float("{$column} of {$what} {$block}"), CpuMeter::COLUMNS));
             }
         }
         $outcome->measurement(['request' => 'change one session'], 'rate of four processes at one session', 'requests per second', Direction::HigherIsBetter, $name)

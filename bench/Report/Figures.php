@@ -8,6 +8,7 @@ use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Statistics\Summary;
 use Larder\Bench\Subject\Values;
 
@@ -243,7 +244,7 @@ final readonly class Figures
             $show($median->low) . ' … ' . $show($median->high),
             (string) $summary->n,
             ...array_map($show, [$summary->min, $summary->p1, $summary->p5, $summary->mean, $summary->p95, $summary->p99, $summary->max, $summary->range, $summary->mad, $summary->stdev]),
-            ...array_map(static fn(string $column): string => self::cpu($measurement, $column), ['client cpu', 'server cpu']),
+            ...array_map(static fn(string $column): string => self::cpu($measurement, $column), CpuMeter::COLUMNS),
         ];
         if ($isLoaded) {
             $share = Saturation::share($measurement);

@@ -7,7 +7,7 @@ namespace Larder\Bench\Experiment\Session;
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Report\Fields;
-use Larder\Bench\Server\CpuTime;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Cache;
 use Larder\Session\SessionHandler;
 use Larder\SharedMemory;
@@ -45,15 +45,14 @@ final class SessionRequests implements Task
         $found = [];
         for ($block = 0; $block < $arguments->int('blocks'); $block++) {
             foreach (['write' => 'new', 'read' => 'known', 'change' => 'known'] as $what => $which) {
-                [$cpu, $ofServers] = [CpuTime::ofThisProcess(), CpuTime::of($servers)];
+                $meter = CpuMeter::start($servers);
                 $begin = hrtime(true);
                 for ($operation = 0; $operation < $operations; $operation++) {
                     $id = $which === 'new' ? sprintf('new%08dblock%08d', $operation, $block) : sprintf('known%08d', $operation % self::SESSIONS);
                     $this->request($id, $what, $operation);
                 }
                 $found["{$what} {$block}"] = (hrtime(true) - $begin) / $operations;
-                $found["client cpu of {$what} {$block}"] = (CpuTime::ofThisProcess() - $cpu) / $operations;
-                $found["server cpu of {$what} {$block}"] = (CpuTime::of($servers) - $ofServers) / $operations;
+                [$found["client cpu of {$what} {$block}"], $found["server cpu of {$what} {$block}"]] = $meter->perOperation($operations);
             }
             // Out of the time: each session is whose it was, with what was put into it.
             for ($session = 0; $session < self::SESSIONS; $session++) {

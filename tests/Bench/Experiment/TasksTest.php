@@ -113,18 +113,19 @@ final class TasksTest extends TestCase
 
         $this->expectException(WorkerFailed::class);
         $this->expectExceptionMessage('returned something else for key-1 than was stored');
-        ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => $pool, 'megabytes' => 8, 'operations' => 1_000, 'milliseconds' => 60_000, 'ttl' => 0]);
+        ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => $pool, 'megabytes' => 8, 'operations' => 1_000, 'milliseconds' => 60_000, 'ttl' => 0, 'servers' => '']);
     }
 
     public function testAFullPoolGoesOnHitting(): void
     {
-        $found = ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => 'bench-' . bin2hex(random_bytes(6)), 'megabytes' => 8, 'operations' => 20_000, 'milliseconds' => 60_000, 'ttl' => 0]);
+        $found = ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => 'bench-' . bin2hex(random_bytes(6)), 'megabytes' => 8, 'operations' => 20_000, 'milliseconds' => 60_000, 'ttl' => 0, 'servers' => '']);
 
         $series = $found->rows('series');
         self::assertNotSame([], $series);
         self::assertGreaterThan(0.1, $series[count($series) - 1][0] ?? 0);
         self::assertGreaterThan(0.0, $found->object('set')->float('p99.99'));
         self::assertLessThan(0.9, $found->float('lost'));
+        self::assertGreaterThan(0.0, $found->numbers('cpu')[0] ?? 0.0);
     }
 
     #[TestWith(['files'])]
@@ -132,10 +133,16 @@ final class TasksTest extends TestCase
     #[TestWith(['sqlite-mapped'])]
     public function testPagesAreReadWarmAndCold(string $store): void
     {
-        $found = ChildProcess::run('cold reads', ColdReads::class, ['store' => $store, 'items' => 50, 'forget' => LoadGenerator::directory() . '/forget']);
+        $found = ChildProcess::run('cold reads', ColdReads::class, ['store' => $store, 'items' => 10, 'reads' => 5, 'milliseconds' => 100, 'forget' => LoadGenerator::directory() . '/forget']);
 
-        self::assertCount(2, $found->numbers('warm'));
-        self::assertCount(2, $found->numbers('cold'));
+        foreach (['warm', 'cold'] as $state) {
+            self::assertCount(2, $found->rows($state));
+            foreach ($found->rows($state) as [$time, $client, $server]) {
+                self::assertGreaterThan(0, $time);
+                self::assertGreaterThanOrEqual(0, $client);
+                self::assertSame(0, (int) $server, 'files have no server');
+            }
+        }
         self::assertTrue($found->has('small') || $found->has('why'));
     }
 
