@@ -15,14 +15,7 @@ void larder_make_room_ahead(larder_pool *pool);
  * they keep, and have nothing to walk. */
 void larder_keep_house(larder_pool *pool, uint32_t microseconds);
 
-/* Free segments that writers leave alone: without one there would be nowhere to move to, when nothing else is free,
- * what is worth keeping. */
-#define LARDER_KEPT_SEGMENTS 1u
-
 /* There is no free segment for writers: frees at least one, or says what stands in the way. Under the segment lock. */
 enum larder_result larder_make_room_now(larder_pool *pool);
-
-/* Frees `count` neighbouring segments and takes them, marked as tails, off all lists. Under the segment lock. */
-enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *head);
 
 #endif

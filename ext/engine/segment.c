@@ -3,6 +3,7 @@
 #endif
 #include "segment.h"
 #include "evict.h"
+#include "run.h"
 #include "slot.h"
 
 #include <sched.h>

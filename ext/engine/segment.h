@@ -69,7 +69,7 @@ static inline uint64_t larder_segment_offset(const larder_pool *pool, uint32_t s
     return pool->segments_at + ((uint64_t)segment << pool->segment_shift);
 }
 
-/* ---- under the segment lock (for evict.c) ---------------------------------------------------------------- */
+/* ---- under the segment lock (for evict.c, walk.c and run.c) ---------------------------------------------- */
 
 /* False: another process has held it for too long, or the pool was removed. */
 bool larder_lock(larder_pool *pool);
@@ -81,6 +81,10 @@ void larder_unlock(larder_pool *pool);
 
 void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t segment);
 void larder_list_remove(larder_pool *pool, uint32_t segment);
+
+/* Free segments that writers leave alone: without one there would be nowhere to move to, when nothing else is free,
+ * what is worth keeping. */
+#define LARDER_KEPT_SEGMENTS 1u
 
 /* Takes a free segment, if more than `reserve` are left, and opens it for that queue. */
 uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t reserve);

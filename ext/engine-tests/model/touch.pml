@@ -1,4 +1,4 @@
-/* Touching an item while it is moved: larder_touch() in engine/item.c, move_item() in engine/evict.c.
+/* Touching an item while it is moved: larder_touch() in engine/item.c, move_item() in engine/walk.c.
  *
  * Both write one thing and look at the other's: a touch writes the expiry and looks whether the word still leads there,
  * a mover turns the word and looks whether the expiry is still what it copied.

@@ -1,0 +1,233 @@
+#include "run.h"
+#include "slot.h"
+#include "walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LONG_RUN 8u /* segments: longer runs are made without looking at what is worth keeping */
+
+/* The bits of all segments that any living process pins. */
+static void gather_pins(larder_pool *pool, uint64_t *pins)
+{
+    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
+    uint32_t words = pool->geometry.pin_words;
+    memset(pins, 0, words * sizeof *pins);
+    for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+        const _Atomic uint64_t *own = pool->pins + (size_t)i * words;
+        bool any = false;
+        for (uint32_t word = 0; word < words; word++) {
+            any |= atomic_load_explicit(&own[word], memory_order_acquire) != 0;
+        }
+        for (uint32_t word = 0; any && word < words; word++) {
+            any = word > 0 || !larder_slot_bury(pool, i); /* of the dead none are left */
+            pins[word] |= any ? atomic_load_explicit(&own[word], memory_order_acquire) : 0;
+        }
+    }
+}
+
+static enum larder_segment_state state_of(const larder_segment *segment)
+{
+    return (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_relaxed);
+}
+
+/* May the segments of the run that begins here (one, usually) not become part of another? */
+static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head)
+{
+    enum larder_segment_state state = state_of(&pool->segments[head]);
+    bool pinned = (pins[head / 64] >> head % 64 & 1) != 0;
+    bool lives = pool->geometry.evict == 0 && larder_segment_live_items(&pool->segments[head]) > 0;
+    return state != LARDER_FREE && (state == LARDER_LIMBO || pinned || lives);
+}
+
+static uint32_t run_of(const larder_pool *pool, uint32_t head)
+{
+    uint32_t run = pool->segments[head].run, rest = pool->segment_count - head;
+    return run == 0 ? 1 : run < rest ? run : rest;
+}
+
+/* Sets a bit for each segment that stands in the way of a new run; only heads are pinned, but all of a run is used. */
+static void gather_blocked(larder_pool *pool, uint64_t *blocked)
+{
+    gather_pins(pool, blocked);
+    for (uint32_t head = 0; head < pool->segment_count; head += run_of(pool, head)) {
+        bool is = is_blocked(pool, blocked, head);
+        for (uint32_t i = head; i < head + run_of(pool, head); i++) {
+            uint64_t bit = UINT64_C(1) << i % 64;
+            blocked[i / 64] = is ? blocked[i / 64] | bit : blocked[i / 64] & ~bit;
+        }
+    }
+}
+
+/* What would be lost with the run that begins here (one segment, usually). */
+static uint64_t loss(const larder_pool *pool, uint32_t head)
+{
+    enum larder_segment_state state = state_of(&pool->segments[head]);
+    return state == LARDER_SEALED || state == LARDER_OPEN ? larder_segment_live_units(&pool->segments[head]) : 0;
+}
+
+static bool is_head(const larder_pool *pool, uint32_t index)
+{
+    return index >= pool->segment_count || state_of(&pool->segments[index]) != LARDER_TAIL;
+}
+
+static uint32_t head_of(const larder_pool *pool, uint32_t index)
+{
+    while (index > 0 && !is_head(pool, index)) {
+        index--;
+    }
+    return index;
+}
+
+/* The window of `count` neighbours with which the least is lost. A run goes as a whole: it counts as soon as its first
+ * segment is in the window, and until its last has left it. */
+static uint32_t find_window(const larder_pool *pool, const uint64_t *blocked, uint32_t count)
+{
+    uint32_t best = LARDER_NO_SEGMENT, length = 0;
+    uint64_t sum = 0, least = UINT64_MAX;
+    for (uint32_t end = 0; end < pool->segment_count; end++) {
+        if ((blocked[end / 64] >> end % 64 & 1) != 0) {
+            length = 0; /* all of a run is blocked, or nothing of it */
+            sum = 0;
+            continue;
+        }
+        sum += is_head(pool, end) ? loss(pool, end) : 0;
+        if (++length > count) {
+            uint32_t gone = end - count;
+            sum -= is_head(pool, gone + 1) ? loss(pool, head_of(pool, gone)) : 0;
+            length = count;
+        }
+        if (length == count && sum < least) {
+            least = sum;
+            best = end + 1 - count;
+        }
+    }
+    return best;
+}
+
+/* A claimed segment is a tail that says how long its run will be; the tails of a run that exists say 0. */
+static void claim(larder_pool *pool, uint32_t index, uint32_t count)
+{
+    larder_list_remove(pool, index);
+    pool->segments[index].run = count;
+    atomic_store_explicit(&pool->segments[index].state, LARDER_TAIL, memory_order_release);
+}
+
+static bool is_claimed(const larder_segment *segment)
+{
+    return state_of(segment) == LARDER_TAIL && segment->run != 0;
+}
+
+static bool is_free(const larder_segment *segment)
+{
+    return state_of(segment) == LARDER_FREE;
+}
+
+static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
+{
+    for (uint32_t i = begin; i < begin + count; i++) {
+        larder_segment *segment = &pool->segments[i];
+        if (is_claimed(segment)) {
+            segment->run = 1;
+            atomic_store_explicit(&segment->state, LARDER_FREE, memory_order_release);
+            larder_list_push(pool, LARDER_LIST_FREE, i);
+        }
+    }
+}
+
+/* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. */
+static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
+{
+    if (count <= LONG_RUN) {
+        larder_walk_begin(pool, segment, LARDER_EVICT);
+        uint64_t half = larder_segment_bytes(pool) / 2;
+        larder_walk_to_the_end(pool, &half);
+        return;
+    }
+    for (uint32_t items = larder_segment_live_items(&pool->segments[segment]); items > 0; items--) {
+        larder_count(pool, LARDER_EVICTIONS);
+    }
+    if (pool->header->victim == segment + 1) {
+        pool->header->victim = 0;
+    }
+    larder_empty_segment(pool, segment);
+}
+
+/* Empties all segments of the window and keeps them. What is free already is claimed first, so that nothing is moved
+ * into the window meanwhile. */
+static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
+{
+    for (uint32_t i = begin; i < begin + count; i++) {
+        if (is_free(&pool->segments[i])) {
+            claim(pool, i, count);
+        }
+    }
+    uint32_t first = begin;
+    while (first > 0 && state_of(&pool->segments[first]) == LARDER_TAIL && !is_claimed(&pool->segments[first])) {
+        first--; /* the window begins in the middle of a run, which goes as a whole */
+    }
+    if (first < begin) {
+        clear_out(pool, first, count);
+    }
+    for (uint32_t i = begin; i < begin + count; i++) {
+        const larder_segment *segment = &pool->segments[i];
+        if (state_of(segment) == LARDER_OPEN) {
+            larder_seal_segment(pool, i);
+        }
+        if (state_of(segment) == LARDER_SEALED) {
+            clear_out(pool, i, count);
+        }
+        if (is_free(segment)) {
+            claim(pool, i, count);
+        } else if (!is_claimed(segment)) {
+            give_back(pool, begin, count);
+            return false; /* pinned in the last moment, or taken to move items to */
+        }
+    }
+    for (uint32_t i = begin; i < begin + count; i++) {
+        pool->segments[i].run = 0;
+    }
+    return true;
+}
+
+/* An open segment in the middle of the pool may be all that is in the way. */
+static bool seal_open(larder_pool *pool)
+{
+    bool sealed = false;
+    for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
+        uint32_t open = larder_open_of(pool, (enum larder_list)queue);
+        if (open < pool->geometry.segment_count &&
+            (pool->geometry.evict != 0 || larder_segment_live_items(&pool->segments[open]) == 0)) {
+            larder_seal_segment(pool, open);
+            sealed = true;
+        }
+    }
+    return sealed;
+}
+
+enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *head)
+{
+    enum larder_result result = pool->geometry.evict != 0 ? LARDER_PINNED : LARDER_FULL;
+    uint64_t *blocked = malloc(pool->geometry.pin_words * sizeof *blocked);
+    if (blocked == NULL) {
+        return LARDER_BUSY;
+    }
+    larder_drain_limbo(pool);
+    for (int tries = 0; tries < 3; tries++) {
+        gather_blocked(pool, blocked);
+        uint32_t begin = find_window(pool, blocked, count);
+        if (begin == LARDER_NO_SEGMENT && tries == 0 && seal_open(pool)) {
+            continue;
+        }
+        if (begin == LARDER_NO_SEGMENT) {
+            break;
+        }
+        if (claim_window(pool, begin, count)) {
+            *head = begin;
+            result = LARDER_OK;
+            break;
+        }
+    }
+    free(blocked);
+    return result;
+}

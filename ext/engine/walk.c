@@ -1,0 +1,279 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "walk.h"
+#include "ghost.h"
+
+#include <string.h>
+
+typedef struct walk {
+    larder_pool *pool;
+    uint32_t segment, generation;
+    enum larder_purpose purpose;
+    bool to_the_end; /* now, with nothing put off */
+    larder_budget *left;
+} walk;
+
+static uint64_t total_bytes(const larder_pool *pool, uint32_t segment)
+{
+    return (uint64_t)pool->segments[segment].run << pool->segment_shift;
+}
+
+/* ---- moving -------------------------------------------------------------------------------------------- */
+
+/* Room in main's open segment; opens another if it must, and only to walk to the end that which writers leave alone:
+ * before the walk went on they could fill it. */
+static bool room_to_move(const walk *w, uint64_t bytes, uint64_t *offset, uint32_t *to)
+{
+    larder_pool *pool = w->pool;
+    for (int tries = 0; tries < 2; tries++) {
+        uint32_t open = larder_open_of(pool, LARDER_MAIN);
+        if (open < pool->geometry.segment_count) {
+            larder_segment *segment = &pool->segments[open];
+            uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
+            while (fill + bytes <= larder_segment_bytes(pool)) {
+                /* relaxed: as in take_room(). Writers reserve there at the same time. */
+                if (atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
+                                                          memory_order_relaxed)) {
+                    *offset = larder_segment_offset(pool, open) + fill;
+                    *to = open;
+                    return true;
+                }
+            }
+            larder_seal_segment(pool, open);
+        }
+        if (larder_open_segment(pool, LARDER_MAIN, w->to_the_end ? 0 : LARDER_KEPT_SEGMENTS) == LARDER_NO_SEGMENT) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* From here on nobody counts in this copy; who tries waits for the word to change. model/count.pml: mover() */
+static uint64_t freeze(larder_item *item)
+{
+    _Atomic uint64_t *counter =
+        (_Atomic uint64_t *)((uint8_t *)item + larder_item_value_at(item->tags, item->key_length, item->kind));
+    LARDER_FAULT(LARDER_AT_FREEZE);
+    /* acq_rel: between the last increment and our copy. */
+    return atomic_fetch_or_explicit(counter, 1, memory_order_acq_rel) & ~UINT64_C(1);
+}
+
+static void copy_item(larder_pool *pool, const larder_item *from, larder_item *to, uint64_t expiry, uint8_t level)
+{
+    size_t bytes = larder_item_bytes(pool, from);
+    size_t value_at = larder_item_value_at(from->tags, from->key_length, from->kind);
+    memcpy(to, from, bytes);
+    atomic_store_explicit(&to->expiry, expiry, memory_order_relaxed);
+    to->traits = (uint8_t)((from->traits & ~LARDER_LEVEL_MASK) | (uint32_t)level << LARDER_LEVEL_SHIFT);
+    if (to->kind == LARDER_COUNTER_KIND) {
+        uint64_t frozen = freeze((larder_item *)(uintptr_t)from);
+        memcpy((uint8_t *)to + value_at, &frozen, sizeof frozen);
+    } else if ((to->traits & LARDER_LAYOUT_MASK) != 0) {
+        pool->config.ops.moved((uint8_t *)to + value_at, bytes - value_at - to->spare, to->kind,
+                               (intptr_t)((uintptr_t)to - (uintptr_t)from));
+    }
+}
+
+static bool can_move(const walk *w, const larder_item *item)
+{
+    uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
+    return larder_item_bytes(w->pool, item) <= larder_segment_bytes(w->pool) &&
+           (layout == 0 || layout == w->pool->layout);
+}
+
+/* Copies the item to main and turns its word to the copy. False: there is no room; the item is as it was.
+ * model/publish.pml: mover(); model/touch.pml: mover() */
+static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t word, uint8_t level)
+{
+    larder_pool *pool = w->pool;
+    uint64_t offset, bytes = larder_item_bytes(pool, item);
+    uint32_t to;
+    if (!room_to_move(w, bytes, &offset, &to)) {
+        return false;
+    }
+    larder_item *copy = (larder_item *)(pool->rw + offset);
+    uint64_t expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
+    copy_item(pool, item, copy, larder_provisional_expiry(expiry), level);
+    if (w->purpose != LARDER_COMPACT) {
+        atomic_store_explicit(&copy->visited, 0, memory_order_relaxed);
+    }
+    larder_segment_note(&pool->segments[to], copy->stamp, expiry | 1);
+    larder_segment_mark(pool, offset);
+    larder_segment_account(pool, to, 1, copy->units);
+    uint64_t generation = atomic_load_explicit(&pool->generations[to], memory_order_relaxed);
+    uint64_t moved = larder_word(word >> 48, (uint32_t)generation, offset >> pool->unit_shift);
+    LARDER_FAULT(LARDER_AT_MOVE);
+    /* seq_cst: as all changes of words. It fails if the item was deleted or overwritten, and then so be it. */
+    if (!atomic_compare_exchange_strong_explicit(at, &word, moved, memory_order_seq_cst, memory_order_relaxed)) {
+        larder_segment_account(pool, to, -1, copy->units);
+        return true;
+    }
+    /* A touch that came while we copied wrote to the old item; one that comes later finds the new, and then this fails.
+     */
+    uint64_t now = atomic_load_explicit(&item->expiry, memory_order_seq_cst);
+    uint64_t provisional = larder_provisional_expiry(expiry);
+    larder_raise(&pool->segments[to].latest_expiry, now);
+    LARDER_FAULT(LARDER_AT_SETTLE);
+    atomic_compare_exchange_strong_explicit(&copy->expiry, &provisional, now, memory_order_seq_cst,
+                                            memory_order_relaxed);
+    larder_segment_account(pool, w->segment, -1, item->units);
+    w->left->moves -= w->left->moves > 0;
+    w->left->bytes -= w->left->bytes > bytes ? bytes : w->left->bytes;
+    larder_count(pool, LARDER_MOVES);
+    return true;
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------- */
+
+static _Atomic uint64_t *find_word(const larder_place *place, uint64_t word)
+{
+    larder_bucket *buckets[2] = {place->first, place->second};
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            if (atomic_load_explicit(&buckets[b]->word[i], memory_order_relaxed) == word) {
+                return &buckets[b]->word[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Is a living item kept, and at which level? */
+static bool is_worth_keeping(const walk *w, const larder_item *item, uint8_t *level)
+{
+    bool used = atomic_load_explicit(&item->visited, memory_order_relaxed) != 0;
+    *level = larder_item_level(item);
+    if (w->purpose == LARDER_COMPACT) {
+        return true;
+    }
+    if (w->purpose == LARDER_DISCARD) {
+        return false;
+    }
+    if (w->pool->segments[w->segment].queue == LARDER_SMALL) {
+        *level = 0;
+        return used;
+    }
+    bool kept = used || *level > 0;
+    *level = used ? (uint8_t)(*level + (*level < LARDER_LEVEL_MAX)) : (uint8_t)(*level - (*level > 0));
+    return kept;
+}
+
+static bool may_move(const walk *w)
+{
+    return w->left->moves > 0 && w->left->bytes > 0;
+}
+
+/* Keeps, drops or skips one item. False: it is to be kept, which must wait for another call. */
+static bool visit_item(walk *w, uint64_t offset)
+{
+    larder_pool *pool = w->pool;
+    larder_item *item = (larder_item *)(pool->rw + offset);
+    enum larder_list queue = (enum larder_list)pool->segments[w->segment].queue;
+    uint8_t level;
+    if (larder_item_bytes(pool, item) > total_bytes(pool, w->segment) ||
+        larder_item_key_at(item->tags) + item->key_length > total_bytes(pool, w->segment)) {
+        return true; /* damaged */
+    }
+    uint64_t hash = larder_hash(larder_item_key(item), item->key_length);
+    larder_place place = larder_place_of(pool, hash);
+    uint64_t word = larder_word(place.fingerprint, w->generation, offset >> pool->unit_shift);
+    _Atomic uint64_t *at = find_word(&place, word);
+    if (at == NULL) {
+        return true; /* replaced or deleted */
+    }
+    bool alive = larder_is_alive(pool, item);
+    if (alive && is_worth_keeping(w, item, &level)) {
+        bool movable = can_move(w, item);
+        if (movable && may_move(w) && move_item(w, item, at, word, level)) {
+            return true;
+        }
+        if (w->purpose == LARDER_COMPACT || (movable && !w->to_the_end)) {
+            return false; /* compacting never drops anything */
+        }
+    }
+    LARDER_FAULT(LARDER_AT_CLEAR_WORD);
+    if (atomic_compare_exchange_strong_explicit(at, &word, 0, memory_order_seq_cst, memory_order_relaxed)) {
+        larder_segment_account(pool, w->segment, -1, item->units);
+        larder_count(pool, alive ? LARDER_EVICTIONS : LARDER_EXPIRED);
+        if (alive && w->purpose == LARDER_EVICT) {
+            larder_ghost_add(pool, hash, queue, larder_item_bytes(pool, item));
+        }
+    }
+    return true;
+}
+
+/* The offset in the segment of the first item at or behind `from`; UINT64_MAX: none. */
+static uint64_t next_start(const larder_pool *pool, uint32_t segment, uint64_t from)
+{
+    size_t words = (size_t)1 << pool->segment_shift >> 9;
+    const _Atomic uint64_t *starts = pool->starts + segment * words;
+    uint64_t bit = from / 8;
+    for (size_t i = bit / 64; i < words; i++) {
+        /* acquire: the item is complete if its bit is there. */
+        uint64_t bits = atomic_load_explicit(&starts[i], memory_order_acquire);
+        if (i == bit / 64) {
+            bits &= ~UINT64_C(0) << bit % 64;
+        }
+        if (bits != 0) {
+            return (i * 64 + (uint64_t)__builtin_ctzll(bits)) * 8;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* ---- from item to item ----------------------------------------------------------------------------------- */
+
+void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose)
+{
+    larder_pins_survey(pool);
+    pool->header->victim_walked = 0;
+    pool->header->victim_purpose = purpose;
+    pool->header->victim = segment + 1;
+}
+
+static void finish_victim(larder_pool *pool)
+{
+    uint32_t segment = pool->header->victim - 1;
+    pool->header->victim = 0;
+    larder_empty_segment(pool, segment);
+    uint64_t limbo = (uint64_t)pool->header->lists[LARDER_LIST_LIMBO].count << pool->segment_shift;
+    pool->header->limbo_peak =
+        limbo >= pool->header->limbo_peak ? limbo : pool->header->limbo_peak - (pool->header->limbo_peak - limbo) / 16;
+}
+
+bool larder_walk_on(larder_pool *pool, larder_budget *left, bool to_the_end)
+{
+    uint32_t segment = pool->header->victim - 1;
+    walk w = {.pool = pool,
+              .segment = segment,
+              .generation = atomic_load_explicit(&pool->generations[segment], memory_order_relaxed),
+              .purpose = (enum larder_purpose)pool->header->victim_purpose,
+              .to_the_end = to_the_end,
+              .left = left};
+    uint64_t at = next_start(pool, segment, pool->header->victim_walked);
+    left->visits -= left->visits > 0;
+    if (at == UINT64_MAX || larder_segment_live_items(&pool->segments[segment]) == 0) {
+        finish_victim(pool);
+        return true;
+    }
+    if (!visit_item(&w, larder_segment_offset(pool, segment) + at)) {
+        return false;
+    }
+    pool->header->victim_walked = at + 8;
+    return true;
+}
+
+bool larder_walk_to_the_end(larder_pool *pool, uint64_t *bytes)
+{
+    larder_budget left = {.moves = UINT32_MAX, .visits = UINT32_MAX, .bytes = *bytes};
+    while (pool->header->victim != 0) {
+        bool walked = larder_walk_on(pool, &left, true);
+        *bytes = left.bytes;
+        if (!walked) {
+            pool->header->victim = 0;
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,36 @@
+/* Emptying a segment, the victim: item by item, what is worth keeping is copied to main's open segment and the rest
+ * unlinked. The walk stops and goes on where the header says, whoever goes on with it; at its end the segment is given
+ * up for limbo. Which segment, and when, is evict.c's to say.
+ *
+ * All of it happens under the segment lock, and besides readers, who take none: an item's word is turned to the copy by
+ * CAS, so that it is at every moment in one place, or gone because somebody deleted it.
+ */
+#ifndef LARDER_WALK_H
+#define LARDER_WALK_H
+
+#include "segment.h"
+
+enum larder_purpose {
+    LARDER_EVICT,   /* what was used is kept, the rest goes */
+    LARDER_COMPACT, /* everything alive is kept */
+    LARDER_DISCARD, /* everything goes */
+};
+
+/* What one call may still do. */
+typedef struct larder_budget {
+    uint32_t moves, visits;
+    uint64_t bytes; /* to move */
+} larder_budget;
+
+/* Makes the sealed segment the victim. */
+void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose);
+
+/* Visits the victim's next item, or finishes with it. False: the item must wait, or could not be moved. `to_the_end`:
+ * now, with nothing put off; what cannot be moved goes, unless it is being compacted. */
+bool larder_walk_on(larder_pool *pool, larder_budget *left, bool to_the_end);
+
+/* Walks the victim to its end, moving so many bytes at most, which are counted down. Gives it up (false) if something
+ * in it can neither be moved nor dropped. */
+bool larder_walk_to_the_end(larder_pool *pool, uint64_t *bytes);
+
+#endif
