@@ -36,7 +36,7 @@ final class Web implements Experiment
         return 'Source A makes 10,000 requests with hey, one at a time and 50 at a time, to an empty script and to scripts '
             . 'that read the text "hello world" once. Ours makes requests for a fixed time, in slices so short that whatever '
             . 'disturbs the machine disturbs all scripts, with a generator of its own that runs on another processor than the '
-            . 'servers where there is one, and adds keep-alive, the array of 600 options, and latencies under a fixed load. '
+            . 'servers where there is one, and adds keep-alive, the array of 600 options, SQLite, Unix sockets, and latencies under a fixed load. '
             . 'The Redis and Memcached scripts connect with each request, as the source\'s do, unless they say persistent.';
     }
 
@@ -55,7 +55,7 @@ final class Web implements Experiment
         ];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $cases = $this->cases();
-        $progress->begin($this->title(), 1 + $plan->starts * (1 + array_sum(array_map($plan->turnsOf(...), $cases))));
+        $progress->begin($this->title(), 1 + $plan->starts * (1 + count(array_merge(...array_map($plan->runs(...), $cases)))));
         for ($start = 0; $start < $plan->starts; $start++) {
             $laboratory->goOn();
             $root = FileSystem::onDisk() . '/larder-bench-' . bin2hex(random_bytes(6));
@@ -77,7 +77,7 @@ final class Web implements Experiment
             if ($start === 0) {
                 $progress->advance('latencies under load');
                 $this->latencies($laboratory, $outcome, $generator, $site, array_keys($scripts->scripts), $plan);
-                $this->crossCheck($outcome, $laboratory, $generator, $site->port());
+                $this->crossCheck($outcome, $laboratory, $generator, $site->port(), $plan->checks);
             }
             unset($turns, $site);
         }
@@ -91,11 +91,15 @@ final class Web implements Experiment
      */
     private function takeTurns(Laboratory $laboratory, Progress $progress, WebPlan $plan, WebTurns $turns, array $names, array $case): void
     {
-        for ($turn = 0; $turn < $plan->turnsOf($case); $turn++) {
+        $turn = 0;
+        foreach ($plan->runs($case) as $run => $length) {
             $laboratory->goOn();
             $progress->advance("{$case['value']}, concurrency {$case['concurrency']}, keep-alive {$case['keep-alive']}");
-            $order = $turn < $plan->turns ? $this->order($names) : $this->shuffled(array_values(array_intersect(self::PAIR, $names)));
-            $turns->take($turn, $order, $case, $plan->seconds);
+            $orders = [];
+            do {
+                $orders[$turn++] = $run < $plan->turns ? $this->order($names) : $this->shuffled(array_values(array_intersect(self::PAIR, $names)));
+            } while (--$length > 0);
+            $turns->take($orders, $case, $plan->seconds);
         }
     }
 
@@ -154,7 +158,7 @@ final class Web implements Experiment
         for ($block = 0; $block < $plan->latencyTurns; $block++) {
             foreach ($this->shuffled($names) as $name) {
                 $laboratory->goOn();
-                $slice = $generator->pages($site->port(), ["/{$name}-alloptions.php"], 50, true, 20 * $plan->seconds, [], $rate)[0] ?? null;
+                $slice = $generator->pages($site->port(), ["/{$name}-alloptions.php"], 50, true, $plan->latencySeconds, [], $rate)[0] ?? null;
                 if ($slice === null) {
                     continue;
                 }
@@ -170,7 +174,7 @@ final class Web implements Experiment
     }
 
     /** Our generator and wrk, one after the other, on the empty script: they should agree. */
-    private function crossCheck(Outcome $outcome, Laboratory $laboratory, LoadGenerator $generator, int $port): void
+    private function crossCheck(Outcome $outcome, Laboratory $laboratory, LoadGenerator $generator, int $port, int $blocks): void
     {
         $wrk = Program::find('wrk');
         if ($wrk === null) {
@@ -181,7 +185,7 @@ final class Web implements Experiment
         $path = '/empty-hello.php';
         $case = ['keep-alive' => 'on', 'concurrency' => '50'];
         $outcome->titles += ['generator' => 'our generator', 'wrk' => 'wrk'];
-        for ($block = 0; $block < 4; $block++) {
+        for ($block = 0; $block < $blocks; $block++) {
             $laboratory->goOn();
             $slice = $generator->pages($port, [$path], 50, true, 1.0)[0] ?? null;
             $theirs = self::wrk([...$laboratory->placement->client, $wrk], "http://127.0.0.1:{$port}{$path}");

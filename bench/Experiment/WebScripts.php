@@ -28,8 +28,9 @@ final readonly class WebScripts
         $flavour = RedisFlavour::installed() ?? RedisFlavour::Redis;
         $needs = [
             'shared-memory' => 'shared-memory', 'apcu' => 'apcu-default', 'file' => 'file-disk', 'php-file' => 'php-file',
-            'redis' => "{$flavour->value}-tcp", 'redis-persistent' => "{$flavour->value}-tcp",
-            'memcached' => 'memcached-tcp', 'memcached-persistent' => 'memcached-tcp',
+            'sqlite' => 'sqlite', 'sqlite-persistent' => 'sqlite',
+            'redis' => "{$flavour->value}-tcp", 'redis-persistent' => "{$flavour->value}-tcp", 'redis-socket' => "{$flavour->value}-unix",
+            'memcached' => 'memcached-tcp', 'memcached-persistent' => 'memcached-tcp', 'memcached-socket' => 'memcached-unix',
         ];
         foreach ($needs as $name => $need) {
             if (!$outcome->includes($laboratory, $name, $need)) {
@@ -41,7 +42,7 @@ final readonly class WebScripts
                 if ($kind instanceof ServerKind && $server !== null) {
                     $servers[$kind->value] = $server;
                 }
-                $scripts[$name] = self::script($name, $root, (int) ($server?->endpoint()['port'] ?? 0), $flavour->title());
+                $scripts[$name] = self::script($name, $root, $server?->endpoint() ?? [], $flavour->title());
             } catch (ServerFailed $failure) {
                 $outcome->fail($name, $failure);
             }
@@ -51,8 +52,14 @@ final readonly class WebScripts
         return new self($scripts, array_values($servers));
     }
 
-    private static function script(string $name, string $root, int $port, string $redis): WebScript
+    /** @param array<string, string|int> $endpoint of the server behind it, if there is one */
+    private static function script(string $name, string $root, array $endpoint, string $redis): WebScript
     {
+        $isPersistent = str_ends_with($name, '-persistent');
+        $isSocket = str_ends_with($name, '-socket');
+        $link = ($isSocket ? 'over a Unix socket' : 'over TCP') . ($isPersistent ? ', persistent' : '');
+        $address = $isSocket ? "'" . ($endpoint['socket'] ?? '') . "'" : "'127.0.0.1', " . ($endpoint['port'] ?? 0);
+
         return match ($name) {
             'shared-memory' => self::sharedMemory(basename($root)),
             'apcu' => new WebScript('APCu, its own copying', '$value = apcu_fetch($key);', 'apcu_store($key, $value);'),
@@ -62,8 +69,9 @@ final readonly class WebScripts
                 "\$value = include '{$root}/item-' . \$key . '.inc.php';",
                 "file_put_contents('{$root}/item-' . \$key . '.inc.php', '<?php return ' . var_export(\$value, true) . ';');",
             ),
-            'redis', 'redis-persistent' => self::redis($redis, $port, $name === 'redis-persistent'),
-            'memcached', 'memcached-persistent' => self::memcached($port, $name === 'memcached-persistent'),
+            'sqlite', 'sqlite-persistent' => self::sqlite("{$root}/{$name}.db", $isPersistent),
+            'redis', 'redis-persistent', 'redis-socket' => self::redis("{$redis} {$link}", $address, $isPersistent),
+            'memcached', 'memcached-persistent', 'memcached-socket' => self::memcached("Memcached {$link}", $isSocket ? "{$address}, 0" : $address, $isPersistent),
             default => throw new \LogicException("There is no script {$name}."),
         };
     }
@@ -87,25 +95,43 @@ final readonly class WebScripts
         );
     }
 
-    private static function redis(string $title, int $port, bool $isPersistent): WebScript
+    /** As SqliteTable has it; who opens the file last and closes it puts the log away, which each request does that is alone. */
+    private static function sqlite(string $file, bool $isPersistent): WebScript
+    {
+        $open = "\$database = new PDO('sqlite:{$file}', null, null, [PDO::ATTR_PERSISTENT => " . var_export($isPersistent, true) . ', PDO::ATTR_TIMEOUT => 5]); ';
+        $value = Extension::unserialize('$value');
+
+        return new WebScript(
+            'SQLite, ' . ($isPersistent ? 'persistent' : 'opened by each request'),
+            $open . "\$statement = \$database->prepare('SELECT value FROM item WHERE key = ? AND (expiry IS NULL OR expiry > unixepoch())'); \$statement->execute([\$key]); "
+                . "\$value = \$statement->fetchColumn(); if (!\$isString) { \$value = {$value}; }",
+            $open . "\$database->exec('PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS item (key TEXT PRIMARY KEY, value BLOB NOT NULL, expiry INTEGER) WITHOUT ROWID'); "
+                . "\$statement = \$database->prepare('REPLACE INTO item (key, value) VALUES (?, ?)'); \$statement->bindValue(1, \$key); "
+                . '$statement->bindValue(2, $isString ? $value : ' . Extension::serialize('$value') . ', PDO::PARAM_LOB); $statement->execute();',
+        );
+    }
+
+    /** @param string $address arguments of connect() */
+    private static function redis(string $title, string $address, bool $isPersistent): WebScript
     {
         $serializer = Extension::hasIgbinary() && defined('Redis::SERIALIZER_IGBINARY') ? 'Redis::SERIALIZER_IGBINARY' : 'Redis::SERIALIZER_PHP';
         $setUp = "if (!\$isString) { \$client->setOption(Redis::OPT_SERIALIZER, {$serializer}); } ";
 
         return new WebScript(
-            "{$title} over TCP" . ($isPersistent ? ', persistent' : ''),
-            '$client = new Redis(); $client->' . ($isPersistent ? 'pconnect' : 'connect') . "('127.0.0.1', {$port}); {$setUp}\$value = \$client->get(\$key);",
-            "\$client = new Redis(); \$client->connect('127.0.0.1', {$port}); {$setUp}\$client->set(\$key, \$value);",
+            $title,
+            '$client = new Redis(); $client->' . ($isPersistent ? 'pconnect' : 'connect') . "({$address}); {$setUp}\$value = \$client->get(\$key);",
+            "\$client = new Redis(); \$client->connect({$address}); {$setUp}\$client->set(\$key, \$value);",
         );
     }
 
-    private static function memcached(int $port, bool $isPersistent): WebScript
+    /** @param string $address arguments of addServer() */
+    private static function memcached(string $title, string $address, bool $isPersistent): WebScript
     {
         $serializer = Extension::hasIgbinary() ? 'Memcached::SERIALIZER_IGBINARY' : 'Memcached::SERIALIZER_PHP';
-        $setUp = "\$client->setOptions([Memcached::OPT_COMPRESSION => false, Memcached::OPT_SERIALIZER => {$serializer}, Memcached::OPT_TCP_NODELAY => true]); \$client->addServer('127.0.0.1', {$port}); ";
+        $setUp = "\$client->setOptions([Memcached::OPT_COMPRESSION => false, Memcached::OPT_SERIALIZER => {$serializer}, Memcached::OPT_TCP_NODELAY => true]); \$client->addServer({$address}); ";
 
         return new WebScript(
-            'Memcached over TCP' . ($isPersistent ? ', persistent' : ''),
+            $title,
             $isPersistent
                 ? "\$client = new Memcached('bench'); if (\$client->getServerList() === []) { {$setUp}} \$value = \$client->get(\$key);"
                 : "\$client = new Memcached(); {$setUp}\$value = \$client->get(\$key);",

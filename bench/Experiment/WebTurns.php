@@ -23,27 +23,36 @@ final readonly class WebTurns
     ) {}
 
     /**
-     * @param non-empty-list<string> $names in the order of the slices; one that ends with an asterisk is a twin
+     * @param non-empty-array<int, non-empty-list<string>> $orders the scripts of each turn in the order of their slices; one that
+     *                                                             ends with an asterisk is a twin
      * @param array{value: string, keep-alive: string, concurrency: string} $case
      */
-    public function take(int $turn, array $names, array $case, float $seconds): void
+    public function take(array $orders, array $case, float $seconds): void
     {
+        $names = array_merge(...$orders);
         $paths = array_map(static fn(string $name): string => '/' . rtrim($name, '*') . "-{$case['value']}.php", $names);
         $slices = $this->generator->pages($this->site->port(), $paths, (int) $case['concurrency'], $case['keep-alive'] === 'on', $seconds, $this->site->processIds());
-        foreach ($slices as $index => $slice) {
-            $name = rtrim($names[$index] ?? '', '*');
-            $isTwin = $name !== ($names[$index] ?? '');
-            $this->measurement($case, 'requests per second', 'requests per second', Direction::HigherIsBetter, $name, $isTwin, $this->columns)->add(
-                $this->start,
-                $turn,
-                $slice->rate(),
-                ...$slice->columns(),
-            );
-            $this->measurement($case, 'processor time of the servers', 'ns per request', Direction::LowerIsBetter, $name, $isTwin, [])
-                ->add($this->start, $turn, $slice->watchedTime());
-            if ($slice->errors > 0) {
-                $this->outcome->fail($name, WorkerFailed::said($this->outcome->titles[$name] ?? $name, sprintf('%d answers were wrong or missing (%s).', $slice->errors, implode(', ', $case))));
+        foreach ($orders as $turn => $order) {
+            foreach ($order as $name) {
+                $slice = array_shift($slices);
+                if ($slice !== null) {
+                    $this->add($turn, $name, $case, $slice);
+                }
             }
+        }
+    }
+
+    /** @param array<string, string> $case */
+    private function add(int $turn, string $script, array $case, Slice $slice): void
+    {
+        $name = rtrim($script, '*');
+        $isTwin = $name !== $script;
+        $this->measurement($case, 'requests per second', 'requests per second', Direction::HigherIsBetter, $name, $isTwin, $this->columns)
+            ->add($this->start, $turn, $slice->rate(), ...$slice->columns());
+        $this->measurement($case, 'processor time of the servers', 'ns per request', Direction::LowerIsBetter, $name, $isTwin, [])
+            ->add($this->start, $turn, $slice->watchedTime());
+        if ($slice->errors > 0) {
+            $this->outcome->fail($name, WorkerFailed::said($this->outcome->titles[$name] ?? $name, sprintf('%d answers were wrong or missing (%s).', $slice->errors, implode(', ', $case))));
         }
     }
 

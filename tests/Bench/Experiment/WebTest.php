@@ -19,13 +19,13 @@ use PHPUnit\Framework\TestCase;
 /** The scripts of `web` that need no server of their own, behind a real nginx and php-fpm. */
 final class WebTest extends TestCase
 {
-    private const SCRIPTS = ['shared-memory', 'apcu', 'file', 'php-file'];
+    private const SCRIPTS = ['shared-memory', 'apcu', 'file', 'php-file', 'sqlite', 'sqlite-persistent'];
 
     /** A site starts only if each script reads what it stored. */
     public function testEachScriptReadsWhatItStoredAndApcuCopiesByItself(): void
     {
         $subjects = Subjects::all();
-        $laboratory = new Laboratory(Profile::Quick, array_intersect_key($subjects, array_flip(['shared-memory', 'apcu-default', 'file-disk', 'php-file'])), Placement::ofThisMachine());
+        $laboratory = new Laboratory(Profile::Quick, array_intersect_key($subjects, array_flip(['shared-memory', 'apcu-default', 'file-disk', 'php-file', 'sqlite'])), Placement::ofThisMachine());
         $outcome = Outcome::of(new Web());
         $root = sys_get_temp_dir() . '/larder-web-' . bin2hex(random_bytes(6));
         mkdir($root, 0o700);
