@@ -398,7 +398,7 @@ final class RedisStore implements Store, Leases
                 $numbers[] = $chunk;
             }
         }
-        $found = [];
+        $found = $foreign = [];
         $couldBePlain = true;
         foreach ($this->scripts->run($calls) as $call => $reply) {
             if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_int($reply[1] ?? null) || !\is_int($reply[2] ?? null) || !\is_int($reply[3] ?? null)) {
@@ -415,9 +415,16 @@ final class RedisStore implements Store, Leases
                 $isStale = \is_array($bytes);
                 $bytes = $isStale ? $bytes[0] ?? null : $bytes;
                 $found[$i] = [\is_string($bytes) ? $this->parsed($key, $bytes) : null, $token, $isStale];
+                if (\is_string($bytes) && $found[$i][0] === null) {
+                    $foreign[$i] = $key;
+                }
             }
         }
         if ($name === null) {
+            foreach ($foreign as $i => $key) {
+                // The server takes it for living, and made nothing that a fill could be judged by.
+                $found[$i] = [null, $this->token($key), false];
+            }
             $this->readsPlainly = $couldBePlain;
         }
 
