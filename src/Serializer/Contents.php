@@ -14,6 +14,8 @@ final class Contents
 
     private bool $tells = false;
 
+    private bool $needsClasses = false;
+
     /** @param \Closure(mixed): bool $match */
     private function __construct(
         private readonly \Closure $match,
@@ -29,16 +31,31 @@ final class Contents
      */
     public static function check(string $key, mixed $value): bool
     {
-        if (\is_scalar($value) || $value === null) {
-            return false;
-        }
+        return self::of($key, $value)->tells;
+    }
+
+    /**
+     * As check().
+     *
+     * @return bool whether objects in it are of classes of a user's, which may be gone when it is read
+     *
+     * @throws Unstorable
+     */
+    public static function needsClasses(string $key, mixed $value): bool
+    {
+        return self::of($key, $value)->needsClasses;
+    }
+
+    /** @throws Unstorable */
+    private static function of(string $key, mixed $value): self
+    {
         $contents = new self(Refusal::isDue(...));
-        $found = $contents->find($value);
+        $found = \is_scalar($value) || $value === null ? null : $contents->find($value);
         if ($found !== null) {
             throw Refusal::ofPart($key, array_reverse($found[0]), $found[1]);
         }
 
-        return $contents->tells;
+        return $contents;
     }
 
     /** What to throw after a serializer has refused the value. */
@@ -88,6 +105,7 @@ final class Contents
             return null;
         }
         $this->seen[spl_object_id($value)] = true;
+        $this->needsClasses = $this->needsClasses || (!$value instanceof \stdClass && (new \ReflectionClass($value))->isUserDefined());
         $form = Form::of($value);
         if ($form === Form::Enumeration) {
             return null;

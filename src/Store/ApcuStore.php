@@ -58,7 +58,7 @@ final class ApcuStore implements Store, DirectReads
 
     private readonly Entries $entries;
 
-    /** Of what APCu's own serializer is not given: see Writer. */
+    /** Of what APCu's own serializer is not given. */
     private readonly Payload $payload;
 
     /** @throws Exception */
@@ -145,7 +145,8 @@ final class ApcuStore implements Store, DirectReads
     {
         $told = [];
         foreach ($items as $i => $item) {
-            if (Contents::check($item->key, $item->value)) {
+            // APCu would make objects without their class of what a process that has not got it reads, and warn of enums.
+            if (Contents::needsClasses($item->key, $item->value)) {
                 $told[$i] = $this->payload->encode($item->key, $item->value);
             } elseif (\count($items) > 1) {
                 self::trySerializing($item);
@@ -336,7 +337,7 @@ final class ApcuStore implements Store, DirectReads
             && $add());
     }
 
-    /** @param ?string $told the payload of a value whose objects were asked what they are made of */
+    /** @param ?string $told the payload of a value with objects of a user's classes */
     private function saveOne(Item $item, SaveMode $mode, ?string $told): bool
     {
         $may = $mode === SaveMode::Set || $this->entries->isLive($item->key) === ($mode === SaveMode::Replace);

@@ -61,7 +61,7 @@ final class Entries
     public function verdict(string $key, array $wrapped): Verdict
     {
         $mark = $wrapped[5] ?? null;
-        if ((isset($wrapped[1]) && $wrapped[1] <= time()) || ($mark !== null && !$this->guards->isMarked($key, $mark))) {
+        if ((isset($wrapped[1]) && (!\is_int($wrapped[1]) || $wrapped[1] <= time())) || ($mark !== null && !$this->guards->isMarked($key, $mark))) {
             return Verdict::Dead;
         }
         $tags = $wrapped[4] ?? [];
