@@ -4,8 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
+use Larder\Exception\NotACounter;
 use Larder\Item;
+use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\Apcu\Wrapping;
 use Larder\Store\ApcuStore;
 use Larder\Tests\Contract\Value\Meddler;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -67,6 +70,40 @@ final class ApcuStoreTest extends SharedStoreContract
             usleep(1_000);
         }
         self::assertSame(100, $this->value('key'));
+    }
+
+    /** Somebody else of the same web server may write into APCu, too. */
+    public function testAWrappingThatNoStoreOfOursHasMadeIsNeverAnError(): void
+    {
+        $mark = Wrapping::MARK;
+        $wrappings = [
+            [$mark], [$mark, 1 => null], [2 => 'value', 0 => $mark], [$mark, 'soon', 'value', 'now', 'tag', 'marked', 'yes'],
+            [$mark, null, 'value', 1.5, [1, null, ['tag']], [], 1], [$mark, new \stdClass(), [], new \stdClass(), new \stdClass(), new \stdClass(), true],
+            [$mark, null, 'no payload', 0, [], null, true], [$mark, null, 'Pb:', 0, [], null, true], [$mark, \PHP_INT_MIN, 'value', \PHP_INT_MIN, ['tag'], \PHP_INT_MAX, false],
+            [$mark, null, new \ArrayObject(), -1, [str_repeat('t', 70_000)], -1, false],
+        ];
+        foreach ($wrappings as $i => $wrapping) {
+            foreach ([
+                fn(): mixed => $this->store()->fetch(['key']),
+                fn(): mixed => (new ApcuStore('test'))->read('key'),
+                fn(): mixed => $this->store()->touch(['key'], 100),
+                fn(): mixed => $this->store()->save([new Item('key', 'added', 100)], SaveMode::Add),
+                fn(): mixed => $this->store()->save([new Item('key', 'replaced', 100, ['tag'])], SaveMode::Replace),
+                fn(): mixed => $this->store()->delete(['key']),
+                fn(): mixed => [...$this->store()->keys()],
+                fn(): mixed => $this->store()->prune(),
+            ] as $use) {
+                self::assertTrue(apcu_store('test:key', $wrapping));
+                $use();
+            }
+            self::assertTrue(apcu_store('test:key', $wrapping));
+            try {
+                $this->store()->increment('key');
+            } catch (NotACounter) {
+            }
+            self::assertSame([], $this->store()->save([new Item('key', "value {$i}", 100, ['tag'])]));
+            self::assertSame("value {$i}", $this->value('key'));
+        }
     }
 
     protected function losses(): iterable

@@ -64,4 +64,11 @@ abstract class DirectoryStoreContract extends SharedStoreContract
     {
         return $this->scratch ??= new Scratch();
     }
+
+    final protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inFiles("{$this->scratch()->path}/test", $forge);
+
+        return true;
+    }
 }

@@ -103,4 +103,11 @@ abstract class MemcachedContract extends SharedStoreContract
     {
         return null;
     }
+
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inMemcached(array_map(static fn(CacheServer $server): string => $server->socket, self::$servers), 'test', $key, $forge);
+
+        return true;
+    }
 }

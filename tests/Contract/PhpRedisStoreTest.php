@@ -70,4 +70,11 @@ final class PhpRedisStoreTest extends SharedStoreContract
 
         return Dsn::parse("redis://127.0.0.1:{$server->port}/3?client=phpredis&prefix={$prefix}&serializer=igbinary&read_timeout=10")->open();
     }
+
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inRedis(self::$server->socket ?? '', 3, "test:{$key}", $forge);
+
+        return true;
+    }
 }

@@ -70,4 +70,11 @@ final class PredisStoreTest extends SharedStoreContract
 
         return Dsn::parse("redis+unix:{$server->socket}?client=predis&prefix={$prefix}&serializer=php&read_timeout=10")->open();
     }
+
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inRedis(self::$server->socket ?? '', 0, "test:{$key}", $forge);
+
+        return true;
+    }
 }

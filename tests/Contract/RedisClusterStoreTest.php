@@ -7,6 +7,8 @@ namespace Larder\Tests\Contract;
 use Larder\Dsn;
 use Larder\Store;
 use Larder\Store\Redis\ClusterConnection;
+use Larder\Store\Redis\Connections;
+use Larder\Store\Redis\Layout;
 use Larder\Store\RedisStore;
 use Larder\Tests\System\RedisCluster;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -71,5 +73,15 @@ final class RedisClusterStoreTest extends SharedStoreContract
         self::assertNotNull(self::$cluster);
 
         return Dsn::parse(self::$cluster->dsn("client=predis&prefix={$prefix}&serializer=php&timeout=10&read_timeout=10"))->open();
+    }
+
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        $name = (new Layout('test:', Connections::SHARDS))->item($key);
+        $cluster = self::$cluster;
+        self::assertNotNull($cluster);
+        Forgery::inRedis($cluster->nodes[$cluster->owner($name)]->socket, 0, $name, $forge);
+
+        return true;
     }
 }

@@ -9,6 +9,7 @@ use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Tests\Contract\Value\Ledger;
+use Larder\Tests\Contract\Value\Product;
 
 /** What a store that several processes share promises besides: the races, run by real processes. */
 abstract class SharedStoreContract extends StoreContract
@@ -27,6 +28,89 @@ abstract class SharedStoreContract extends StoreContract
     protected function isBlockedByTheDead(): bool
     {
         return false;
+    }
+
+    /**
+     * Changes the bytes of an item behind the store's back.
+     *
+     * @param \Closure(string): string $forge
+     *
+     * @return bool false: it keeps none that anybody else could write
+     */
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        return false;
+    }
+
+    /** What a signature is for is held against all stores that have them by PayloadOptionsTest. */
+    public function testAPayloadThatIsTruncatedOrForgedIsNeverAnErrorAndIsReplaced(): void
+    {
+        $original = [new Product('shirt', new Product('tie')), 'text'];
+        $item = new Item('key', $original, 1_000);
+        $this->store()->save([$item]);
+        $length = 0;
+        $measure = static function (string $bytes) use (&$length): string {
+            $length = \strlen($bytes);
+
+            return $bytes;
+        };
+        if (!$this->forge('key', $measure)) {
+            self::assertEquals($original, $this->value('key'));
+
+            return;
+        }
+        $seed = random_int(0, \PHP_INT_MAX);
+        $random = new \Random\Randomizer(new \Random\Engine\Mt19937($seed));
+        $forgeries = ['nothing' => static fn(): string => '', 'noise' => static fn(): string => $random->getBytes(300), 'text' => static fn(): string => 'O:8:"stdClass":0:{}'];
+        for ($i = 0; $i < 20; $i++) {
+            $end = $random->getInt(1, $length - 1);
+            $forgeries["cut after {$end}"] = static fn(string $bytes): string => substr($bytes, 0, $end);
+            $changed = $random->getInt(0, $length - 1);
+            $forgeries["byte {$changed} changed"] = static fn(string $bytes): string => substr_replace($bytes, \chr(\ord($bytes[$changed]) ^ (1 << $random->getInt(0, 7))), $changed, 1);
+        }
+        set_error_handler(static fn(int $level, string $message): bool => (error_reporting() & $level) === 0 ? true : throw new \ErrorException($message));
+        try {
+            foreach ($forgeries as $name => $forgery) {
+                $name .= ", seed {$seed}";
+                $this->forge('key', $forgery);
+                $found = $this->reopened()->fetch(['key']);
+                self::assertCount(1, $found->items + $found->tokens, $name);
+                if (!str_starts_with($name, 'byte')) {
+                    self::assertSame([], $found->items, $name);
+                }
+                $this->reopened()->touch(['key'], 1_000);
+                if ($found->items === []) {
+                    self::assertSame([], $this->store()->save([new Item('key', 'filled', 1_000, token: $this->store()->fetch(['key'])->tokens['key'] ?? null, fill: true)]), $name);
+                    self::assertSame('filled', $this->value('key'), $name);
+                }
+                self::assertSame([], $this->store()->save([$item]), $name);
+                self::assertEquals($original, $this->value('key'), $name);
+            }
+        } finally {
+            restore_error_handler();
+        }
+    }
+
+    public function testAValueOfAClassThatIsGoneIsAMissAndReplaced(): void
+    {
+        $class = 'Gone' . bin2hex(random_bytes(4));
+        $this->inProcesses(static function (Store $store) use ($class): array {
+            eval("final class {$class} { public array \$a = [1]; public function __serialize(): array { return \$this->a; } public function __unserialize(array \$a): void { \$this->a = \$a; } }");
+            eval("final class {$class}Plain { public array \$a = [1]; }");
+            eval("enum {$class}Enum { case One; }");
+            $objects = ['told' => new $class(), 'plain' => [new ("{$class}Plain")()], 'enum' => [\constant("{$class}Enum::One")]];
+            self::assertSame([], $store->save([...array_map(static fn(string $key, mixed $value): Item => new Item($key, $value, 1_000), array_keys($objects), $objects), new Item('other', 1)]));
+            self::assertCount(4, $store->fetch(['told', 'plain', 'enum', 'other'])->items);
+
+            return [];
+        }, 1);
+        $found = $this->store()->fetch(['told', 'plain', 'enum', 'other']);
+        self::assertSame(['other'], array_keys($found->items));
+        self::assertSame(['told', 'plain', 'enum'], array_keys($found->tokens));
+        foreach ($found->tokens as $key => $token) {
+            self::assertSame([], $this->store()->save([new Item($key, 'filled', 1_000, token: $token, fill: true)]), $key);
+            self::assertSame('filled', $this->value($key));
+        }
     }
 
     public function testAnotherInstanceSeesEverything(): void

@@ -62,4 +62,11 @@ final class SqliteStoreTest extends SharedStoreContract
 
         return (int) $statistics->bytes - $free * $size;
     }
+
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inSqlite("{$this->scratch?->path}/cache.db", 'test', $key, $forge);
+
+        return true;
+    }
 }

@@ -92,4 +92,14 @@ abstract class TieredStoreContract extends SharedStoreContract
 
         return $this->scratch->path;
     }
+
+    protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inSqlite("{$this->path()}/cache.db", 'test', $key, $forge);
+        $this->near('test')->clear();
+        // Somebody who changes the far store tells nobody, and the near one would still have it.
+        $this->store = null;
+
+        return true;
+    }
 }

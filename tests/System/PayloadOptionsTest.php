@@ -17,12 +17,29 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Payload::class)]
 final class PayloadOptionsTest extends TestCase
 {
+    /** Its mark and its bytes, which lie before what is signed. */
+    private const SIGNATURE = 33;
+
     /** @return iterable<string, array{string}> */
     public static function kinds(): iterable
     {
-        foreach (['SQLite', 'files', 'phpredis', 'Predis', 'Memcached'] as $kind) {
+        foreach (['SQLite', 'an array in front of SQLite', 'files', 'phpredis', 'Predis', 'Memcached'] as $kind) {
             yield $kind => [$kind];
         }
+    }
+
+    /** @return iterable<string, array{string}> also where what was read before, with whichever options, may still be near */
+    public static function forged(): iterable
+    {
+        yield from self::kinds();
+        yield 'APCu in front of SQLite' => ['APCu in front of SQLite'];
+    }
+
+    /** @return iterable<string, array{string}> also those whose directory is secret enough */
+    public static function limited(): iterable
+    {
+        yield from self::kinds();
+        yield 'PHP files' => ['PHP files'];
     }
 
     #[DataProvider('kinds')]
@@ -46,7 +63,42 @@ final class PayloadOptionsTest extends TestCase
         self::assertSame(7, $signed->increment('n'));
     }
 
-    #[DataProvider('kinds')]
+    #[DataProvider('forged')]
+    public function testWhatIsSignedAndThenTruncatedOrForgedIsAMissAndNeverUnserialised(string $kind): void
+    {
+        $place = new Place($kind);
+        $signed = 'serializer=php&secret=0123456789abcdef';
+        $read = function () use ($place, $signed): array {
+            $cache = $this->cache($place, $signed);
+            $cache->refresh();
+
+            return $cache->getMany(['trap']);
+        };
+        self::assertTrue($this->cache($place, $signed)->set('trap', [new Trap()], 1_000));
+        self::assertCount(1, $read());
+        $before = Trap::sprung();
+        $original = '';
+        $place->forge('trap', static function (string $bytes) use (&$original): string {
+            return $original = $bytes;
+        });
+        // Before that is what a store knows of an item.
+        $from = (int) strpos($original, 'Pa:1:{');
+        self::assertGreaterThan(0, $from);
+        $forgeries = ['with more behind' => "{$original}x"];
+        for ($i = $from - self::SIGNATURE; $i < \strlen($original); $i++) {
+            $forgeries["cut after {$i}"] = substr($original, 0, $i);
+            $forgeries["byte {$i} changed"] = substr_replace($original, \chr(\ord($original[$i]) ^ 1), $i, 1);
+        }
+        foreach ($forgeries as $name => $forgery) {
+            $place->forge('trap', static fn(): string => $forgery);
+            self::assertSame([], $read(), $name);
+        }
+        self::assertSame($before, Trap::sprung(), 'It was unserialised.');
+        $place->forge('trap', static fn(): string => $original);
+        self::assertCount(1, $read());
+    }
+
+    #[DataProvider('limited')]
     public function testAForeignClassIsAMissAndNeverMade(string $kind): void
     {
         $place = new Place($kind);

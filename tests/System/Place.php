@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\SharedMemory;
+use Larder\Tests\Contract\Forgery;
 use Larder\Tests\Scratch;
 
 /** Somewhere that several processes share, for one test: a file, a pool of memory, or a server of its own. */
@@ -54,6 +55,26 @@ final class Place
         $this->server?->stop();
         if (str_starts_with($this->dsn, 'shm:')) {
             SharedMemory::remove($this->name);
+        }
+    }
+
+    /**
+     * Changes the bytes of an item where they lie.
+     *
+     * @param \Closure(string): string $forge
+     */
+    public function forge(string $key, \Closure $forge): void
+    {
+        $socket = $this->server->socket ?? '';
+        match (true) {
+            str_contains($this->dsn, 'sqlite:') => Forgery::inSqlite("{$this->scratch->path}/cache.db", 'larder', $key, $forge),
+            str_starts_with($this->dsn, 'redis') => Forgery::inRedis($socket, 0, "larder:{$key}", $forge),
+            str_starts_with($this->dsn, 'memcached') => Forgery::inMemcached([$socket], 'larder', $key, $forge),
+            default => Forgery::inFiles("{$this->scratch->path}/cache", $forge),
+        };
+        if (str_starts_with($this->dsn, 'apcu')) {
+            // It would still have what nobody told it of.
+            apcu_clear_cache();
         }
     }
 
