@@ -1,4 +1,5 @@
-/* Larder\SharedMemory: looking around in a pool. opening.c, reading.c, storing.c and remember.c have its other methods.
+/* Larder\SharedMemory: looking around in a pool. opening.c, reading.c, storing.c, changing.c and remember.c have
+ * its other methods.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -7,8 +8,8 @@
 #include "php_larder.h"
 #include "shared_memory.h"
 
-#include "engine/get.h"
 #include "engine/geometry.h"
+#include "engine/get.h"
 #include "engine/item.h"
 #include "engine/lease.h"
 #include "engine/stats.h"

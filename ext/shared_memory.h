@@ -5,7 +5,7 @@
 #include "php_larder.h"
 
 #include "engine/get.h"
-#include "engine/item.h"
+#include "engine/store.h"
 
 extern zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_pool_unusable_class,
     *larder_unstorable_class, *larder_not_a_counter_class;
@@ -92,6 +92,9 @@ typedef struct larder_conditions {
 /* Few tags are kept in `own`, which must live as long; discard them. False: an exception is pending. */
 bool larder_read_conditions(larder_conditions *on, enum larder_mode mode, larder_lifetime life, zend_array *tags,
                             uint32_t argument, uint64_t own[LARDER_TAGS_ON_STACK]);
+/* Reads a list of tags into `own`, or into memory to be discarded like the conditions'. NULL: an exception is
+ * pending. */
+uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, uint64_t own[LARDER_TAGS_ON_STACK]);
 void larder_discard_tags(const larder_terms *terms, const uint64_t own[LARDER_TAGS_ON_STACK]);
 
 /* Microseconds, as items keep them. */

@@ -1,4 +1,4 @@
-/* Larder\SharedMemory: storing, deleting and counting. */
+/* Larder\SharedMemory: storing. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -7,6 +7,7 @@
 
 #include "shared_memory.h"
 
+#include "engine/item.h"
 #include "engine/token.h"
 #include "image/image.h"
 
@@ -28,6 +29,7 @@ larder_lifetime larder_lifetime_of(const larder_pool *pool, zend_long ttl, bool 
     return (larder_lifetime){.dead = ttl <= 0,
                              .expiry = ttl <= 0 ? 0 : larder_expiry(larder_pool_now(pool), (uint64_t)ttl)};
 }
+
 /* A store with a TTL of zero or less: as if the item had been stored and had expired at once. */
 static bool store_dead(larder_pool *pool, const larder_key *key, enum larder_mode mode)
 {
@@ -53,7 +55,6 @@ static ZEND_COLD void refuse_value(const zend_string *key, const larder_image_re
     }
     zend_string_release(refusal->message);
 }
-#define LARDER_TAGS_ON_STACK 16u
 
 /* A name of a tag out of a list. False: an exception is pending. */
 static bool tag_of(zval *entry, uint32_t argument, uint64_t *tag)
@@ -76,9 +77,7 @@ static bool tag_of(zval *entry, uint32_t argument, uint64_t *tag)
     return sound;
 }
 
-/* Reads a list of tags into `own`, or into memory to be freed with larder_discard_tags(). NULL: an exception is
- * pending. */
-static uint64_t *read_tags(zend_array *list, uint32_t argument, uint32_t most, uint64_t own[LARDER_TAGS_ON_STACK])
+uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, uint64_t own[LARDER_TAGS_ON_STACK])
 {
     uint32_t count = zend_hash_num_elements(list), i = 0;
     zval *entry;
@@ -156,20 +155,18 @@ bool larder_store_value(larder_pool *pool, zend_string *name, const larder_key *
     return stored;
 }
 
-/* False: an exception is pending. */
 bool larder_read_conditions(larder_conditions *on, enum larder_mode mode, larder_lifetime life, zend_array *tags,
                             uint32_t argument, uint64_t own[LARDER_TAGS_ON_STACK])
 {
     *on = (larder_conditions){.life = life, .terms = {.mode = mode, .expiry = life.expiry}};
     if (tags != NULL && zend_hash_num_elements(tags) > 0) {
-        on->terms.tags = read_tags(tags, argument, LARDER_TAGS_MAX, own);
+        on->terms.tags = larder_read_tags(tags, argument, LARDER_TAGS_MAX, own);
         on->terms.tags_count = zend_hash_num_elements(tags);
         return on->terms.tags != NULL;
     }
     return true;
 }
 
-/* Microseconds, as items keep them. */
 uint32_t larder_cost_of(double seconds)
 {
     return seconds > 0 ? (uint32_t)MIN(seconds * 1e6, (double)UINT32_MAX) : 0;
@@ -206,6 +203,7 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     RETVAL_BOOL(larder_store_value(pool, name, &key, value, &on));
     larder_discard_tags(&on.terms, own);
 }
+
 /* ---- storing ------------------------------------------------------------------------------------------- */
 
 ZEND_METHOD(Larder_SharedMemory, set)
@@ -356,145 +354,4 @@ ZEND_METHOD(Larder_SharedMemory, fill)
     on.terms.cost = larder_cost_of(cost);
     RETVAL_BOOL(larder_store_value(pool, name, &key, value, &on));
     larder_discard_tags(&on.terms, own);
-}
-
-ZEND_METHOD(Larder_SharedMemory, delete)
-{
-    zend_string *name;
-    larder_key key;
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1)) {
-        RETURN_THROWS();
-    }
-    RETVAL_BOOL(larder_delete(pool, &key));
-    larder_see_through(pool);
-}
-
-ZEND_METHOD(Larder_SharedMemory, deleteMany)
-{
-    zend_array *keys = larder_keys_argument(execute_data);
-    zend_long existed = 0;
-    zval *entry;
-    if (keys == NULL) {
-        RETURN_THROWS();
-    }
-    larder_pool *pool = THIS_POOL();
-    ZEND_HASH_FOREACH_VAL(keys, entry)
-    {
-        larder_key key;
-        zend_string *name = larder_listed_key(entry, &key, 1);
-        if (name == NULL) {
-            RETURN_THROWS();
-        }
-        existed += larder_delete(pool, &key);
-        larder_see_through(pool);
-        zend_string_release(name);
-        if (EG(exception)) {
-            RETURN_THROWS();
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    RETURN_LONG(existed);
-}
-
-ZEND_METHOD(Larder_SharedMemory, increment)
-{
-    zend_string *name;
-    zend_long by = 1, initial = 0, ttl = 0;
-    bool forever = true;
-    larder_key key;
-    int64_t result = 0;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
-    Z_PARAM_STR(name)
-    Z_PARAM_OPTIONAL
-    Z_PARAM_LONG(by)
-    Z_PARAM_LONG(initial)
-    Z_PARAM_LONG_OR_NULL(ttl, forever)
-    ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
-        RETURN_THROWS();
-    }
-    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
-    if (life.dead && !larder_exists(pool, &key)) {
-        /* As if it had been stored and had expired at once. */
-        if (!__builtin_add_overflow((int64_t)initial, (int64_t)by, &result)) {
-            RETURN_LONG(result);
-        }
-        zend_throw_exception_ex(larder_not_a_counter_class, 0,
-                                "The value of \"%.80s\" would leave the range of int; nothing was changed.",
-                                ZSTR_VAL(name));
-        RETURN_THROWS();
-    }
-    switch (larder_increment(pool, &key, by, initial, life.expiry, &result)) {
-    case LARDER_COUNTED:
-        RETURN_LONG(result);
-    case LARDER_NOT_A_COUNTER:
-        zend_throw_exception_ex(larder_not_a_counter_class, 0,
-                                "The value of \"%.80s\" is not an int, so it cannot be counted up; delete it first.",
-                                ZSTR_VAL(name));
-        RETURN_THROWS();
-    case LARDER_OUT_OF_RANGE:
-        zend_throw_exception_ex(larder_not_a_counter_class, 0,
-                                "The value of \"%.80s\" would leave the range of int; nothing was changed.",
-                                ZSTR_VAL(name));
-        RETURN_THROWS();
-    case LARDER_NOT_COUNTED:
-        if (pool->undone) {
-            larder_throw_unreachable(pool);
-            RETURN_THROWS();
-        }
-        zend_throw_exception_ex(larder_pool_unusable_class, 0,
-                                "The counter \"%.80s\" could not be stored in the pool \"%s\", which is full; make it "
-                                "larger (larder.size).",
-                                ZSTR_VAL(name), pool->name);
-        RETURN_THROWS();
-    }
-}
-
-ZEND_METHOD(Larder_SharedMemory, touch)
-{
-    zend_string *name;
-    zend_long ttl = 0;
-    bool forever = true;
-    larder_key key;
-    ZEND_PARSE_PARAMETERS_START(2, 2)
-    Z_PARAM_STR(name)
-    Z_PARAM_LONG_OR_NULL(ttl, forever)
-    ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1)) {
-        RETURN_THROWS();
-    }
-    larder_lifetime life = larder_lifetime_of(pool, ttl, forever);
-    RETVAL_BOOL(life.dead ? larder_delete(pool, &key) : larder_touch(pool, &key, life.expiry));
-    larder_see_through(pool);
-}
-
-ZEND_METHOD(Larder_SharedMemory, invalidateTags)
-{
-    zend_array *list;
-    uint64_t own[LARDER_TAGS_ON_STACK];
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(list)
-    ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    const larder_terms names = {.tags = read_tags(list, 1, UINT32_MAX, own),
-                                .tags_count = zend_hash_num_elements(list)};
-    if (names.tags != NULL && names.tags_count > 0) {
-        larder_invalidate(pool, names.tags, names.tags_count);
-        larder_see_through(pool);
-    }
-    larder_discard_tags(&names, own);
-}
-
-ZEND_METHOD(Larder_SharedMemory, clear)
-{
-    ZEND_PARSE_PARAMETERS_NONE();
-    larder_pool *pool = THIS_POOL();
-    larder_clear(pool);
-    larder_see_through(pool);
 }

@@ -34,7 +34,7 @@ final readonly class Arrows
     ];
 
     /** The files that pass values between the engine and the images. */
-    private const DOORS = ['ext/larder.c', 'ext/shared_memory.c', 'ext/shared_memory.h', 'ext/opening.c', 'ext/reading.c', 'ext/storing.c', 'ext/remember.c'];
+    private const DOORS = ['ext/larder.c', 'ext/shared_memory.c', 'ext/shared_memory.h', 'ext/opening.c', 'ext/reading.c', 'ext/storing.c', 'ext/changing.c', 'ext/remember.c'];
 
     /** How the names of PHP's own headers begin. */
     private const PHP_HEADER = '~^(php|zend|tsrm|sapi|main/|ext/)~i';

@@ -5,11 +5,13 @@
 #define LARDER_FIXTURE_H
 
 #include "engine/check.h"
+#include "engine/count.h"
 #include "engine/get.h"
 #include "engine/item.h"
 #include "engine/pool.h"
 #include "engine/segment.h"
 #include "engine/stats.h"
+#include "engine/store.h"
 #include "test.h"
 
 #include <stdio.h>

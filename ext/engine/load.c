@@ -1,9 +1,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "item.h"
 #include "slot.h"
 #include "snapshot.h"
+#include "store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -135,7 +135,7 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
                                 .tags = (const uint64_t *)(const void *)(at + sizeof *record),
                                 .past = &past};
     LARDER_FAULT(LARDER_AT_LOAD);
-    return larder_restore(pool, &key, &value, &terms) == LARDER_OK;
+    return larder_store_entered(pool, &key, &value, &terms) == LARDER_OK;
 }
 
 static void load_records(larder_pool *pool, const larder_snapshot_header *header, const uint8_t *records)

@@ -199,6 +199,13 @@ static inline bool larder_pool_enter_to_write(larder_pool *pool)
     return larder_pool_enter(pool);
 }
 
+/* The same for an operation that must not be lost silently, each time that it begins: pool->undone says that it was. */
+static inline bool larder_pool_enter_surely(larder_pool *pool)
+{
+    pool->undone = !larder_pool_enter_to_write(pool);
+    return !pool->undone;
+}
+
 /* Was the pool closed while an operation was under way? Then what the operation did may be in the snapshot, or not.
  * Whoever saves a pool marks it, and then reads it; an operation writes, and then looks at the mark: if it sees none,
  * what it wrote is in the snapshot. model/save.pml: operation() */

@@ -97,8 +97,7 @@ static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t c
 void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
 {
     do {
-        pool->undone = !larder_pool_enter_to_write(pool);
-        if (pool->undone) {
+        if (!larder_pool_enter_surely(pool)) {
             return;
         }
         invalidate_entered(pool, tags, count);

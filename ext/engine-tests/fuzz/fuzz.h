@@ -4,8 +4,10 @@
 #ifndef LARDER_FUZZ_H
 #define LARDER_FUZZ_H
 
+#include "engine/count.h"
 #include "engine/item.h"
 #include "engine/pool.h"
+#include "engine/store.h"
 
 #define FUZZ_SIZE (UINT64_C(4) << 20)
 

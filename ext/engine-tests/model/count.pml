@@ -1,4 +1,4 @@
-/* Counters: counted in place, moved, and written anew. engine/item.c, engine/walk.c.
+/* Counters: counted in place, moved, and written anew. engine/count.c, engine/walk.c.
  *
  * A counter is one word of memory, and its lowest bit freezes it. Who moves it, or replaces it by another item, freezes
  * it first; anybody may stop or die between any two steps, and the others wait for him only so long.

@@ -1,4 +1,4 @@
-/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, judge() in engine/item.c, was_overtaken() in
+/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, judge() in engine/store.c, was_overtaken() in
  * engine/index.c.
  *
  * One key, whose item carries two tags, and what happens to it: fills, writes, writes judged by a token, deletes,

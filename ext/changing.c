@@ -1,0 +1,158 @@
+/* Larder\SharedMemory: deleting, counting, touching, invalidating tags, clearing. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php_larder.h"
+
+#include "shared_memory.h"
+
+#include "engine/count.h"
+#include "engine/item.h"
+#include "engine/tag.h"
+
+#include "zend_exceptions.h"
+
+ZEND_METHOD(Larder_SharedMemory, delete)
+{
+    zend_string *name;
+    larder_key key;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1)) {
+        RETURN_THROWS();
+    }
+    RETVAL_BOOL(larder_delete(pool, &key));
+    larder_see_through(pool);
+}
+
+ZEND_METHOD(Larder_SharedMemory, deleteMany)
+{
+    zend_array *keys = larder_keys_argument(execute_data);
+    zend_long existed = 0;
+    zval *entry;
+    if (keys == NULL) {
+        RETURN_THROWS();
+    }
+    larder_pool *pool = THIS_POOL();
+    ZEND_HASH_FOREACH_VAL(keys, entry)
+    {
+        larder_key key;
+        zend_string *name = larder_listed_key(entry, &key, 1);
+        if (name == NULL) {
+            RETURN_THROWS();
+        }
+        existed += larder_delete(pool, &key);
+        larder_see_through(pool);
+        zend_string_release(name);
+        if (EG(exception)) {
+            RETURN_THROWS();
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    RETURN_LONG(existed);
+}
+
+static ZEND_COLD void refuse_range(const zend_string *name)
+{
+    zend_throw_exception_ex(larder_not_a_counter_class, 0,
+                            "The value of \"%.80s\" would leave the range of int; nothing was changed.",
+                            ZSTR_VAL(name));
+}
+
+ZEND_METHOD(Larder_SharedMemory, increment)
+{
+    zend_string *name;
+    zend_long by = 1, initial = 0, ttl = 0;
+    bool forever = true;
+    larder_key key;
+    int64_t result = 0;
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_STR(name)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG(by)
+    Z_PARAM_LONG(initial)
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
+        RETURN_THROWS();
+    }
+    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+    if (life.dead && !larder_exists(pool, &key)) {
+        /* As if it had been stored and had expired at once. */
+        if (!__builtin_add_overflow((int64_t)initial, (int64_t)by, &result)) {
+            RETURN_LONG(result);
+        }
+        refuse_range(name);
+        RETURN_THROWS();
+    }
+    switch (larder_increment(pool, &key, by, initial, life.expiry, &result)) {
+    case LARDER_COUNTED:
+        RETURN_LONG(result);
+    case LARDER_NOT_A_COUNTER:
+        zend_throw_exception_ex(larder_not_a_counter_class, 0,
+                                "The value of \"%.80s\" is not an int, so it cannot be counted up; delete it first.",
+                                ZSTR_VAL(name));
+        RETURN_THROWS();
+    case LARDER_OUT_OF_RANGE:
+        refuse_range(name);
+        RETURN_THROWS();
+    case LARDER_NOT_COUNTED:
+        if (pool->undone) {
+            larder_throw_unreachable(pool);
+            RETURN_THROWS();
+        }
+        zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                                "The counter \"%.80s\" could not be stored in the pool \"%s\", which is full; make it "
+                                "larger (larder.size).",
+                                ZSTR_VAL(name), pool->name);
+        RETURN_THROWS();
+    }
+}
+
+ZEND_METHOD(Larder_SharedMemory, touch)
+{
+    zend_string *name;
+    zend_long ttl = 0;
+    bool forever = true;
+    larder_key key;
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    if (!larder_make_key(&key, name, 1)) {
+        RETURN_THROWS();
+    }
+    larder_lifetime life = larder_lifetime_of(pool, ttl, forever);
+    RETVAL_BOOL(life.dead ? larder_delete(pool, &key) : larder_touch(pool, &key, life.expiry));
+    larder_see_through(pool);
+}
+
+ZEND_METHOD(Larder_SharedMemory, invalidateTags)
+{
+    zend_array *list;
+    uint64_t own[LARDER_TAGS_ON_STACK];
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+    larder_pool *pool = THIS_POOL();
+    const larder_terms names = {.tags = larder_read_tags(list, 1, UINT32_MAX, own),
+                                .tags_count = zend_hash_num_elements(list)};
+    if (names.tags != NULL && names.tags_count > 0) {
+        larder_invalidate(pool, names.tags, names.tags_count);
+        larder_see_through(pool);
+    }
+    larder_discard_tags(&names, own);
+}
+
+ZEND_METHOD(Larder_SharedMemory, clear)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    larder_pool *pool = THIS_POOL();
+    larder_clear(pool);
+    larder_see_through(pool);
+}

@@ -1,0 +1,189 @@
+#include "count.h"
+#include "store.h"
+#include "token.h"
+
+#include <sched.h>
+#include <string.h>
+
+enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, REFUSED };
+
+static _Atomic uint64_t *counter_of(const larder_pool *pool, const larder_item *item)
+{
+    size_t at = larder_item_value_at(item->tags, item->key_length, item->kind);
+    return (_Atomic uint64_t *)((uint8_t *)larder_writable(pool, item) + at);
+}
+
+/* model/count.pml: counter(). Adds in place, unless the counter is frozen because it is being moved, or leaves a
+ * counter's range. */
+static enum step add_in_place(larder_pool *pool, const larder_found *found, int64_t by, int64_t *result)
+{
+    _Atomic uint64_t *counter = counter_of(pool, found->item);
+    uint64_t seen = atomic_load_explicit(counter, memory_order_acquire), next;
+    do {
+        if ((seen & 1) != 0) {
+            return FROZEN;
+        }
+        if (__builtin_add_overflow((int64_t)seen >> 1, by, result)) {
+            return RANGE;
+        }
+        if (*result < LARDER_COUNTER_MIN || *result > LARDER_COUNTER_MAX) {
+            return ANEW;
+        }
+        next = (uint64_t)*result << 1;
+        LARDER_FAULT(LARDER_AT_COUNT);
+        /* seq_cst: what was done before counting is seen by whoever reads the count, and after it we look whether the
+         * pool is closed. */
+    } while (!atomic_compare_exchange_weak_explicit(counter, &seen, next, memory_order_seq_cst, memory_order_acquire));
+    return DONE;
+}
+
+static bool read_int(const larder_found *found, int64_t *value)
+{
+    const larder_item *item = found->item;
+    const uint8_t *at = (const uint8_t *)item + larder_item_value_at(item->tags, item->key_length, item->kind);
+    memcpy(value, at, sizeof *value);
+    if (item->kind == LARDER_COUNTER_KIND) {
+        *value >>= 1;
+        return true;
+    }
+    return item->kind == LARDER_INT_KIND;
+}
+
+static void write_int(const void *context, void *to, uintptr_t address)
+{
+    (void)address;
+    memcpy(to, context, sizeof(int64_t));
+}
+
+/* Stores the counter as a new item: an absent one, or one that cannot be changed in place (a stopped process may have
+ * frozen it, or it is beyond a counter's range). */
+static enum larder_result store_int(larder_pool *pool, const larder_key *key, int64_t number, uint64_t expiry,
+                                    uint64_t expected)
+{
+    bool counter = number >= LARDER_COUNTER_MIN && number <= LARDER_COUNTER_MAX;
+    const larder_value value = {.kind = counter ? LARDER_COUNTER_KIND : LARDER_INT_KIND,
+                                .size = sizeof number,
+                                .counter = number,
+                                .write = write_int,
+                                .context = &number};
+    const larder_terms terms = {
+        .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .verb = LARDER_WRITE, .expiry = expiry, .expected = expected};
+    return larder_store_entered(pool, key, &value, &terms);
+}
+
+typedef struct increment {
+    int64_t by, initial;
+    uint64_t expiry;
+    int64_t *result;
+} increment;
+
+static enum step increment_absent(larder_pool *pool, const larder_key *key, const increment *add)
+{
+    if (__builtin_add_overflow(add->initial, add->by, add->result)) {
+        return RANGE;
+    }
+    enum larder_result stored = store_int(pool, key, *add->result, add->expiry, 0);
+    return stored == LARDER_OK ? DONE : stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
+}
+
+/* Replaces the number by a new item: one that is out of a counter's range, enters or leaves it, or was frozen by a
+ * mover that died. A counter is frozen first, so that nobody adds to what is being replaced. model/count.pml: anew() */
+static enum step increment_anew(larder_pool *pool, const larder_key *key, const increment *add,
+                                const larder_found *found)
+{
+    bool counter = found->item->kind == LARDER_COUNTER_KIND;
+    uint64_t expiry = larder_told_expiry(&found->item->expiry);
+    int64_t number;
+    if (counter) {
+        /* acq_rel: the last number that anybody counted. */
+        number = (int64_t)atomic_fetch_or_explicit(counter_of(pool, found->item), 1, memory_order_acq_rel) >> 1;
+    } else {
+        read_int(found, &number);
+    }
+    enum larder_result stored = LARDER_ABSENT;
+    bool overflows = __builtin_add_overflow(number, add->by, add->result);
+    if (!overflows) {
+        stored = store_int(pool, key, *add->result, expiry, found->word);
+    }
+    if (stored == LARDER_OK) {
+        return DONE;
+    }
+    /* It stays frozen: a mover may be copying it, too, and whoever counts next replaces it. */
+    if (overflows) {
+        return RANGE;
+    }
+    /* Else somebody changed it first. */
+    return stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
+}
+
+static enum step increment_found(larder_pool *pool, const larder_key *key, const increment *add,
+                                 const larder_found *found, bool patient)
+{
+    int64_t number;
+    if (!read_int(found, &number)) {
+        return WRONG_KIND;
+    }
+    enum step step = ANEW;
+    if (found->item->kind == LARDER_COUNTER_KIND) {
+        step = add_in_place(pool, found, add->by, add->result);
+    }
+    if (step == DONE) {
+        atomic_store_explicit(&larder_writable(pool, found->item)->visited, 1, memory_order_relaxed);
+    }
+    return step == ANEW || (step == FROZEN && !patient) ? increment_anew(pool, key, add, found) : step;
+}
+
+static enum step increment_once(larder_pool *pool, const larder_key *key, const increment *add, bool patient)
+{
+    larder_place place = larder_place_of(pool, key->hash);
+    larder_found found;
+    if (!larder_find(pool, &place, key, &found)) {
+        return increment_absent(pool, key, add);
+    }
+    bool alive = larder_is_alive(pool, found.item);
+    enum step step = alive ? increment_found(pool, key, add, &found, patient) : AGAIN;
+    larder_found_drop(pool, &found);
+    return alive ? step : increment_absent(pool, key, add);
+}
+
+static enum larder_counted count_entered(larder_pool *pool, const larder_key *key, const increment *add)
+{
+    for (int tries = 0; tries < 10000; tries++) {
+        switch (increment_once(pool, key, add, tries % 1000 != 999)) {
+        case DONE:
+            return LARDER_COUNTED;
+        case WRONG_KIND:
+            return LARDER_NOT_A_COUNTER;
+        case RANGE:
+            return LARDER_OUT_OF_RANGE;
+        case REFUSED:
+            return LARDER_NOT_COUNTED;
+        case ANEW:
+        case AGAIN:
+        case FROZEN:
+            sched_yield();
+        }
+    }
+    return LARDER_NOT_COUNTED;
+}
+
+enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
+                                     uint64_t expiry, int64_t *result)
+{
+    const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
+    if (!larder_pool_enter_surely(pool)) {
+        return LARDER_NOT_COUNTED;
+    }
+    larder_place place = larder_place_of(pool, key->hash);
+    uint64_t before;
+    larder_missed_take(pool, key->hash);
+    larder_begin_write(pool, &place, &before);
+    enum larder_counted counted = count_entered(pool, key, &add);
+    if ((counted == LARDER_COUNTED || counted == LARDER_NOT_COUNTED) && larder_pool_was_closed(pool)) {
+        /* It may have been counted in the snapshot, or not, and must not be counted twice. */
+        pool->undone = true;
+        larder_fail(&pool->trouble, "it was saved and closed while something was counted in it; try again.");
+        return LARDER_NOT_COUNTED;
+    }
+    return counted;
+}

@@ -1,0 +1,25 @@
+/* Counters: one word each, counted in place; frozen when they are moved, and written anew when they cannot be counted
+ * where they are. An int beyond a counter's range is an ordinary item, and becomes a counter when it comes back.
+ */
+#ifndef LARDER_COUNT_H
+#define LARDER_COUNT_H
+
+#include "index.h"
+#include "pool.h"
+
+#define LARDER_COUNTER_MIN (-(INT64_C(1) << 62))
+#define LARDER_COUNTER_MAX ((INT64_C(1) << 62) - 1)
+
+enum larder_counted {
+    LARDER_COUNTED,
+    LARDER_NOT_A_COUNTER, /* what is there is something else */
+    LARDER_OUT_OF_RANGE,
+    LARDER_NOT_COUNTED, /* a new counter was refused */
+};
+
+/* Adds `by` to the key's counter and keeps its expiry; an absent one is stored as initial + by. Sets
+ * pool->undone if that cannot be done, or perhaps was not. */
+enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
+                                     uint64_t expiry, int64_t *result);
+
+#endif

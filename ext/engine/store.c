@@ -1,0 +1,339 @@
+#include "store.h"
+#include "evict.h"
+#include "ghost.h"
+#include "segment.h"
+#include "snapshot.h"
+#include "tag.h"
+#include "token.h"
+
+#include <string.h>
+
+static size_t item_bytes(const larder_pool *pool, const larder_key *key, const larder_value *value, uint32_t tags,
+                         uint8_t *spare)
+{
+    size_t unit = (size_t)1 << pool->unit_shift;
+    size_t exact = larder_item_value_at(tags, key->length, value->kind) + value->size;
+    size_t bytes = (exact + unit - 1) / unit * unit;
+    *spare = (uint8_t)(bytes - exact);
+    return bytes;
+}
+
+/* What the key's old item hands down to the new one, so that rewriting something does not make it look new. */
+typedef struct heritage {
+    enum larder_list queue;
+    uint8_t visited, level;
+} heritage;
+
+/* How a store stands to what happened since its computation began. */
+typedef struct verdict {
+    bool judged, fill, takes; /* takes: what it was refused to replace goes */
+    uint64_t token;           /* if judged, or a fill */
+    larder_order order;
+    uint64_t stamp;     /* of the item */
+    uint64_t looked_at; /* as of which invalidation its tags are known to be older */
+} verdict;
+
+/* A fill leaves the guard alone. But while a snapshot is being loaded, what a set after a miss replaces may not be here
+ * yet, and must not come after it. */
+static bool may_leave_guard(larder_pool *pool, const verdict *as)
+{
+    return !as->takes || !larder_snapshot_is_loading(pool);
+}
+
+/* What the store claims to be. Whatever it is, the key's miss is used up; but not by one out of a snapshot, of which
+ * this request knows nothing. */
+static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
+{
+    uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key->hash) : LARDER_NO_TOKEN;
+    verdict as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
+    if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
+        as.token = terms->token;
+    } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
+        as.token = missed;
+    }
+    as.judged = as.token != LARDER_NO_TOKEN;
+    as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD) && may_leave_guard(pool, &as);
+    return as;
+}
+
+/* Ticks, if it is a write, and judges it. False: it came too late. model/token.pml: storer(), judge */
+static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, verdict *as)
+{
+    uint64_t guard = 0;
+    as->looked_at = larder_invalidations(pool); /* before anything is judged: T2 of tag.h */
+    as->order = (larder_order){.fill = as->fill, .moved = false, .tick = as->token, .token = as->token};
+    if (as->fill) {
+        return !larder_guard_moved(pool, place, as->token) &&
+               !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp);
+    }
+    if (terms->mode == LARDER_ADD) {
+        /* Nothing is there that it could make untrue, so its neighbours' fills need not know of it. */
+        as->order.tick = larder_own_tick(pool);
+    } else {
+        as->order.tick = larder_begin_write(pool, place, &guard);
+        as->order.moved = true;
+    }
+    as->stamp = as->order.tick;
+    return !as->judged || ((larder_own_see_through(pool, &place->first->guard, guard) <= as->token ||
+                            larder_own_are_all(pool, as->token)) &&
+                           !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp));
+}
+
+static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
+                       const larder_draft *draft, const heritage *old, const verdict *as)
+{
+    uint8_t spare;
+    size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
+    larder_item *item = draft->item;
+    size_t value_at = larder_item_value_at(terms->tags_count, key->length, value->kind);
+    uint8_t *to = (uint8_t *)item + value_at;
+    item->units = (uint32_t)(bytes >> pool->unit_shift);
+    item->key_length = (uint16_t)key->length;
+    item->kind = value->kind;
+    item->traits = (uint8_t)((value->has_layout ? pool->layout : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
+                             (as->judged && as->stamp > as->token ? LARDER_STAMP_RAISED : 0u));
+    item->stamp = as->stamp;
+    item->cost = terms->cost;
+    item->tags = (uint16_t)terms->tags_count;
+    item->spare = spare;
+    atomic_store_explicit(&item->expiry, terms->expiry, memory_order_relaxed);
+    atomic_store_explicit(&item->visited, old->visited, memory_order_relaxed);
+    if (terms->tags_count > 0) {
+        atomic_store_explicit(larder_item_looked_at(item), as->looked_at, memory_order_relaxed);
+        memcpy((uint64_t *)(item + 1) + 1, terms->tags, terms->tags_count * sizeof *terms->tags);
+    }
+    memcpy((uint8_t *)item + larder_item_key_at(terms->tags_count), key->bytes, key->length);
+    if (value->kind == LARDER_COUNTER_KIND) {
+        uint64_t counter = (uint64_t)value->counter << 1;
+        memcpy(to, &counter, sizeof counter);
+    } else {
+        value->write(value->context, to, pool->geometry.base + draft->offset + value_at);
+    }
+}
+
+static void count_refusal(larder_pool *pool, enum larder_result result)
+{
+    switch (result) {
+    case LARDER_FULL:
+        larder_count(pool, LARDER_REFUSED_FULL);
+        break;
+    case LARDER_PINNED:
+        larder_count(pool, LARDER_REFUSED_PINNED);
+        break;
+    case LARDER_LARGE:
+        larder_count(pool, LARDER_REFUSED_LARGE);
+        break;
+    case LARDER_BUSY:
+    case LARDER_LOST:
+        larder_count(pool, LARDER_REFUSED_BUSY);
+        break;
+    case LARDER_OVERTAKEN:
+        larder_count(pool, LARDER_CONFLICTS);
+        break;
+    case LARDER_OK:
+    case LARDER_EXISTS:
+    case LARDER_ABSENT:
+    case LARDER_UNREACHED:
+        break;
+    }
+}
+
+static bool is_refusal(enum larder_result result)
+{
+    return result == LARDER_FULL || result == LARDER_PINNED || result == LARDER_LARGE || result == LARDER_BUSY ||
+           result == LARDER_LOST;
+}
+
+/* Looks at the key's item without a pin, which would cost as much as half of the store: what is seen is only acted on
+ * if its segment has not moved on meanwhile. */
+static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
+                   heritage *old, bool *alive)
+{
+    for (uint32_t mask = larder_candidates(bucket, fingerprint); mask != 0; mask &= mask - 1) {
+        /* acquire: the item was complete before its word was placed. */
+        uint64_t word = atomic_load_explicit(&bucket->word[__builtin_ctz(mask)], memory_order_acquire);
+        larder_found found;
+        uint32_t segment = larder_word_segment(pool, word);
+        if (segment >= pool->segment_count || !larder_confirm(pool, segment, word)) {
+            continue;
+        }
+        const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
+        if (!LARDER_READS_UNPINNED && !larder_matches(pool, word, key, &found)) {
+            continue;
+        }
+        bool same = larder_has_key(item, key) && larder_is_readable(pool, item);
+        *alive = same && larder_is_alive(pool, item);
+        old->queue = (enum larder_list)(pool->segments[segment].queue % LARDER_QUEUES);
+        old->visited = atomic_load_explicit(&item->visited, memory_order_relaxed);
+        old->level = larder_item_level(item);
+        if (!LARDER_READS_UNPINNED) {
+            larder_found_drop(pool, &found);
+        }
+        if (same && larder_confirm(pool, segment, word)) {
+            return true;
+        }
+        *alive = false;
+        *old = (heritage){.queue = LARDER_SMALL, .visited = 0, .level = 0};
+    }
+    return false;
+}
+
+/* Does the mode allow it as things stand? Saves writing a value that nobody will see; publishing decides. And what is
+ * there hands down. */
+static enum larder_result look_first(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                     enum larder_mode mode, bool *found_one, heritage *old)
+{
+    bool alive = false;
+    *found_one = glance(pool, place->first, place->fingerprint, key, old, &alive) ||
+                 glance(pool, place->second, place->fingerprint, key, old, &alive);
+    if (mode == LARDER_ADD && alive) {
+        return LARDER_EXISTS;
+    }
+    return mode == LARDER_REPLACE && !alive ? LARDER_ABSENT : LARDER_OK;
+}
+
+/* A write that was overtaken, perhaps only by a neighbour's delete, still makes everything older untrue. An add says
+ * nothing about what is there: it would drop the item of another, who added the key meanwhile and was told so. */
+static void drop_older(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t stamp)
+{
+    larder_found found;
+    bool done = false;
+    while (!done && larder_find(pool, place, key, &found)) {
+        done = larder_is_since(found.item, stamp) || larder_clear_found(pool, &found);
+        larder_found_drop(pool, &found);
+    }
+}
+
+static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                     const larder_value *value, const larder_terms *terms, const heritage *old,
+                                     verdict *as)
+{
+    uint8_t spare;
+    size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
+    larder_draft draft;
+    enum larder_result result = larder_reserve(pool, old->queue, bytes, &draft);
+    if (result != LARDER_OK) {
+        return result;
+    }
+    result = LARDER_OVERTAKEN;
+    if (judge(pool, place, terms, as)) {
+        as->stamp = terms->past != NULL ? terms->past->stamp : as->stamp;
+        write_item(pool, key, value, terms, &draft, old, as);
+        if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
+            /* Its segment is not worthless as soon as it has expired. */
+            larder_raise(&pool->segments[draft.segment].latest_expiry, terms->expiry + terms->grace_ms);
+        }
+        result = larder_publish(pool, place, key, &draft, terms->mode, terms->expected, &as->order);
+    }
+    if (result == LARDER_OVERTAKEN && as->order.moved && !as->judged && terms->expected == 0) {
+        drop_older(pool, place, key, as->order.tick);
+    }
+    larder_draft_drop(pool, &draft);
+    if (draft.offset / LARDER_STRIDE != (draft.offset + bytes) / LARDER_STRIDE) {
+        larder_make_room_ahead(pool);
+    }
+    return result;
+}
+
+/* What was to be replaced by a write that did not come about is not true any more. A fill may have been one, too, after
+ * a miss; but if it was not, it must not make others' fills untrue. */
+static void settle_refusal(larder_pool *pool, const larder_place *place, const larder_key *key,
+                           enum larder_result result, const verdict *as)
+{
+    bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && as->judged);
+    if (!refused || !as->takes) {
+        return;
+    }
+    if (as->fill) {
+        larder_drop(pool, place, key);
+    } else {
+        larder_erase(pool, place, key);
+    }
+}
+
+static enum larder_result refused(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  enum larder_result result, const larder_terms *terms, const verdict *as)
+{
+    count_refusal(pool, result);
+    if (terms->expected == 0) {
+        settle_refusal(pool, place, key, result, as);
+    }
+    return result;
+}
+
+/* The pool may have been replaced since the token was taken, even by this very call. */
+static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const verdict *as)
+{
+    return as->token == LARDER_FOREIGN_TOKEN ||
+           ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
+}
+
+/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as` is what
+ * the store was found to be. */
+static enum larder_result store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                        const larder_terms *terms, verdict *as)
+{
+    larder_place place = larder_place_of(pool, key->hash);
+    heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
+    bool found;
+    *as = claim_of(pool, key, terms);
+    if (value->has_layout && pool->layout == 0) {
+        larder_count(pool, LARDER_REFUSED_FULL); /* too many kinds of PHP: nobody could say who may read it */
+        larder_erase(pool, &place, key);
+        return LARDER_FULL;
+    }
+    if (is_of_another_life(pool, terms, as)) {
+        /* Nobody knows what happened since: as if the key had been written. */
+        return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
+    }
+    enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
+    if (result != LARDER_OK) {
+        return result;
+    }
+    if (terms->past != NULL) {
+        old = (heritage){terms->past->queue, terms->past->visited, terms->past->level};
+    } else if (!found && larder_ghost_take(pool, key->hash, value->size)) {
+        old.queue = LARDER_MAIN;
+    }
+    result = LARDER_LOST;
+    for (int tries = 0; tries < 3 && result == LARDER_LOST; tries++) {
+        result = store_once(pool, &place, key, value, terms, &old, as);
+    }
+    if (result != LARDER_OK) {
+        return refused(pool, &place, key, result, terms, as);
+    }
+    larder_count(pool, LARDER_SETS);
+    return LARDER_OK;
+}
+
+enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                        const larder_terms *terms)
+{
+    verdict as = {.judged = false};
+    return store_entered(pool, key, value, terms, &as);
+}
+
+/* model/save.pml: operation(). A store during which the pool was closed is refused, and what it was to replace goes in
+ * the next pool, where it may have come to with the snapshot. To store there would be wrong: if we were stopped
+ * meanwhile, what has been stored and deleted there is younger than our value. */
+enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                const larder_terms *terms)
+{
+    enum larder_result result = LARDER_UNREACHED;
+    verdict as = {.judged = false};
+    bool closed = false;
+    do {
+        if (!larder_pool_enter_to_write(pool)) {
+            return LARDER_UNREACHED;
+        }
+        if (closed) {
+            larder_place place = larder_place_of(pool, key->hash);
+            as.fill = as.fill && may_leave_guard(pool, &as); /* as found in the pool that was closed */
+            result = refused(pool, &place, key, LARDER_BUSY, terms, &as);
+        } else {
+            result = store_entered(pool, key, value, terms, &as);
+        }
+        closed = larder_pool_was_closed(pool);
+    } while (closed);
+    return result;
+}

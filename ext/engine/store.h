@@ -1,0 +1,61 @@
+/* Storing: what is to be stored under which terms, whether it may be as things stand (index.h has the protocol, token.h
+ * the rule), and what becomes of the key's old item if not.
+ */
+#ifndef LARDER_STORE_H
+#define LARDER_STORE_H
+
+#include "index.h"
+#include "pool.h"
+
+/* A value on its way in. */
+typedef struct larder_value {
+    uint8_t kind;
+    bool has_layout;
+    size_t size;
+    int64_t counter; /* for LARDER_COUNTER_KIND */
+    /* Writes `size` bytes at `to`, as readers will see them at `address`. May be called twice. */
+    void (*write)(const void *context, void *to, uintptr_t address);
+    const void *context;
+} larder_value;
+
+/* What a store claims to be; see token.h. */
+enum larder_verb {
+    LARDER_AS_MISSED, /* a fill judged by its miss if this request missed the key, else a write; an add is always a fill
+                       */
+    LARDER_WRITE,     /* new truth, whatever happened meanwhile */
+    LARDER_JUDGED,    /* a write (an add: a fill) of what was computed since the token */
+    LARDER_FILL,      /* only keeps what was computed since the token */
+};
+
+/* What an item was in the pool that it was saved from. */
+typedef struct larder_past {
+    uint64_t stamp;
+    enum larder_list queue;
+    uint8_t visited, level;
+} larder_past;
+
+typedef struct larder_terms {
+    enum larder_mode mode;
+    enum larder_verb verb;
+    uint64_t token;       /* for JUDGED and FILL */
+    uint32_t life;        /* pool->life when it was taken; 0: of a pool that is gone, so nothing can be judged by it */
+    uint64_t expiry;      /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
+    uint64_t grace_ms;    /* for which it may be served when it has expired, where nothing better is to be had */
+    uint32_t cost;        /* microseconds that its computation took; 0: not known */
+    uint32_t tags_count;  /* up to LARDER_TAGS_MAX */
+    const uint64_t *tags; /* larder_tag_of() their names */
+    uint64_t expected;    /* store only in place of this word; 0: of whatever is there */
+    const larder_past *past; /* of an item that is loaded from a snapshot; else NULL */
+} larder_terms;
+
+/* Stores a value. Refused ones are counted by cause, and the key's old value is gone, for it is not true any more; but
+ * a refused FILL or add leaves it, having claimed nothing about it. */
+enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                const larder_terms *terms);
+
+/* The same in the middle of an operation, for an item out of a snapshot or a counter that is written anew: the pool
+ * must not be entered again, it could be replaced under our pins. */
+enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                        const larder_terms *terms);
+
+#endif
