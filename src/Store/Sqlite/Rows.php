@@ -31,7 +31,8 @@ final class Rows
      */
     public function look(array $keys): array
     {
-        $marks = implode(',', array_fill(0, \count($keys), '?'));
+        // An empty list would be compared with every item: SQLite has no index for nothing.
+        $marks = $keys === [] ? 'NULL' : implode(',', array_fill(0, \count($keys), '?'));
         $found = $this->database->attempt(fn(): array => $this->database->rows(
             "SELECT c.epoch, c.tick, c.invalidated, i.key, i.expiry, i.stamp, i.guard, i.tags, i.value FROM {$this->schema->clock} c"
             . " LEFT JOIN {$this->schema->items} i ON i.key IN ({$marks}) WHERE c.id = 1",
