@@ -253,6 +253,9 @@ static void write_described(const void *context, void *to, uintptr_t address)
     if (what->versions != NULL) {
         what->version = atomic_fetch_add(what->versions, 1);
     }
+    if (what->moments != NULL) {
+        what->written = atomic_fetch_add(what->moments, 1) + 1;
+    }
     const front f = {.self = what->block ? address : 0, .key = what->key, .version = what->version, .size = w->size};
     uint8_t *at = to;
     memcpy(at, &f, sizeof f);

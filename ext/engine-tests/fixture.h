@@ -84,12 +84,14 @@ bool holds_text(larder_pool *pool, const char *key, const char *text);
 /* A value that describes itself: from 32 bytes on, all of them follow from key, version and size. A *block* is of a
  * kind that is used in place, belongs to this layout and knows the address it is read at; else it is bytes.
  *
- * `versions`, if not NULL, gives the version in the middle of the store, after its tick. */
+ * `versions`, if not NULL, gives the version in the middle of the store, after its tick; `moments`, if not NULL, is a
+ * counter that says when that was: `written`. */
 #define BLOCK_KIND      9u
 #define DESCRIBED_LEAST 40u
 typedef struct described {
     uint64_t key, version;
-    _Atomic uint64_t *versions;
+    _Atomic uint64_t *versions, *moments;
+    uint64_t written;
     bool block;
 } described;
 enum larder_result put_described(larder_pool *pool, larder_key key, described *what, size_t size, enum larder_mode mode,
