@@ -153,6 +153,9 @@ final readonly class ResultText
                 $rows[] = self::loss($standing->experiment, $loss);
             }
         }
+        if (count($counts) === 2) {
+            return ['It was compared with nothing.'];
+        }
         if ($rows === []) {
             return [...$counts, '', 'It loses to nobody.'];
         }

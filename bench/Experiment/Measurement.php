@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Report\Quantity;
 use Larder\Bench\Statistics\Direction;
 
 /**
@@ -18,6 +19,8 @@ final class Measurement
     public const PROCESS = 0;
     public const BLOCK = 1;
     public const VALUE = 2;
+    /** As many of a sample are written down. */
+    private const FIGURES = 7;
 
     /**
      * @param array<string, string> $case what was varied, such as `['value' => 'page', 'operation' => 'get']`
@@ -84,7 +87,10 @@ final class Measurement
             'subject' => $this->subject,
             'twin' => $this->isTwin,
             'columns' => ['process', 'block', 'value', ...$this->columns],
-            'samples' => $this->samples,
+            'samples' => array_map(
+                static fn(array $sample): array => array_map(static fn(int|float $number): int|float => is_float($number) ? Quantity::rounded($number, self::FIGURES) : $number, $sample),
+                $this->samples,
+            ),
         ];
     }
 

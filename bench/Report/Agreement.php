@@ -16,6 +16,9 @@ use Larder\Bench\Statistics\Verdict;
  */
 final readonly class Agreement
 {
+    /** The share of the intervals that must overlap where two runs agree. */
+    private const LEAST = 0.9;
+
     /**
      * @param int $intervals that both runs have
      * @param int $overlapping of them
@@ -54,15 +57,23 @@ final readonly class Agreement
         return $this->intervals === 0 ? 1.0 : $this->overlapping / $this->intervals;
     }
 
+    /** Whether no verdict turned round and enough of the intervals overlap. */
+    public function isReached(): bool
+    {
+        return $this->flips === [] && $this->share() >= self::LEAST;
+    }
+
     public function sentence(): string
     {
         return sprintf(
-            'Of %s verdicts %s turned round between "wins" and "loses"; of %s intervals %s overlap, %s %%.',
+            'The two runs %s: of %s verdicts %s turned round between "wins" and "loses", and of %s intervals %s overlap, %s %%; none and at least %d %% are asked for.',
+            $this->isReached() ? 'agree' : 'do not agree',
             number_format($this->verdicts),
             $this->flips === [] ? 'none' : number_format(count($this->flips)),
             number_format($this->intervals),
             number_format($this->overlapping),
             Quantity::number(100 * $this->share()),
+            100 * self::LEAST,
         );
     }
 

@@ -307,9 +307,14 @@ final readonly class Figures
     /** @param array<string, mixed>|null $specification */
     private function chart(?array $specification): string
     {
-        return $specification === null || !$this->hasCharts
-            ? ''
-            : '<div class="scroll" tabindex="0"><div class="chart"><script type="application/json">'
-                . json_encode($specification, JSON_THROW_ON_ERROR | JSON_HEX_TAG | JSON_UNESCAPED_UNICODE) . '</script></div></div>';
+        if ($specification === null || !$this->hasCharts) {
+            return '';
+        }
+        array_walk_recursive($specification, static function (mixed &$value): void {
+            $value = is_float($value) ? Quantity::rounded($value, 5) : $value;
+        });
+
+        return '<div class="scroll" tabindex="0"><div class="chart"><script type="application/json">'
+            . json_encode($specification, JSON_THROW_ON_ERROR | JSON_HEX_TAG | JSON_UNESCAPED_UNICODE) . '</script></div></div>';
     }
 }

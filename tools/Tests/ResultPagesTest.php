@@ -47,8 +47,12 @@ final class ResultPagesTest extends TestCase
 
         self::assertStringContainsString("### Do two runs agree?\n\nA second run was not recorded.\n", $pages->conclusions());
         self::assertStringContainsString(
-            'Of 1 verdicts 1 turned round between "wins" and "loses"; of 2 intervals 1 overlap, 50.0 %.' . "\n- gets, time, page, get, one hot key, redis-tcp\n",
+            'The two runs do not agree: of 1 verdicts 1 turned round between "wins" and "loses", and of 2 intervals 1 overlap, 50.0 %; none and at least 90 % are asked for.' . "\n- gets, time, page, get, one hot key, redis-tcp\n",
             $pages->conclusions(Comparison::of(new Findings($run(100.0)), new Findings($run(2000.0)))),
+        );
+        self::assertStringContainsString(
+            'The two runs agree: of 1 verdicts none turned round between "wins" and "loses", and of 2 intervals 2 overlap, 100 %',
+            $pages->conclusions(Comparison::of(new Findings($run(100.0)), new Findings($run(100.0)))),
         );
     }
 

@@ -46,6 +46,7 @@ final class ResultTextTest extends TestCase
 
         self::assertStringContainsString('Nothing was measured that has a published figure beside it.', $text);
         self::assertStringContainsString('Shared memory was compared with nothing.', $text);
+        self::assertStringNotContainsString('It loses to nobody.', $text);
     }
 
     private static function text(RunFixture $fixture): string

@@ -60,7 +60,44 @@ final class ComparisonTest extends TestCase
 
         self::assertSame(['gets, time, page, get, one hot key, redis-tcp'], $agreement->flips);
         self::assertSame([2, 4, 3, 0.75], [$agreement->verdicts, $agreement->intervals, $agreement->overlapping, $agreement->share()]);
-        self::assertSame('Of 2 verdicts 1 turned round between "wins" and "loses"; of 4 intervals 3 overlap, 75.0 %.', $agreement->sentence());
+        self::assertSame('The two runs do not agree: of 2 verdicts 1 turned round between "wins" and "loses", and of 4 intervals 3 overlap, 75.0 %; none and at least 90 % are asked for.', $agreement->sentence());
+    }
+
+    /** @param int $moved how many of ten intervals moved away without a verdict turning round */
+    #[TestWith([0, true])]
+    #[TestWith([1, true])]
+    #[TestWith([2, false])]
+    public function testTwoRunsAgreeWhereNineIntervalsOfTenOverlapAndNoVerdictTurnsRound(int $moved, bool $isReached): void
+    {
+        $run = static function (int $slower): Findings {
+            $fixture = new RunFixture();
+            foreach (array_keys(array_fill(0, 5, true)) as $number) {
+                $fixture->gets("value {$number}", 'get', ['shared-memory' => 10.0, 'redis-tcp' => $number < $slower ? 2000.0 : 1000.0]);
+            }
+
+            return new Findings($fixture->run());
+        };
+        $agreement = Comparison::of($run(0), $run($moved))->agreement;
+
+        self::assertSame([[], 10, 10 - $moved], [$agreement->flips, $agreement->intervals, $agreement->overlapping]);
+        self::assertSame($isReached, $agreement->isReached());
+        self::assertStringStartsWith($isReached ? 'The two runs agree: ' : 'The two runs do not agree: ', $agreement->sentence());
+    }
+
+    public function testOneVerdictThatTurnsRoundIsADisagreementHoweverManyIntervalsOverlap(): void
+    {
+        $run = static function (float $ours): Findings {
+            $fixture = (new RunFixture())->gets('page', 'get', ['shared-memory' => $ours, 'redis-tcp' => 1000.0]);
+            for ($number = 0; $number < 10; $number++) {
+                $fixture->gets("value {$number}", 'get', ['shared-memory' => 10.0, 'redis-tcp' => 1000.0]);
+            }
+
+            return new Findings($fixture->run());
+        };
+        $agreement = Comparison::of($run(100.0), $run(2000.0))->agreement;
+
+        self::assertGreaterThan(0.9, $agreement->share());
+        self::assertFalse($agreement->isReached());
     }
 
     public function testAVerdictThatBecomesATieHasNotTurnedRound(): void
