@@ -21,7 +21,7 @@ interface Leases
      *
      * @param float $seconds after which it ends by itself; more than 0
      *
-     * @throws StoreUnavailable
+     * @throws StoreUnavailable one that takes nothing: nobody has it, nor can anybody get it
      */
     public function acquire(string $name, string $owner, float $seconds): bool;
 

@@ -12,8 +12,17 @@ use Larder\Exception;
  */
 final class StoreUnavailable extends \RuntimeException implements Exception
 {
-    public static function because(string $store, string $reason, string $remedy, ?\Throwable $previous = null): self
+    /**
+     * @param bool $takesNothing whether the store can be read, but has no room for anything or may not be written to, so that
+     *                           nobody can have stored what was refused here; false also where it is only busy
+     */
+    public function __construct(string $message = '', int $code = 0, ?\Throwable $previous = null, public readonly bool $takesNothing = false)
     {
-        return new self(sprintf('%s is unavailable: %s; %s.', $store, rtrim($reason, '.; '), $remedy), 0, $previous);
+        parent::__construct($message, $code, $previous);
+    }
+
+    public static function because(string $store, string $reason, string $remedy, ?\Throwable $previous = null, bool $takesNothing = false): self
+    {
+        return new self(sprintf('%s is unavailable: %s; %s.', $store, rtrim($reason, '.; '), $remedy), 0, $previous, $takesNothing);
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Lease;
 
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
 use Larder\Leases;
@@ -33,15 +34,30 @@ final class AddedLeases implements Leases
 
     public function acquire(string $name, string $owner, float $seconds): bool
     {
-        $certain = (int) hrtime(true) + (int) (1e9 * ($seconds - self::MARGIN));
-        if ($this->store->save([new Item(self::key($name), $owner, self::whole($seconds))], SaveMode::Add) !== []) {
-            return false;
-        }
-        if ($this->atomically === null) {
-            $this->certain[$owner] = $certain;
+        $key = self::key($name);
+        $failure = null;
+        // Twice, as who had it may have let go of it before we look whether somebody has.
+        for ($tries = 0; $tries < 2; $tries++) {
+            $certain = (int) hrtime(true) + (int) (1e9 * ($seconds - self::MARGIN));
+            try {
+                if ($this->store->save([new Item($key, $owner, self::whole($seconds))], SaveMode::Add) === []) {
+                    if ($this->atomically === null) {
+                        $this->certain[$owner] = $certain;
+                    }
+
+                    return true;
+                }
+            } catch (StoreUnavailable $failure) {
+                if (!$failure->takesNothing) {
+                    throw $failure;
+                }
+            }
+            if ($this->store->fetch([$key])->items !== []) {
+                return false;
+            }
         }
 
-        return true;
+        throw $failure ?? StoreUnavailable::because('The store', 'it refuses leases that nobody has', 'see that it has room', takesNothing: true);
     }
 
     public function refresh(string $name, string $owner, float $seconds): bool

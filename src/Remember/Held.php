@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Remember;
 
 use Larder\Cache\Delivery;
+use Larder\Exception\StoreUnavailable;
 use Larder\Leases;
 use Larder\Process;
 
@@ -17,6 +18,8 @@ final class Held
 
     private bool $isPutOff = false;
 
+    private bool $isOutOfReach = false;
+
     public function __construct(
         private readonly Leases $leases,
         private readonly Delivery $delivery,
@@ -26,15 +29,31 @@ final class Held
         $this->owner = bin2hex(random_bytes(16));
     }
 
+    /** @phpstan-impure */
     public function acquire(float $seconds): bool
     {
-        $taken = $this->delivery->attempt(fn(): bool => $this->leases->acquire($this->name, $this->owner, $seconds)) === true;
+        $taken = $this->delivery->attempt(function () use ($seconds): bool {
+            try {
+                return $this->leases->acquire($this->name, $this->owner, $seconds);
+            } catch (StoreUnavailable $failure) {
+                // The store has not failed anybody yet: nothing was to be kept but the lease.
+                $this->isOutOfReach = $failure->takesNothing;
+
+                return $failure->takesNothing ? false : throw $failure;
+            }
+        }) === true;
         if ($taken) {
             $this->process = Process::id();
             $this->atTheEnd->watch($this);
         }
 
         return $taken;
+    }
+
+    /** Whether it was refused though nobody has it: then there is nobody to wait for. */
+    public function isOutOfReach(): bool
+    {
+        return $this->isOutOfReach;
     }
 
     /** What a forked child inherits is not its own. */

@@ -85,7 +85,7 @@ final class Remembering
         }
         $lease = $this->lease($recipe);
 
-        return $lease === null ? $this->wait($recipe, $look) : $this->computeUnder($lease, $recipe, $look);
+        return $lease->acquire($recipe->patience->lease) ? $this->computeUnder($lease, $recipe, $look) : $this->wait($recipe, $look);
     }
 
     private function computeUnder(Held $lease, Recipe $recipe, Look $before): mixed
@@ -130,10 +130,15 @@ final class Remembering
                 break;
             }
             $lease = $this->lease($recipe);
-            if ($lease !== null) {
+            if ($lease->acquire($recipe->patience->lease)) {
                 return $this->computeUnder($lease, $recipe, $before);
             }
-            usleep((int) (1e6 * min($left, $pause * (0.5 + self::chance()))));
+            if ($lease->isOutOfReach()) {
+                // Here it ends: unless whoever had it till now has left a value, nobody else will.
+                $deadline = 0;
+            } else {
+                usleep((int) (1e6 * min($left, $pause * (0.5 + self::chance()))));
+            }
             $look = $this->look($recipe, waiting: true);
         }
         $old = $look->servable();
@@ -228,11 +233,9 @@ final class Remembering
         return new Look(stale: $stale, token: $fetched->tokens[$key] ?? null, isVain: $isVain);
     }
 
-    private function lease(Recipe $recipe): ?Held
+    private function lease(Recipe $recipe): Held
     {
-        $lease = new Held($this->leases, $this->delivery, $this->atTheEnd, Key::internal('computing', $recipe->key));
-
-        return $lease->acquire($recipe->patience->lease) ? $lease : null;
+        return new Held($this->leases, $this->delivery, $this->atTheEnd, Key::internal('computing', $recipe->key));
     }
 
     /** Nothing came of a computation: those who wait for it need not do so one after another. */

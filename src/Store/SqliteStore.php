@@ -556,7 +556,12 @@ final class SqliteStore implements Store, Leases, PerRequest
         try {
             return $otherwise === null ? $work() : $otherwise();
         } catch (Full) {
-            throw StoreUnavailable::because("The SQLite database \"{$this->database->path}\"", 'it is full and nothing can be evicted', 'free some space on its disk, or raise the option size');
+            throw StoreUnavailable::because(
+                "The SQLite database \"{$this->database->path}\"",
+                'it is full and nothing can be evicted',
+                'free some space on its disk, or raise the option size',
+                takesNothing: true,
+            );
         }
     }
 

@@ -101,12 +101,13 @@ final class CacheServer
         return $server;
     }
 
-    public static function memcached(): self
+    /** @param list<string> $options */
+    public static function memcached(array $options = []): self
     {
         $program = Program::find('memcached') ?? throw ServerFailed::isNotInstalled('Memcached', 'memcached', 'memcached');
         $user = posix_geteuid() === 0 ? ['-u', 'root'] : [];
 
-        return new self('Memcached', [$program, '-s', 'SOCKET', '-m', '64', ...$user], "version\r\n", 'VERSION');
+        return new self('Memcached', [$program, '-s', 'SOCKET', '-m', '64', ...$user, ...$options], "version\r\n", 'VERSION');
     }
 
     public function start(): self

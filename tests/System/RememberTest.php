@@ -81,8 +81,8 @@ final class RememberTest extends TestCase
                 return 0;
             }, patience: $patience);
         }
-        while (!file_exists("{$scratch->path}/computing")) {
-            usleep(1_000);
+        for ($deadline = hrtime(true) + 60_000_000_000; !file_exists("{$scratch->path}/computing"); usleep(1_000)) {
+            self::assertLessThan($deadline, hrtime(true), 'The other process does not get to its computation.');
         }
         posix_kill($child, \SIGKILL);
         pcntl_waitpid($child, $status);

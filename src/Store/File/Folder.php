@@ -100,7 +100,7 @@ final class Folder
             try {
                 while (!flock($lock, \LOCK_EX | \LOCK_NB)) {
                     if (hrtime(true) > $patience) {
-                        throw $this->unavailable('another process holds a lock in it for too long');
+                        throw $this->unavailable('another process holds a lock in it for too long', isBusy: true);
                     }
                     usleep(25);
                 }
@@ -154,12 +154,14 @@ final class Folder
         return !file_exists($path) && !is_link($path);
     }
 
-    public function unavailable(string $why): StoreUnavailable
+    /** @param bool $isBusy what failed may work in a moment, and has for another process */
+    public function unavailable(string $why, bool $isBusy = false): StoreUnavailable
     {
         return StoreUnavailable::because(
             "The directory \"{$this->path}\"",
             $why,
             'see that its disk has room and PHP\'s user may write to it',
+            takesNothing: !$isBusy,
         );
     }
 

@@ -34,8 +34,11 @@ final class MemcachedLeases implements Leases
             $outcome = $bytes === null
                 ? $server->add($item, self::bytes($owner, $seconds), self::serverExpiry($seconds))
                 : $server->swap($cas, $item, self::bytes($owner, $seconds), self::serverExpiry($seconds));
-            if ($outcome !== Outcome::Overtaken) {
-                return $outcome === Outcome::Stored;
+            if ($outcome === Outcome::NoRoom) {
+                throw $server->hasNoRoom();
+            }
+            if ($outcome === Outcome::Stored) {
+                return true;
             }
         }
     }

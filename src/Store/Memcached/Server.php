@@ -175,6 +175,11 @@ final class Server
         return false;
     }
 
+    public function hasNoRoom(): StoreUnavailable
+    {
+        return StoreUnavailable::because("The Memcached server {$this->name()}", 'it has no memory left', 'give it more, or let it evict', takesNothing: true);
+    }
+
     /**
      * @return array<string, mixed>
      *

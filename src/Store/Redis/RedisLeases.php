@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
+use Larder\Exception\StoreUnavailable;
 use Larder\Leases;
 
 /** Leases as names of their own on the server, which lets go of them itself. Each call is one round trip and one moment. */
@@ -20,7 +21,12 @@ final class RedisLeases implements Leases
 
     public function acquire(string $name, string $owner, float $seconds): bool
     {
-        return $this->scripts->send([['SET', $this->layout->lease($name), $owner, 'NX', 'PX', self::milliseconds($seconds)]]) === ['OK'];
+        try {
+            return $this->scripts->send([['SET', $this->layout->lease($name), $owner, 'NX', 'PX', self::milliseconds($seconds)]]) === ['OK'];
+        } catch (StoreUnavailable $failure) {
+            // A full server refuses before it looks whether there is one.
+            return $failure->takesNothing && $this->scripts->send([['EXISTS', $this->layout->lease($name)]]) === [1] ? false : throw $failure;
+        }
     }
 
     public function refresh(string $name, string $owner, float $seconds): bool

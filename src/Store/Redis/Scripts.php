@@ -74,7 +74,12 @@ final class Scripts
     {
         foreach ($replies as $reply) {
             if ($reply instanceof ErrorReply) {
-                throw StoreUnavailable::because('The Redis server', "it said \"{$reply->message}\"", 'see its configuration');
+                throw StoreUnavailable::because(
+                    'The Redis server',
+                    "it said \"{$reply->message}\"",
+                    'see its configuration',
+                    takesNothing: preg_match('/^(OOM|MISCONF|READONLY) /', $reply->message) === 1,
+                );
             }
         }
 

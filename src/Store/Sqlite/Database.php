@@ -19,6 +19,8 @@ final class Database
 {
     private const BUSY = 5;
 
+    private const READ_ONLY = 8;
+
     private const FULL = 13;
 
     private ?\SQLite3 $connection = null;
@@ -200,7 +202,7 @@ final class Database
                 11, 26 => 'the file is damaged or no database, move it away',
                 self::FULL => 'free some space on its disk',
                 default => 'see that PHP\'s user may write the file and its directory',
-            }, $failure);
+            }, $failure, takesNothing: $code === self::FULL || $code === self::READ_ONLY);
         }
     }
 
