@@ -114,7 +114,7 @@ final class Cache
         $this->clock = $clock ?? static fn(): float => microtime(true);
         $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
         $this->absent = new \stdClass();
-        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock));
+        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock);
         $this->atTheEnd = new AtTheEnd();
         $this->seals = !$store instanceof SharedMemoryStore;
         $this->remembering = $store instanceof SharedMemoryStore

@@ -38,12 +38,28 @@ final class Delivery
     /** @var array<array-key, true> */
     private array $tags = [];
 
+    private readonly Outage $outage;
+
+    private readonly Outage $partlyOutage;
+
+    private readonly Outage $loss;
+
+    /** @param \Closure(): float $clock Unix time */
     public function __construct(
         private readonly Store $store,
         private readonly ?LoggerInterface $logger,
         private readonly bool $strict,
-        private readonly ?Journal $journal = null,
+        private readonly ?Journal $journal,
+        \Closure $clock,
     ) {
+        $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
+        $this->partlyOutage = new Outage(
+            $logger,
+            $clock,
+            'Some of the servers of the cache\'s store are unavailable: what they have is missing.',
+            'All servers of the cache\'s store are available again.',
+        );
+        $this->loss = new Outage($logger, $clock, 'The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.');
         $this->readJournal();
     }
 
@@ -90,7 +106,7 @@ final class Delivery
         if (!$this->available) {
             $this->forget();
             $this->available = true;
-            $this->logger?->notice('The cache\'s store is available again.', ['store' => $this->store::class]);
+            $this->outage->isOver(['store' => $this->store::class]);
         }
         if ($answer instanceof Fetched) {
             $this->note($answer->failure);
@@ -103,13 +119,8 @@ final class Delivery
     public function fail(StoreUnavailable $failure): void
     {
         $this->failures++;
-        if ($this->available) {
-            $this->available = false;
-            $this->logger?->error('The cache\'s store is unavailable: reads are misses, writes are refused.', [
-                'store' => $this->store::class,
-                'exception' => $failure,
-            ]);
-        }
+        $this->available = false;
+        $this->outage->isOn(['store' => $this->store::class, 'exception' => $failure]);
         if ($this->strict) {
             throw $failure;
         }
@@ -118,21 +129,16 @@ final class Delivery
     /** @throws StoreUnavailable if the cache is strict */
     private function note(?StoreUnavailable $failure): void
     {
-        $was = $this->partly;
         $this->partly = $failure;
-        if ($failure !== null) {
-            $this->failures++;
-            if ($was === null) {
-                $this->logger?->error('Some of the servers of the cache\'s store are unavailable: what they have is missing.', [
-                    'store' => $this->store::class,
-                    'exception' => $failure,
-                ]);
-            }
-            if ($this->strict) {
-                throw $failure;
-            }
-        } elseif ($was !== null) {
-            $this->logger?->notice('All servers of the cache\'s store are available again.', ['store' => $this->store::class]);
+        if ($failure === null) {
+            $this->partlyOutage->isOver(['store' => $this->store::class]);
+
+            return;
+        }
+        $this->failures++;
+        $this->partlyOutage->isOn(['store' => $this->store::class, 'exception' => $failure]);
+        if ($this->strict) {
+            throw $failure;
         }
     }
 
@@ -184,7 +190,6 @@ final class Delivery
         if ($keys === [] && $tags === [] && !$clears) {
             return;
         }
-        $flagged = $this->health()->isFlagged();
         $this->keys += array_fill_keys($keys, true);
         $this->tags += array_fill_keys($tags, true);
         if ($clears || \count($this->keys) + \count($this->tags) > self::MOST_UNDELIVERED) {
@@ -201,18 +206,13 @@ final class Delivery
                 $this->logger?->error('The cache\'s journal cannot be written: what the store has missed is forgotten with this process.');
             }
         }
-        if (!$flagged) {
-            $this->logger?->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
-                'store' => $this->store::class,
-                'keys' => $keys,
-                'tags' => $tags,
-            ]);
-        }
+        $this->loss->isOn(['store' => $this->store::class, 'keys' => $keys, 'tags' => $tags]);
     }
 
     private function forget(): void
     {
         $this->clearPending = false;
         $this->keys = $this->tags = [];
+        $this->loss->isOver([]);
     }
 }

@@ -67,7 +67,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         if ($this->lifetime < 1) {
             throw InvalidOption::range('lifetime', $this->lifetime, 'at least 1 second');
         }
-        $this->delivery = new Delivery($this->store, $logger, false);
+        $this->delivery = new Delivery($this->store, $logger, false, null, static fn(): float => microtime(true));
     }
 
     public function open(string $path, string $name): bool

@@ -6,7 +6,11 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Cache\Journal;
+use Larder\Dsn;
 use Larder\Item;
+use Larder\Lease\AddedLeases;
+use Larder\Remember\Patience;
+use Larder\Remember\Remembering;
 use Larder\Store\File\Lock;
 use Larder\Store\File\Usage;
 use Larder\Store\FileStore;
@@ -18,8 +22,13 @@ use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** A process that may not write files is refused as by a full disk: with another error, but at the same places. */
+/**
+ * A process that may not write files is refused as by a full disk: with another error, but at the same places. Where the
+ * error matters, the disk is one.
+ */
+#[CoversClass(AddedLeases::class)]
 #[CoversClass(Journal::class)]
+#[CoversClass(Remembering::class)]
 #[CoversClass(Lock::class)]
 #[CoversClass(Usage::class)]
 #[CoversClass(SqliteStore::class)]
@@ -59,6 +68,63 @@ final class FullDiskTest extends TestCase
             return $wrong;
         });
         self::assertSame([], $report);
+    }
+
+    /** @return iterable<string, array{string, bool}> */
+    public static function fullStores(): iterable
+    {
+        foreach (self::stores() as $name => [$dsn]) {
+            yield "{$name}, on a full disk" => [$dsn, true];
+        }
+        yield 'SQLite that is full' => ['sqlite:DIRECTORY/cache.db?size=1M&evict=no', false];
+        yield 'files that are full' => ['file:DIRECTORY/cache?size=1M&evict=no', false];
+        yield 'PHP files that are full' => ['php:DIRECTORY/cache?size=1M&evict=no', false];
+    }
+
+    #[DataProvider('fullStores')]
+    public function testWhereNothingCanBeStoredNobodyWaitsForSomebodyWhoComputes(string $dsn, bool $fillsDisk): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $fillsDisk): array {
+            $logger = new MemoryLogger();
+            $now = microtime(true);
+            $cache = new Cache(Dsn::parse(str_replace('DIRECTORY', $directory, $dsn))->open(), logger: $logger, clock: static fn(): float => $now);
+            $cache->set('there', 1);
+            self::fill($fillsDisk ? $directory : $cache);
+            $computed = 0;
+            $deadline = hrtime(true) + 100_000_000_000;
+            for ($i = 0; $i < 100 && hrtime(true) < $deadline; $i++) {
+                $cache->remember("computed {$i}", static function () use (&$computed): string {
+                    return random_bytes(5_000) . ++$computed;
+                }, patience: new Patience(lease: 100.0));
+                $cache->get('there');
+            }
+
+            return [$computed, $cache->getMany(['computed 0', 'computed 99']), \count($logger->lines) <= 2 ? 'It was logged once.' : $logger->lines];
+        });
+        self::assertSame([100, [], 'It was logged once.'], $report);
+    }
+
+    #[DataProvider('stores')]
+    public function testWhoComputesSinceTheDiskWasNotFullIsWaitedFor(string $dsn): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn): array {
+            $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            $cache = $open();
+            $other = $open();
+            $other->get('key');
+            $waited = 0.0;
+            $value = $cache->remember('key', static function () use ($directory, $other, &$waited): string {
+                self::fill($directory);
+                $begun = hrtime(true);
+                $other->remember('key', static fn(): int => 1, patience: new Patience(lease: 100.0, hard: 0.3));
+                $waited = (hrtime(true) - $begun) / 1e9;
+
+                return 'value';
+            });
+
+            return [$value, $waited >= 0.3 ? 'It waited.' : $waited];
+        });
+        self::assertSame(['value', 'It waited.'], $report);
     }
 
     #[DataProvider('stores')]
@@ -101,12 +167,60 @@ final class FullDiskTest extends TestCase
      */
     private function onAFullDisk(\Closure $work): mixed
     {
+        return $this->inAChild(static function () use ($work): array {
+            pcntl_signal(\SIGXFSZ, \SIG_IGN);
+            posix_setrlimit(\POSIX_RLIMIT_FSIZE, 0, 0);
+
+            return $work();
+        });
+    }
+
+    /**
+     * @param \Closure(string): array<mixed> $work is given the directory that is a file system of 3 MB
+     *
+     * @return mixed as onAFullDisk()
+     */
+    private function onADiskOfItsOwn(\Closure $work): mixed
+    {
+        $scratch = new Scratch();
+
+        return $this->inAChild(static function () use ($work, $scratch): array {
+            [$user, $group] = [posix_geteuid(), posix_getegid()];
+            if (!pcntl_unshare($user === 0 ? \CLONE_NEWNS : \CLONE_NEWNS | \CLONE_NEWUSER)) {
+                throw new \RuntimeException('The kernel allows no namespace of mounts: ' . pcntl_strerror(pcntl_get_last_error()));
+            }
+            if ($user !== 0) {
+                file_put_contents('/proc/self/setgroups', 'deny');
+                file_put_contents('/proc/self/uid_map', "{$user} {$user} 1");
+                file_put_contents('/proc/self/gid_map', "{$group} {$group} 1");
+            }
+            // In a chroot, / is no mount that could be made private; whoever made that one has seen to it.
+            exec('mount --make-rprivate / 2>/dev/null; mount -t tmpfs -o size=3m,mode=0700 none ' . escapeshellarg($scratch->path) . ' 2>&1', $said, $status);
+
+            return $status === 0 ? $work($scratch->path) : $said;
+        });
+    }
+
+    /** @param string|Cache $what a directory, whose disk is filled, or a cache that does not evict */
+    private static function fill(string|Cache $what): void
+    {
+        foreach ([100_000, 1_000, 1] as $bytes) {
+            do {
+                $name = bin2hex(random_bytes(8));
+                $fits = $what instanceof Cache
+                    ? $what->add($name, random_bytes($bytes))
+                    : @file_put_contents("{$what}/filler-{$name}", str_repeat('f', $bytes)) === $bytes;
+            } while ($fits);
+        }
+    }
+
+    /** @param \Closure(): array<mixed> $work */
+    private function inAChild(\Closure $work): mixed
+    {
         $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
         self::assertIsArray($ends);
         $child = pcntl_fork();
         if ($child === 0) {
-            pcntl_signal(\SIGXFSZ, \SIG_IGN);
-            posix_setrlimit(\POSIX_RLIMIT_FSIZE, 0, 0);
             error_reporting(\E_ALL);
             set_error_handler(static function (int $level, string $message): bool {
                 // What is silenced comes here, too.

@@ -7,6 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Remember\Patience;
 use Larder\Store\MemcachedStore;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\PredisConnection;
@@ -88,8 +89,12 @@ final class ServerFailureTest extends TestCase
     public function testAServerThatIsKilledUnderUseIsUsedAgainWhenItIsBack(string $dsn): void
     {
         $logger = new MemoryLogger();
-        $cache = $this->cache($dsn, $logger);
+        $now = microtime(true);
+        $cache = new Cache($this->cache($dsn)->store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
         for ($round = 1; $round <= 3; $round++) {
+            $now += 60.0;
             self::assertTrue($cache->set('key', ['round' => $round]));
             self::assertSame(['round' => $round], $cache->get('key'));
             $this->server?->kill();
@@ -279,6 +284,44 @@ final class ServerFailureTest extends TestCase
         self::assertTrue($cache->delete('filler 0'));
         self::assertTrue($cache->set('key', 'new'));
         self::assertCount(1, $logger->lines);
+    }
+
+    #[DataProvider('redisClients')]
+    public function testOnAFullServerNobodyWaitsForALeaseThatNobodyHas(string $client): void
+    {
+        $this->server = $server = CacheServer::redis()->start();
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $open = static fn(): Cache => Cache::open("redis+unix:{$server->socket}?client={$client}");
+        [$cache, $other] = [$open(), $open()];
+        self::assertNull($other->get('missed before'));
+        $waited = 0.0;
+        $cache->remember('held', static function () use ($redis, $other, &$waited): int {
+            $redis->config('SET', 'maxmemory', '1');
+            $begun = hrtime(true);
+            $other->remember('held', static fn(): int => 1, patience: new Patience(lease: 100.0, hard: 0.3));
+            $waited = (hrtime(true) - $begun) / 1e9;
+
+            return 1;
+        });
+        self::assertGreaterThanOrEqual(0.3, $waited, 'Who has the lease is not waited for.');
+        $begun = hrtime(true);
+        self::assertSame('computed', $other->remember('free', static fn(): string => 'computed', patience: new Patience(lease: 100.0)));
+        self::assertLessThan(100e9, hrtime(true) - $begun);
+    }
+
+    public function testOnAFullMemcachedNobodyWaitsForALeaseThatNobodyHas(): void
+    {
+        $this->server = $server = CacheServer::memcached(['-M', '-m', '2'])->start();
+        $cache = Cache::open("memcached+unix:{$server->socket}?timeout=10");
+        foreach ([100_000, 1_000, 1] as $bytes) {
+            for ($i = 0; $cache->add("{$bytes} {$i}", random_bytes($bytes)); $i++) {
+                self::assertLessThan(100_000, $i, 'The server does not fill up.');
+            }
+        }
+        $begun = hrtime(true);
+        self::assertSame('computed', $cache->remember('free', static fn(): string => 'computed', patience: new Patience(lease: 100.0)));
+        self::assertLessThan(100e9, hrtime(true) - $begun);
     }
 
     #[DataProvider('redisClients')]

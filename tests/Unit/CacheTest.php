@@ -778,8 +778,12 @@ final class CacheTest extends TestCase
     {
         $store = new ChaosStore();
         $logger = new MemoryLogger();
-        $cache = new Cache($store, logger: $logger);
+        $now = 1_000_000.0;
+        $cache = new Cache($store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
         for ($outage = 1; $outage <= 2; $outage++) {
+            $now += 60.0;
             $store->isDown = true;
             for ($i = 0; $i < 5; $i++) {
                 $cache->get('key');
@@ -795,6 +799,30 @@ final class CacheTest extends TestCase
         self::assertStringStartsWith('notice: ', $logger->lines[1]);
         self::assertTrue($cache->health()->available);
         self::assertSame(10, $cache->health()->failures);
+    }
+
+    /** As where a disk is full that can be read. */
+    public function testWhatComesAndGoesIsLoggedOnceAMinute(): void
+    {
+        $store = new ChaosStore();
+        $store->before = static fn(string $method) => $method === 'save' ? throw StoreUnavailable::because('It', 'it is full', 'empty it') : null;
+        $logger = new MemoryLogger();
+        $now = 1_000_000.0;
+        $cache = new Cache($store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
+        for ($minute = 1; $minute <= 3; $minute++) {
+            for ($i = 0; $i < 1_000; $i++) {
+                self::assertFalse($cache->set('key', $i));
+                self::assertNull($cache->get('key'));
+                self::assertFalse($cache->add('another', $i));
+                self::assertNull($cache->get('another'));
+            }
+            self::assertCount(3 * $minute, $logger->lines);
+            $now += 60.0;
+        }
+        self::assertSame(['error', 'error', 'notice'], array_map(static fn(string $line): string => (string) strtok($line, ':'), \array_slice($logger->lines, 0, 3)));
+        self::assertSame(6_000, $cache->health()->failures);
     }
 
     public function testAfterARecoveryReadsAreDirectAgain(): void
