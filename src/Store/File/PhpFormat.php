@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\File;
 
+use Larder\Key;
 use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
 
@@ -24,7 +25,8 @@ use Larder\Serializer\Payload;
  * right, which is looked at as long as opcache does not have it: what is there has been looked at since the machine started.
  *
  * Scalars and arrays of them are literals, which opcache hands out without copying. The rest is a serialised literal. The
- * head is there once more as a comment, so that whoever looks for what is dead does not make opcache keep it.
+ * head is there once more as a comment, so that whoever looks for what is dead does not make opcache keep it. Nor is what
+ * the cache keeps for itself ever run, such as leases, which come and go: opcache does not get their memory back.
  */
 final class PhpFormat implements Format
 {
@@ -35,7 +37,12 @@ final class PhpFormat implements Format
 
     private const SERIALIZED = '1,';
 
+    /** What a body ends with that is not to be run. */
+    private const ASIDE = '/**/';
+
     private const BEGIN = '<?php //';
+
+    private const END = '];';
 
     /** What one read brings of an item's head, which mostly is all of it. */
     private const GLANCE = 1_024;
@@ -53,6 +60,9 @@ final class PhpFormat implements Format
 
     public function encode(string $key, mixed $value): string
     {
+        if (Key::isInternal(Key::withoutNamespaces($key))) {
+            return self::SERIALIZED . self::quoted($this->payload->encode($key, $value)) . self::ASIDE;
+        }
         $literal = Contents::isPlain($value) ? self::literal($value, self::DEEPEST) : null;
 
         return $literal === null
@@ -62,7 +72,7 @@ final class PhpFormat implements Format
 
     public function write(string $path, Head $head, string $body): ?int
     {
-        $code = self::code($head) . $body . '];';
+        $code = self::code($head) . $body . self::END;
         $name = basename($path) . '.' . bin2hex(random_bytes(4)) . self::checksum($code);
         $old = self::target($path);
         $file = \dirname($path) . "/{$name}";
@@ -127,7 +137,7 @@ final class PhpFormat implements Format
         }
         $begin = self::code($head);
 
-        return str_starts_with($code, $begin) && str_ends_with($code, '];') ? [$head, substr($code, \strlen($begin), -2)] : null;
+        return str_starts_with($code, $begin) && str_ends_with($code, self::END) ? [$head, substr($code, \strlen($begin), -2)] : null;
     }
 
     public function remove(string $path): ?int
@@ -173,9 +183,24 @@ final class PhpFormat implements Format
             if ($code === false || !self::isWhole($file, $code)) {
                 return $code === false ? false : null;
             }
+            if (str_ends_with($code, self::ASIDE . self::END)) {
+                return self::readOut($code);
+            }
         }
 
         return self::included($file);
+    }
+
+    /** @return ?list<mixed> what the code would return, of what is aside */
+    private static function readOut(string $code): ?array
+    {
+        $head = self::headIn($code);
+        if ($head === null) {
+            return null;
+        }
+        $quoted = substr($code, \strlen(self::code($head) . self::SERIALIZED), -\strlen(self::ASIDE . self::END));
+
+        return [$head->key, $head->expiry, $head->tags, $head->epoch, $head->stamp, 1, stripslashes(substr($quoted, 1, -1))];
     }
 
     private static function isWhole(string $file, string $code): bool

@@ -56,6 +56,34 @@ final class PhpFileStoreTest extends TestCase
         self::assertSame(0, proc_close($process));
     }
 
+    /** opcache does not get the memory back that a lease would take for a moment. */
+    public function testLeasesAreNotKeptByOpcache(): void
+    {
+        $scratch = new Scratch();
+        $code = <<<'PHP'
+            require $argv[1];
+            $store = new Larder\Store\PhpFileStore($argv[2]);
+            $cache = new Larder\Cache($store);
+            $say = static function (mixed $answer): void {
+                echo json_encode([$answer, count(array_filter(glob("{$GLOBALS['argv'][2]}/??/*.php"), opcache_is_script_cached(...)))]), "\n";
+            };
+            $cache->set('key', ['value']);
+            $say($cache->get('key'));
+            $lock = $cache->lock("a name's \0 \\");
+            $say($lock->acquire());
+            $say($cache->lock("a name's \0 \\")->acquire());
+            $say($lock->refresh());
+            $say($cache->namespace('space')->remember('computed', fn () => 'new'));
+            $say($cache->namespace('space')->get('computed'));
+            $say($lock->release());
+            PHP;
+        $opcache = \extension_loaded('Zend OPcache') ? [] : ['-d', 'zend_extension=opcache'];
+        $command = [\PHP_BINARY, ...$opcache, '-d', 'opcache.enable=1', '-d', 'opcache.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', "{$scratch->path}/cache"];
+        exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $said, $status);
+        self::assertSame(['[["value"],1]', '[true,1]', '[false,1]', '[true,1]', '["new",1]', '["new",2]', '[true,2]'], $said);
+        self::assertSame(0, $status);
+    }
+
     public function testNothingIsLeftOfWhatWasReplacedOrDeleted(): void
     {
         $scratch = new Scratch();
