@@ -85,11 +85,11 @@ abstract class StoreCommand extends Command
             : $cache;
     }
 
-    /** Says on the standard error why nothing came of it. */
+    /** Says on the standard error why nothing came of it, with --quiet, too. */
     final protected static function say(OutputInterface $output, string $message, int $code): int
     {
         $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-        $errors->writeln($message, OutputInterface::OUTPUT_RAW);
+        $errors->writeln($message, OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
 
         return $code;
     }

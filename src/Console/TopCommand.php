@@ -56,6 +56,9 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         if (!\is_float($interval) || $interval < 0.1 || $interval > 3_600 || !\is_int($times) || $times < 1) {
             return self::say($output, 'The interval is from 0.1 to 3600 seconds, and the times are 1 or more: give such numbers.', self::INVALID);
         }
+        if ($output->getVerbosity() < OutputInterface::VERBOSITY_NORMAL) {
+            return self::say($output, 'There is nothing to watch with --quiet: leave it out, or ask "larder stats" once.', self::INVALID);
+        }
         $dsn = self::text($input->getArgument('dsn'));
         $before = $groups = null;
         $at = 0.0;

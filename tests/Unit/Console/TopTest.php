@@ -15,6 +15,7 @@ use Larder\StoreStatistics;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Console\Output\OutputInterface;
 use Symfony\Component\Console\Tester\CommandTester;
 
 #[CoversClass(TopCommand::class)]
@@ -109,6 +110,14 @@ final class TopTest extends TestCase
             self::assertSame(2, $tester->execute(['dsn' => 'array:', ...$options], ['capture_stderr_separately' => true]));
             self::assertStringContainsString('give such numbers', $tester->getErrorOutput());
         }
+    }
+
+    public function testWithQuietThereIsNothingToWatchWhichIsAnError(): void
+    {
+        $tester = new CommandTester(new TopCommand());
+        self::assertSame(2, $tester->execute(['dsn' => 'array:'], ['capture_stderr_separately' => true, 'verbosity' => OutputInterface::VERBOSITY_QUIET]));
+        self::assertSame('', $tester->getDisplay());
+        self::assertStringContainsString('leave it out', $tester->getErrorOutput());
     }
 
     public function testSizesAreReadable(): void
