@@ -1,6 +1,8 @@
 /* Buckets, words and publishing. */
 #include "fixture.h"
 
+#include "engine/lock.h"
+
 #include <stdatomic.h>
 
 /* Two letters that add up to the same in the hash of keys: any choice of one of the two for each place gives another

@@ -4,6 +4,8 @@
 #endif
 #include "fixture.h"
 
+#include "engine/lock.h"
+#include "engine/recover.h"
 #include "engine/token.h"
 
 #include <signal.h>

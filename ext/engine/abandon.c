@@ -5,7 +5,7 @@
  * using values in place, and idle workers keep one that was saved until their next request, so that there might be no
  * room for its successor. So whoever removes or saves a pool frees its segments at once, but for those that somebody
  * pins, by the protocol of pin.h: the generation is raised, and only then are the pins looked at. Who has not noticed
- * yet finds that every word is void. Nobody opens a segment any more, because the lock is not to be had (segment.c): so
+ * yet finds that every word is void. Nobody opens a segment any more, because the lock is not to be had (lock.c): so
  * none is written to without a pin.
  */
 #ifndef _GNU_SOURCE
@@ -13,6 +13,7 @@
 #endif
 #include "attach.h"
 #include "lease.h"
+#include "lock.h"
 #include "pin.h"
 #include "segment.h"
 

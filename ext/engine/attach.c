@@ -6,7 +6,7 @@
 #include "file.h"
 #include "formats.h"
 #include "map.h"
-#include "segment.h"
+#include "recover.h"
 #include "slot.h"
 #include "snapshot.h"
 #include "token.h"

@@ -1,4 +1,5 @@
 #include "check.h"
+#include "lock.h"
 #include "segment.h"
 
 #include <stdlib.h>

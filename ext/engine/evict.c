@@ -32,6 +32,7 @@
 #define _GNU_SOURCE
 #endif
 #include "evict.h"
+#include "lock.h"
 #include "pin.h"
 #include "walk.h"
 
@@ -47,11 +48,6 @@
 #define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
 
 /* ---- choosing ------------------------------------------------------------------------------------------ */
-
-static bool is_sealed(const larder_segment *segment)
-{
-    return atomic_load_explicit(&segment->state, memory_order_relaxed) == LARDER_SEALED;
-}
 
 static bool is_all_dead(const larder_pool *pool, const larder_segment *segment, uint64_t now)
 {
@@ -74,7 +70,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
     for (uint32_t looks = count > most ? most : count; looks > 0; looks--) {
         uint32_t index = pool->header->cursor++ % count;
         const larder_segment *segment = &pool->segments[index];
-        if (!is_sealed(segment)) {
+        if (larder_segment_state_of(segment) != LARDER_SEALED) {
             continue;
         }
         bool dead = is_all_dead(pool, segment, now);

@@ -1,5 +1,6 @@
 #include "item.h"
 #include "formats.h"
+#include "lock.h"
 #include "segment.h"
 #include "token.h"
 

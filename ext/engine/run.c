@@ -26,15 +26,10 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
     }
 }
 
-static enum larder_segment_state state_of(const larder_segment *segment)
-{
-    return (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_relaxed);
-}
-
 /* May the segments of the run that begins here (one, usually) not become part of another? */
 static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head)
 {
-    enum larder_segment_state state = state_of(&pool->segments[head]);
+    enum larder_segment_state state = larder_segment_state_of(&pool->segments[head]);
     bool pinned = (pins[head / 64] >> head % 64 & 1) != 0;
     bool lives = pool->geometry.evict == 0 && larder_segment_live_items(&pool->segments[head]) > 0;
     return state != LARDER_FREE && (state == LARDER_LIMBO || pinned || lives);
@@ -62,13 +57,13 @@ static void gather_blocked(larder_pool *pool, uint64_t *blocked)
 /* What would be lost with the run that begins here (one segment, usually). */
 static uint64_t loss(const larder_pool *pool, uint32_t head)
 {
-    enum larder_segment_state state = state_of(&pool->segments[head]);
+    enum larder_segment_state state = larder_segment_state_of(&pool->segments[head]);
     return state == LARDER_SEALED || state == LARDER_OPEN ? larder_segment_live_units(&pool->segments[head]) : 0;
 }
 
 static bool is_head(const larder_pool *pool, uint32_t index)
 {
-    return index >= pool->segment_count || state_of(&pool->segments[index]) != LARDER_TAIL;
+    return index >= pool->segment_count || larder_segment_state_of(&pool->segments[index]) != LARDER_TAIL;
 }
 
 static uint32_t head_of(const larder_pool *pool, uint32_t index)
@@ -110,17 +105,17 @@ static void claim(larder_pool *pool, uint32_t index, uint32_t count)
 {
     larder_list_remove(pool, index);
     pool->segments[index].run = count;
-    atomic_store_explicit(&pool->segments[index].state, LARDER_TAIL, memory_order_release);
+    larder_segment_set_state(&pool->segments[index], LARDER_TAIL);
 }
 
 static bool is_claimed(const larder_segment *segment)
 {
-    return state_of(segment) == LARDER_TAIL && segment->run != 0;
+    return larder_segment_state_of(segment) == LARDER_TAIL && segment->run != 0;
 }
 
 static bool is_free(const larder_segment *segment)
 {
-    return state_of(segment) == LARDER_FREE;
+    return larder_segment_state_of(segment) == LARDER_FREE;
 }
 
 static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
@@ -129,7 +124,7 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
         larder_segment *segment = &pool->segments[i];
         if (is_claimed(segment)) {
             segment->run = 1;
-            atomic_store_explicit(&segment->state, LARDER_FREE, memory_order_release);
+            larder_segment_set_state(segment, LARDER_FREE);
             larder_list_push(pool, LARDER_LIST_FREE, i);
         }
     }
@@ -163,7 +158,8 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
         }
     }
     uint32_t first = begin;
-    while (first > 0 && state_of(&pool->segments[first]) == LARDER_TAIL && !is_claimed(&pool->segments[first])) {
+    while (first > 0 && larder_segment_state_of(&pool->segments[first]) == LARDER_TAIL &&
+           !is_claimed(&pool->segments[first])) {
         first--; /* the window begins in the middle of a run, which goes as a whole */
     }
     if (first < begin) {
@@ -171,10 +167,10 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
     }
     for (uint32_t i = begin; i < begin + count; i++) {
         const larder_segment *segment = &pool->segments[i];
-        if (state_of(segment) == LARDER_OPEN) {
+        if (larder_segment_state_of(segment) == LARDER_OPEN) {
             larder_seal_segment(pool, i);
         }
-        if (state_of(segment) == LARDER_SEALED) {
+        if (larder_segment_state_of(segment) == LARDER_SEALED) {
             clear_out(pool, i, count);
         }
         if (is_free(segment)) {

@@ -5,6 +5,7 @@
 #include "file.h"
 #include "formats.h"
 #include "index.h"
+#include "lock.h"
 #include "segment.h"
 #include "snapshot.h"
 

@@ -1,118 +1,11 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "segment.h"
 #include "evict.h"
+#include "lock.h"
+#include "pin.h"
+#include "recover.h"
 #include "run.h"
-#include "slot.h"
 
-#include <sched.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define LOCK_PATIENCE_NS 10000000 /* then a store is refused: the lock's owner is stopped, or starved */
-#define LOCK_RESPITE_NS  1000000  /* ... and so are the next, sooner, while it has not gone on */
-#define LOCK_SPINS       128      /* before the first look at the time */
-
-/* ---- the lock ------------------------------------------------------------------------------------------ */
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static uint64_t lock_word(const larder_pool *pool)
-{
-    return (uint64_t)pool->incarnation << 32 |
-           (uint64_t)(pool->lock_turn & LARDER_LOCK_TURNS) << LARDER_LOCK_SLOT_BITS | (pool->slot_index + 1);
-}
-
-static bool try_lock(larder_pool *pool, uint64_t from)
-{
-    pool->lock_turn++;
-    LARDER_FAULT(LARDER_AT_LOCK);
-    /* acquire: all that the previous owner wrote. */
-    return atomic_compare_exchange_strong_explicit(&pool->header->lock, &from, lock_word(pool), memory_order_acquire,
-                                                   memory_order_relaxed);
-}
-
-/* model/lock.pml: take_lock(), dead */
-static bool owner_is_dead(larder_pool *pool, uint64_t owner)
-{
-    uint32_t slot = ((uint32_t)owner & ((1u << LARDER_LOCK_SLOT_BITS) - 1)) - 1;
-    return slot >= pool->geometry.slot_count ||
-           atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != owner >> 32 ||
-           larder_slot_bury(pool, slot);
-}
-
-static bool try_once(larder_pool *pool)
-{
-    if (atomic_load_explicit(&pool->header->lock, memory_order_relaxed) != 0 || !try_lock(pool, 0)) {
-        return false;
-    }
-    pool->stuck_owner = 0;
-    return true;
-}
-
-/* model/lock.pml: take_lock() */
-bool larder_lock_whatever(larder_pool *pool)
-{
-    for (int spin = 0; spin < LOCK_SPINS; spin++) {
-        if (try_once(pool)) {
-            return true;
-        }
-    }
-    int64_t begin = monotonic_ns();
-    for (;;) {
-        uint64_t owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
-        if (owner == 0 ? try_lock(pool, 0) : owner_is_dead(pool, owner) && try_lock(pool, owner)) {
-            if (owner != 0) {
-                larder_segments_recover(pool);
-            }
-            return true;
-        }
-        /* Still at the same work? If it is stopped, once was long enough; if it only waits for a processor, those whose
-         * stores are refused must not keep it busy. */
-        bool is_stuck = owner != 0 && owner == pool->stuck_owner;
-        if (monotonic_ns() - begin >= (is_stuck ? LOCK_RESPITE_NS : LOCK_PATIENCE_NS)) {
-            pool->stuck_owner = owner;
-            return false;
-        }
-        struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
-        nanosleep(&moment, NULL);
-    }
-}
-
-/* In a pool that was removed, or saved, nobody makes room any more: its memory is given back. */
-static bool keep_if_alive(larder_pool *pool)
-{
-    /* acquire: the mark was set before whoever gives the memory back took the lock. */
-    if (atomic_load_explicit(&pool->header->dead, memory_order_acquire) == LARDER_LIVES) {
-        return true;
-    }
-    larder_unlock(pool);
-    return false;
-}
-
-bool larder_lock(larder_pool *pool)
-{
-    return larder_lock_whatever(pool) && keep_if_alive(pool);
-}
-
-bool larder_try_lock(larder_pool *pool)
-{
-    return try_once(pool) && keep_if_alive(pool);
-}
-
-void larder_unlock(larder_pool *pool)
-{
-    /* release: our changes. By exchange, so that an owner who was taken for dead cannot free another's lock. */
-    uint64_t own = lock_word(pool);
-    atomic_compare_exchange_strong_explicit(&pool->header->lock, &own, 0, memory_order_release, memory_order_relaxed);
-}
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
@@ -173,17 +66,6 @@ void larder_list_remove(larder_pool *pool, uint32_t index)
     segment->list = LARDER_LISTS;
 }
 
-static void set_state(larder_segment *segment, enum larder_segment_state state)
-{
-    /* release: whoever finds a segment open finds it emptied before. */
-    atomic_store_explicit(&segment->state, state, memory_order_release);
-}
-
-static enum larder_segment_state state_of(const larder_segment *segment)
-{
-    return (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_acquire);
-}
-
 /* ---- taking and giving back ------------------------------------------------------------------------------ */
 
 static void clear_starts(larder_pool *pool, uint32_t segment, uint32_t count)
@@ -221,7 +103,7 @@ uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t
     LARDER_FAULT(LARDER_AT_OPEN);
     larder_list_remove(pool, index);
     prepare(pool, index, queue, 1);
-    set_state(&pool->segments[index], LARDER_OPEN);
+    larder_segment_set_state(&pool->segments[index], LARDER_OPEN);
     uint64_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
     /* release: the emptied segment. */
     atomic_store_explicit(&pool->header->open[queue], generation << 32 | (index + 1), memory_order_release);
@@ -237,7 +119,7 @@ void larder_seal_segment(larder_pool *pool, uint32_t index)
             atomic_store_explicit(&pool->header->open[queue], 0, memory_order_release);
         }
     }
-    set_state(segment, LARDER_SEALED);
+    larder_segment_set_state(segment, LARDER_SEALED);
     larder_list_push(pool, (enum larder_list)segment->queue, index);
 }
 
@@ -249,7 +131,7 @@ static void set_free(larder_pool *pool, uint32_t index)
         larder_segment *part = &pool->segments[index + i];
         LARDER_FAULT(LARDER_AT_FREE);
         part->run = 1;
-        set_state(part, LARDER_FREE);
+        larder_segment_set_state(part, LARDER_FREE);
         push_free(pool, index + i);
     }
 }
@@ -264,7 +146,7 @@ void larder_empty_segment(larder_pool *pool, uint32_t index)
      * limbo, and then no word may lead there. */
     atomic_store_explicit(&pool->generations[index], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);
     LARDER_FAULT(LARDER_AT_LIMBO);
-    set_state(&pool->segments[index], LARDER_LIMBO);
+    larder_segment_set_state(&pool->segments[index], LARDER_LIMBO);
     if (larder_pinned_by_any(pool, index)) {
         larder_list_push(pool, LARDER_LIST_LIMBO, index);
     } else {
@@ -327,7 +209,7 @@ static void reuse_recent(larder_pool *pool, enum larder_list queue)
 static bool is_open(const larder_pool *pool, uint64_t open)
 {
     uint32_t index = (uint32_t)open - 1;
-    return index < pool->geometry.segment_count && state_of(&pool->segments[index]) == LARDER_OPEN &&
+    return index < pool->geometry.segment_count && larder_segment_state_of(&pool->segments[index]) == LARDER_OPEN &&
            atomic_load_explicit(&pool->generations[index], memory_order_relaxed) == open >> 32;
 }
 
@@ -366,7 +248,7 @@ static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64
 static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_t *offset)
 {
     larder_segment *segment = &pool->segments[index];
-    if (state_of(segment) != LARDER_OPEN) {
+    if (larder_segment_state_of(segment) != LARDER_OPEN) {
         return false;
     }
     uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
@@ -471,122 +353,4 @@ void larder_draft_drop(larder_pool *pool, const larder_draft *draft)
     if (draft->brief) {
         larder_pin_drop(pool, draft->segment);
     }
-}
-
-/* ---- start and recovery ---------------------------------------------------------------------------------- */
-
-/* Others may be working on it meanwhile: what is only odd for a moment is no damage. */
-static bool table_is_sound(const larder_pool *pool)
-{
-    const larder_geometry *g = &pool->geometry;
-    for (uint32_t i = 0; i < g->segment_count; i++) {
-        const larder_segment *segment = &pool->segments[i];
-        uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
-        if (state >= LARDER_SEGMENT_STATES || segment->run > g->segment_count || segment->queue >= LARDER_QUEUES ||
-            atomic_load_explicit(&pool->generations[i], memory_order_relaxed) > LARDER_GENERATION_MASK ||
-            (segment->next >= g->segment_count && segment->next != LARDER_NO_SEGMENT && segment->next != 0) ||
-            (segment->prev >= g->segment_count && segment->prev != LARDER_NO_SEGMENT && segment->prev != 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Under the lock. False also for a new pool, in which all is zero. */
-static bool ends_are_sound(const larder_pool *pool)
-{
-    uint32_t count = pool->geometry.segment_count;
-    for (uint32_t list = 0; list < LARDER_LISTS; list++) {
-        const larder_list_ends *ends = &pool->header->lists[list];
-        bool empty = ends->first == LARDER_NO_SEGMENT && ends->last == LARDER_NO_SEGMENT && ends->count == 0;
-        bool linked = ends->first < count && ends->last < count && ends->count > 0 && ends->count <= count &&
-                      pool->segments[ends->first].prev == LARDER_NO_SEGMENT &&
-                      pool->segments[ends->last].next == LARDER_NO_SEGMENT;
-        if (!empty && !linked) {
-            return false;
-        }
-    }
-    return pool->header->victim <= count;
-}
-
-bool larder_segments_start(larder_pool *pool)
-{
-    if (!table_is_sound(pool)) {
-        return false;
-    }
-    if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */
-        if (!ends_are_sound(pool)) {
-            larder_segments_recover(pool);
-        }
-        larder_unlock(pool);
-    }
-    return true;
-}
-
-typedef struct aged {
-    uint64_t sequence;
-    uint32_t index;
-} aged;
-
-static int by_age(const void *a, const void *b)
-{
-    uint64_t x = ((const aged *)a)->sequence, y = ((const aged *)b)->sequence;
-    return (x > y) - (x < y);
-}
-
-/* A dead owner may have left a run half made or half freed. What no head claims is free. */
-static void repair_runs(larder_pool *pool)
-{
-    uint32_t covered = 0;
-    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
-        larder_segment *segment = &pool->segments[i];
-        enum larder_segment_state state = state_of(segment);
-        segment->list = LARDER_LISTS;
-        if (i < covered) {
-            segment->run = 0;
-            set_state(segment, LARDER_TAIL);
-        } else if (state == LARDER_TAIL || state == LARDER_FREE || segment->run == 0) {
-            segment->run = 1;
-            set_state(segment, LARDER_FREE);
-        } else {
-            covered = i + segment->run;
-        }
-    }
-}
-
-/* model/lock.pml: recover() */
-void larder_segments_recover(larder_pool *pool)
-{
-    uint32_t count = pool->geometry.segment_count, found = 0;
-    aged *order = malloc(count * sizeof *order);
-    pool->header->victim = 0; /* what was unlinked of it is skipped the next time */
-    repair_runs(pool);
-    for (uint32_t list = 0; list < LARDER_LISTS; list++) {
-        pool->header->lists[list] =
-            (larder_list_ends){.first = LARDER_NO_SEGMENT, .last = LARDER_NO_SEGMENT, .count = 0, .unused = 0};
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        larder_segment *segment = &pool->segments[i];
-        enum larder_segment_state state = state_of(segment);
-        if (state == LARDER_FREE) {
-            larder_list_push(pool, LARDER_LIST_FREE, i);
-        } else if (state == LARDER_LIMBO) {
-            larder_list_push(pool, LARDER_LIST_LIMBO, i);
-        } else if (state == LARDER_OPEN && i != larder_open_of(pool, (enum larder_list)segment->queue)) {
-            set_state(segment, LARDER_SEALED);
-            state = LARDER_SEALED;
-        }
-        if (state == LARDER_SEALED && order != NULL) {
-            order[found++] = (aged){segment->sequence, i};
-        } else if (state == LARDER_SEALED) {
-            larder_list_push(pool, (enum larder_list)segment->queue, i); /* no memory to sort: any order */
-        }
-    }
-    if (order != NULL) {
-        qsort(order, found, sizeof *order, by_age);
-        for (uint32_t i = 0; i < found; i++) {
-            larder_list_push(pool, (enum larder_list)pool->segments[order[i].index].queue, order[i].index);
-        }
-    }
-    free(order);
 }

@@ -1,4 +1,4 @@
-/* Segments: where items lie. Reserving room in the open ones, the lists of the others, and the lock on both.
+/* Segments: where items lie. Reserving room in the open ones, and the lists of the others, under the lock of lock.h.
  *
  * Life of a segment:
  *
@@ -19,9 +19,6 @@
 
 #include "index.h"
 #include "pool.h"
-
-/* After attaching: are the tables sound? Makes the lists of a new pool. */
-bool larder_segments_start(larder_pool *pool);
 
 /* Reserves an item of `bytes` in the small or main queue. The draft's segment is pinned; larder_draft_drop() it. */
 enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft);
@@ -59,6 +56,17 @@ static inline uint64_t larder_segment_live_units(const larder_segment *segment)
     return atomic_load_explicit(&segment->live, memory_order_relaxed) & ((UINT64_C(1) << 40) - 1);
 }
 
+static inline void larder_segment_set_state(larder_segment *segment, enum larder_segment_state state)
+{
+    /* release: whoever finds a segment open finds it emptied before. */
+    atomic_store_explicit(&segment->state, state, memory_order_release);
+}
+
+static inline enum larder_segment_state larder_segment_state_of(const larder_segment *segment)
+{
+    return (enum larder_segment_state)atomic_load_explicit(&segment->state, memory_order_acquire);
+}
+
 static inline uint64_t larder_segment_bytes(const larder_pool *pool)
 {
     return UINT64_C(1) << pool->segment_shift;
@@ -69,15 +77,7 @@ static inline uint64_t larder_segment_offset(const larder_pool *pool, uint32_t s
     return pool->segments_at + ((uint64_t)segment << pool->segment_shift);
 }
 
-/* ---- under the segment lock (for evict.c, walk.c and run.c) ---------------------------------------------- */
-
-/* False: another process has held it for too long, or the pool was removed. */
-bool larder_lock(larder_pool *pool);
-bool larder_try_lock(larder_pool *pool);
-
-/* Of a removed one, too. */
-bool larder_lock_whatever(larder_pool *pool);
-void larder_unlock(larder_pool *pool);
+/* ---- under the segment lock (for evict.c, walk.c, run.c, recover.c) ----------------------------------------- */
 
 void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t segment);
 void larder_list_remove(larder_pool *pool, uint32_t segment);
@@ -95,9 +95,6 @@ void larder_empty_segment(larder_pool *pool, uint32_t segment);
 
 /* Frees what waits in limbo without pins. How many segments became free? */
 uint32_t larder_drain_limbo(larder_pool *pool);
-
-/* Makes the lists anew from the table. */
-void larder_segments_recover(larder_pool *pool);
 
 /* The open segment of a queue; LARDER_NO_SEGMENT if there is none. */
 uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue);

@@ -1,0 +1,20 @@
+/* The segment lock: who holds it makes room, opens and seals segments, and keeps their lists. Reading, storing into an
+ * open segment and deleting need none of that, and never take it.
+ *
+ * Its word says whose it is, slot and incarnation, so that it can be taken from a dead owner, after which the lists are
+ * made anew; and for which time he holds it, so that who waits for one who is stopped waits once.
+ */
+#ifndef LARDER_LOCK_H
+#define LARDER_LOCK_H
+
+#include "pool.h"
+
+/* False: another process has held it for too long, or the pool was removed. */
+bool larder_lock(larder_pool *pool);
+bool larder_try_lock(larder_pool *pool);
+
+/* Of a removed one, too. */
+bool larder_lock_whatever(larder_pool *pool);
+void larder_unlock(larder_pool *pool);
+
+#endif
