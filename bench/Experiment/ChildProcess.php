@@ -26,14 +26,7 @@ final class ChildProcess
      */
     public static function run(string $title, string $task, array $arguments, array $settings = [], array $placement = [], ?\Closure $isInterrupted = null): Fields
     {
-        $command = [...$placement, PHP_BINARY];
-        if (Extension::built() !== null) {
-            array_push($command, '-d', 'extension=' . Extension::built());
-        }
-        foreach ([...WorkerProcess::SETTINGS, ...$settings] as $name => $value) {
-            array_push($command, '-d', "{$name}={$value}");
-        }
-        array_push($command, __DIR__ . '/child.php', WorkerProcess::autoloader(), $task, json_encode((object) $arguments, JSON_THROW_ON_ERROR));
+        $command = [...$placement, ...self::command($task, $arguments, $settings)];
         $errors = tmpfile();
         if ($errors === false) {
             throw new \RuntimeException('No temporary file could be made: free some space or set TMPDIR to a directory that is writable.');
@@ -54,6 +47,25 @@ final class ChildProcess
         }
 
         return Fields::ofJson($answer, 'answer');
+    }
+
+    /**
+     * @param class-string<Task> $task
+     * @param array<string, string|int> $arguments
+     * @param array<string, string> $settings of php.ini, beside those of every worker
+     * @return non-empty-list<string>
+     */
+    public static function command(string $task, array $arguments, array $settings): array
+    {
+        $command = [PHP_BINARY];
+        if (Extension::built() !== null) {
+            array_push($command, '-d', 'extension=' . Extension::built());
+        }
+        foreach ([...WorkerProcess::SETTINGS, ...$settings] as $name => $value) {
+            array_push($command, '-d', "{$name}={$value}");
+        }
+
+        return [...$command, __DIR__ . '/child.php', WorkerProcess::autoloader(), $task, json_encode((object) $arguments, JSON_THROW_ON_ERROR)];
     }
 
     /**

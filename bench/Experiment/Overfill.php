@@ -50,7 +50,7 @@ final class Overfill implements Task
         $end = hrtime(true) + $arguments->int('milliseconds') * 1_000_000;
         $half = hrtime(true) + $arguments->int('milliseconds') * 500_000;
         $values = array_map(static fn(int $size): string => str_repeat('v', $size), self::SIZES);
-        $meter = CpuMeter::start(array_values(array_map(intval(...), array_filter(explode(' ', $arguments->string('servers'))))));
+        $meter = CpuMeter::among($arguments->string('servers'));
         while ($done < $operations && hrtime(true) < $end) {
             // The second half of the operations or of the time, whichever comes first.
             $value = $values[$done * 2 >= $operations || hrtime(true) > $half ? 1 : 0];

@@ -5,13 +5,14 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
+use Larder\Bench\Experiment\Tag\Cleans;
 use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\Invalidations;
 use Larder\Bench\Experiment\Tag\TagClients;
-use Larder\Bench\Server\Server;
+use Larder\Bench\Experiment\Tag\TagPlace;
+use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\WorkerFailed;
 
 /** A shop's cache with tags: how fast it is read, written, and cleaned by tag. */
@@ -19,10 +20,19 @@ final class Tags implements Experiment
 {
     public const INVALIDATE = 'time to invalidate a tag';
     public const FIRST = 'time to invalidate a tag of live items';
+    public const REFILLS = 'writes after half was cleaned';
+    public const CLEAN = 'time to clean a tag';
+    /** Of the mix of reads, writes and cleans, without the benchmark's own loop. */
+    public const CPU = 'processor time of an operation of the mix, client and server';
+    /** Items of the store that cleaning a tag is compared with. */
+    public const FEW = 200;
     private const MANY = 1_000_000;
+    /** Of the extension's own call, each in a pool of its own. */
+    private const RUNS = 3;
     private const CLIENTS = 4;
     private const MEGABYTES = 1_024;
-    private const KINDS = ['reads' => 'reads', 'writes' => 'writes', 'cleans' => 'cleans by tag'];
+    private const MEGABYTES_OF_FEW = 32;
+    private const KINDS = ['reads' => 'reads', 'writes' => 'writes', 'cleans' => 'cleans by tag', 'refills' => self::REFILLS];
 
     public function name(): string
     {
@@ -40,13 +50,14 @@ final class Tags implements Experiment
             . 'only. Ours re-creates that benchmark\'s parameters: 2,000 tags, up to 15 on an item, values of up to 1,024 bytes, one '
             . 'item in six with a lifetime of its own, four clients, of 1,001 operations one clean by a tag and one write, the '
             . 'rest reads of popular items. A rate is operations over the time they took together, summed over the clients. How many reads hit is '
-            . 'shown, because what cleans often misses often. No cache is full here, so that no write pays for what a clean left. The classic designs are re-created '
+            . 'shown, because what cleans often misses often. Then the same tags are cleaned in this store and in one of ' . self::FEW . ' items, in turns, until half of '
+            . 'the items are dead, and what is missing is stored again, which pays for what the cleans left: a pool has room for 1.25 times the items. The classic designs are re-created '
             . 'plainly; --zend=DIRECTORY measures the real back ends.';
     }
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(1100, 3_072, $profile === Profile::Quick ? 29 : 470);
+        return new Needs(1100, 3_072, $profile === Profile::Quick ? 39 : 575);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -54,40 +65,38 @@ final class Tags implements Experiment
         $isQuick = $laboratory->profile === Profile::Quick;
         $items = $isQuick ? 5_000 : 200_000;
         $seconds = $isQuick ? 1.5 : 5.0;
-        $runs = 1;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'runs' => $runs, Placement::PARAMETER => Placement::ON_ALL];
+        $afterwards = $isQuick ? 0.4 : 3.0;
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared, and of the writes after them, each' => (string) $afterwards, 'runs' => 1, 'items of the store that cleans are compared with' => self::FEW, Placement::PARAMETER => Placement::ON_ALL];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {
             $outcome->titles[$design->value] = $design->title($redis);
         }
-        $progress->begin($this->title(), $runs * count($designs) + 1);
-        for ($run = 0; $run < $runs; $run++) {
-            foreach (Shuffled::of($designs) as $design) {
-                $progress->advance($outcome->titles[$design->value] ?? $design->value);
-                if (isset($outcome->leftOut[$design->value]) || !$this->canRun($outcome, $laboratory, $design)) {
-                    continue;
-                }
-                try {
-                    $this->measure($outcome, $laboratory, $design, $run, $items, $seconds);
-                } catch (WorkerFailed|ServerFailed $failure) {
-                    $outcome->fail($design->value, $failure);
-                }
+        $progress->begin($this->title(), count($designs) + 1);
+        foreach (Shuffled::of($designs) as $design) {
+            $progress->advance($outcome->titles[$design->value] ?? $design->value);
+            if (!$this->canRun($outcome, $laboratory, $design)) {
+                continue;
+            }
+            try {
+                $this->measure($outcome, $laboratory, $design, $items, $seconds, $afterwards);
+            } catch (WorkerFailed|ServerFailed $failure) {
+                $outcome->fail($design->value, $failure);
             }
         }
         $progress->advance('invalidating tags of one and of many items');
-        $this->invalidate($laboratory, $outcome, $runs + 2);
+        $this->invalidate($laboratory, $outcome);
         $progress->end();
     }
 
     /** The extension's own call, with one item and with a million that have the tag. */
-    private function invalidate(Laboratory $laboratory, Outcome $outcome, int $runs): void
+    private function invalidate(Laboratory $laboratory, Outcome $outcome): void
     {
         if (!isset($laboratory->subjects['shared-memory']) || $laboratory->subjects['shared-memory']->missing() !== null) {
             return;
         }
         try {
-            for ($run = 0; $run < $runs; $run++) {
+            for ($run = 0; $run < self::RUNS; $run++) {
                 $found = $laboratory->task('Larder shared memory', Invalidations::class, ['many' => self::MANY, 'bytes' => self::MEGABYTES << 18]);
                 foreach ($found->all() as $what => $time) {
                     [$tag, $block] = explode(' ', $what);
@@ -118,37 +127,27 @@ final class Tags implements Experiment
         return true;
     }
 
-    private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $run, int $items, float $seconds): void
+    private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $afterwards): void
     {
-        $directory = FileSystem::onDisk() . '/larder-bench-' . bin2hex(random_bytes(6));
-        mkdir($directory, 0o700);
-        $pool = basename($directory);
-        /** @var array<string, Server> $servers */
-        $servers = [];
+        $places = [];
         try {
-            foreach (array_intersect($design->needs(), ['redis', 'memcached']) as $need) {
-                $server = RawStores::server($need === 'redis' ? RawStores::flavour()->value : RawStores::MEMCACHED, $laboratory, self::MEGABYTES);
-                if ($server !== null) {
-                    $servers[$need] = $server;
-                }
-            }
-            $socket = static fn(string $need): string => (string) (($servers[$need] ?? null)?->endpoint()['socket'] ?? '');
+            $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES);
+            $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW);
             $found = $laboratory->task($outcome->titles[$design->value] ?? $design->value, TagClients::class, [
-                'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => 50_000, 'milliseconds' => (int) (1000 * $seconds),
-                'place' => json_encode([
-                    'directory' => $directory, 'pool' => $pool, 'bytes' => self::MEGABYTES << 20, 'redis' => $socket('redis'),
-                    'memcached' => $socket('memcached'), 'zend' => (string) $laboratory->zend,
-                ], JSON_THROW_ON_ERROR),
-            ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php'], false);
+                'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => 50_000, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds afterwards' => (int) (1000 * $afterwards), 'milliseconds of reads' => (int) (300 * $afterwards),
+                'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
+            ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php', 'apc.entries_hint' => (string) $items], false);
         } finally {
-            array_map(static fn(Server $server) => $server->stop(), $servers);
-            FileSystem::remove($directory);
+            array_map(static fn(TagPlace $place) => $place->close(), $places);
         }
         $case = ['items' => number_format($items)];
+        if ($design->isPool()) {
+            $outcome->parameters['MiB of the pool'] = $found->int('bytes') >> 20;
+        }
         for ($client = 0; $client < self::CLIENTS; $client++) {
             // What cleans quickly cleans more often in the same time, and then misses more often, which is fast.
             $outcome->measurement($case, 'reads that hit', 'share of reads', Direction::HigherIsBetter, $design->value, columns: ['operations'])
-                ->add($run, $client, $found->int("{$client} hits") / max(1, $found->int("{$client} reads")), $found->int("{$client} reads"));
+                ->add(0, $client, $found->int("{$client} hits") / max(1, $found->int("{$client} reads")), $found->int("{$client} reads"));
             foreach (self::KINDS as $kind => $metric) {
                 if ($found->int("{$client} {$kind}") === 0) {
                     continue;
@@ -156,7 +155,16 @@ final class Tags implements Experiment
                 // The rates of the clients add up, so that the mean over the clients is the rate of one; there are four.
                 $rate = self::CLIENTS * $found->int("{$client} {$kind}") / max(1, $found->int("{$client} {$kind} time")) * 1e9;
                 $outcome->measurement($case, $metric, "{$kind} per second", Direction::HigherIsBetter, $design->value, columns: ['operations'])
-                    ->add($run, $client, $rate, $found->int("{$client} {$kind}"));
+                    ->add(0, $client, $rate, $found->int("{$client} {$kind}"));
+            }
+            [$ofClient, $ofServer] = [$found->float("{$client} client cpu"), $found->float('server cpu')];
+            $outcome->measurement($case, self::CPU, 'ns per operation', Direction::LowerIsBetter, $design->value, columns: [...CpuMeter::COLUMNS, 'loop cpu'])
+                ->add(0, $client, round($ofClient + $ofServer, 1), round($ofClient, 1), $ofServer, $found->float("{$client} loop cpu"));
+        }
+        foreach (['many' => $items, 'few' => self::FEW] as $which => $count) {
+            for ($block = 0; $block < Cleans::BLOCKS && $found->has("{$which} {$block}"); $block++) {
+                $outcome->measurement(['items in the store' => number_format($count)], self::CLEAN, 'ns per clean', Direction::LowerIsBetter, $design->value, columns: CpuMeter::COLUMNS)
+                    ->add(0, $block, $found->float("{$which} {$block}"), $found->float("client cpu of {$which} {$block}"), $found->float("server cpu of {$which} {$block}"));
             }
         }
     }

@@ -7,6 +7,7 @@ namespace Larder\Bench\Report;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
+use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Statistics\Bootstrap;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
@@ -193,6 +194,8 @@ final class Findings
     {
         // In clients the servers do, which one generator loads, and the caches without a server do not.
         return in_array($experiment, self::IN_TURNS, true)
+            // In tags a store of many items and one of few do, which the same design keeps.
+            || ($one->metric === Tags::CLEAN && $one->subject === $other->subject)
             || ($one->column(Saturation::SHARE) !== [] && $other->column(Saturation::SHARE) !== []);
     }
 

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tags;
 
 /** What tags may cost. */
@@ -12,6 +13,15 @@ final readonly class TagPromises
     private const OURS = 'shared-memory';
     /** Two times within 5 % of each other are the same, because nothing measured here is told apart more finely. */
     private const SAME = 1.05;
+    /**
+     * What a thousand times as many items may cost a clean: processors keep less of them near, and a tree has a level
+     * more. What looks at the items that have the tag takes a hundred times as long.
+     */
+    private const AMONG_MANY = 1.5;
+    /** Larder's own. */
+    private const DESIGNS = [
+        Design::SharedMemory, Design::LibrarySharedMemory, Design::LibraryApcu, Design::LibrarySqlite, Design::LibraryFile, Design::LibraryRedis, Design::LibraryMemcached,
+    ];
 
     private function __construct(private Findings $findings, private TagDesigns $designs) {}
 
@@ -29,7 +39,31 @@ final readonly class TagPromises
             $promises->against('cleaning %s items by tag', 'cleans by tag', 'cleans', 'tag-sets', 100),
             $promises->against('reading %s tagged items', 'reads', 'reads', 'tag-files', 1),
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1),
+            ...$promises->amongMany(),
         ]];
+    }
+
+    /** @return list<Promise> */
+    private function amongMany(): array
+    {
+        $outcome = $this->findings->run->outcome('tags');
+        $few = ['items in the store' => number_format(Tags::FEW)];
+        $others = $outcome === null ? [] : array_values(array_filter($this->findings->cases($outcome, Tags::CLEAN), static fn(array $case): bool => $case !== $few));
+        $many = $others[0] ?? ['items in the store' => 'many'];
+        $title = "cleaning a tag among {$many['items in the store']} items";
+        $promises = [];
+        foreach (self::DESIGNS as $design) {
+            $promises[] = Promise::atMost(
+                "{$title}, {$this->findings->run->title($design->value, $outcome)}",
+                'time, over that among ' . Tags::FEW . ' items',
+                $this->findings->between('tags', Tags::CLEAN, $many, $design->value, $few, $design->value),
+                self::AMONG_MANY,
+            );
+        }
+        $time = $this->findings->measurement('tags', Tags::CLEAN, $many, self::OURS);
+        $promises[] = Promise::atMost("{$title}, each tag once", 'ns', $time === null ? null : $this->findings->median('tags', $time), 10_000);
+
+        return $promises;
     }
 
     /** @param string $title of the promise, with a place for the number of items */

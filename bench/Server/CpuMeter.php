@@ -21,6 +21,12 @@ final readonly class CpuMeter
         return new self($servers, CpuTime::ofThisProcess(), $server);
     }
 
+    /** @param string $servers process ids with spaces between them, as a task is given them */
+    public static function among(string $servers): self
+    {
+        return self::start(array_values(array_map(intval(...), array_filter(explode(' ', $servers)))));
+    }
+
     /** @return array{float, float} ns of each operation since the start: the client's, the servers' */
     public function perOperation(int $operations): array
     {

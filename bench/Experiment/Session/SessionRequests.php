@@ -41,11 +41,10 @@ final class SessionRequests implements Task
         }
         $this->request('contended', 'write', 0);
         $operations = $arguments->int('operations');
-        $servers = array_values(array_map(intval(...), array_filter(explode(' ', $arguments->string('servers')))));
         $found = [];
         for ($block = 0; $block < $arguments->int('blocks'); $block++) {
             foreach (['write' => 'new', 'read' => 'known', 'change' => 'known'] as $what => $which) {
-                $meter = CpuMeter::start($servers);
+                $meter = CpuMeter::among($arguments->string('servers'));
                 $begin = hrtime(true);
                 for ($operation = 0; $operation < $operations; $operation++) {
                     $id = $which === 'new' ? sprintf('new%08dblock%08d', $operation, $block) : sprintf('known%08d', $operation % self::SESSIONS);

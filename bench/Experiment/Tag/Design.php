@@ -71,6 +71,12 @@ enum Design: string
         return str_starts_with($this->value, 'zend-');
     }
 
+    /** Whether it keeps its items in a pool of shared memory, which is as large as it is told to be when it is made. */
+    public function isPool(): bool
+    {
+        return $this === self::SharedMemory || $this === self::LibrarySharedMemory;
+    }
+
     /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets) and `zend` */
     public function open(Fields $place): TaggedCache
     {

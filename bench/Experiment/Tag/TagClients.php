@@ -7,6 +7,7 @@ namespace Larder\Bench\Experiment\Tag;
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuMeter;
 use Larder\SharedMemory;
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
@@ -21,6 +22,8 @@ final class TagClients implements Task
 {
     /** Of so many operations one is a clean and one a write. */
     private const WINDOW = 1_001;
+    /** Operations of a cache that does nothing: what they take is the benchmark's own. */
+    private const IDLE = 20_000;
     /** Items that are looked at after the last clean. */
     private const CHECKED = 500;
 
@@ -39,10 +42,9 @@ final class TagClients implements Task
     private function measure(Fields $arguments): array
     {
         $design = Design::from($arguments->string('design'));
-        $place = Fields::ofJson($arguments->string('place'), 'place');
         $catalogue = new Catalogue($arguments->int('items'));
+        $place = self::place($design, $arguments, $catalogue);
         $clients = $arguments->int('clients');
-        $begin = hrtime(true);
         // Each fills its part, and opens the cache itself, as processes of a site do.
         Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $clients): array {
             $cache = $design->open($place);
@@ -52,10 +54,23 @@ final class TagClients implements Task
 
             return [];
         });
-        $found = ['filled' => (hrtime(true) - $begin) / 1e9];
         $operations = $arguments->int('operations');
         $nanoseconds = $arguments->int('milliseconds') * 1_000_000;
-        $answers = Forked::all($clients, static fn(int $client): array => self::work($design->open($place), $catalogue, $client, $operations, $nanoseconds));
+        $afterwards = $arguments->int('milliseconds afterwards') * 1_000_000;
+        $meter = CpuMeter::among($place->string('servers'));
+        $answers = Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $operations, $nanoseconds): array {
+            $answer = self::work($design->open($place), $catalogue, $client, $operations, $nanoseconds);
+            $loop = self::work(new Idle(), $catalogue, $client, self::IDLE, PHP_INT_MAX >> 1)['client cpu'];
+
+            return [...$answer, 'client cpu' => max(0.0, $answer['client cpu'] - $loop), 'loop cpu' => $loop];
+        });
+        [, $server] = $meter->perOperation((int) array_sum(array_column($answers, 'operations')));
+        // A process of its own, so that what follows is not forked with a connection open.
+        [$found] = Forked::all(1, static fn(): array => Cleans::compare($design, $place, $arguments->string('few'), $catalogue, $arguments->int('few items'), $arguments->int('milliseconds of reads') * 1_000_000, $afterwards));
+        $found += ['server cpu' => $server, 'bytes' => $place->int('bytes')];
+        foreach (Refill::afterHalfWasCleaned($design, $place, $catalogue, $clients, $afterwards) as $client => $answer) {
+            $answers[$client] += $answer;
+        }
         foreach ($answers as $client => $answer) {
             foreach ($answer as $what => $figure) {
                 $found["{$client} {$what}"] = $figure;
@@ -66,6 +81,14 @@ final class TagClients implements Task
         return $found;
     }
 
+    /** Where the items are kept; a pool has 1.25 times the room that they take, so that a refill must reclaim what cleans left. */
+    private static function place(Design $design, Fields $arguments, Catalogue $catalogue): Fields
+    {
+        $place = Fields::ofJson($arguments->string('place'), 'place');
+
+        return $design->isPool() ? Room::times($design, $place, $catalogue, 1.25) : $place;
+    }
+
     /** @return array<string, int|float> */
     private static function work(TaggedCache $cache, Catalogue $catalogue, int $client, int $operations, int $nanoseconds): array
     {
@@ -73,6 +96,7 @@ final class TagClients implements Task
         $counts = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
         $times = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
         $hits = 0;
+        $meter = CpuMeter::start();
         $end = hrtime(true) + $nanoseconds;
         for ($operation = 0; $operation < $operations && hrtime(true) < $end; $operation++) {
             // The first window begins with a clean and a write, so that a design too slow for a window is measured, too.
@@ -97,7 +121,8 @@ final class TagClients implements Task
                 }
             }
         }
-        $figures = ['hits' => $hits, 'operations' => $operation];
+        [$cpu] = $meter->perOperation($operation);
+        $figures = ['hits' => $hits, 'operations' => $operation, 'client cpu' => $cpu];
         foreach ($counts as $kind => $count) {
             $figures[$kind] = $count;
             $figures["{$kind} time"] = $times[$kind];

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Promise;
 use Larder\Bench\Report\Promises;
@@ -57,6 +58,19 @@ final class PromisesTest extends TestCase
         $found = array_filter(self::promises($fixture), static fn(Promise $promise): bool => $promise->title === 'get of the 100 KB array of options against ArrayObject::offsetGet');
 
         self::assertEqualsWithDelta(20 / 21, reset($found) === false ? null : reset($found)->found?->estimate, 1e-9);
+    }
+
+    public function testACleanAmongManyItemsIsJudgedByTheSameDesignAmongFew(): void
+    {
+        $fixture = new RunFixture();
+        foreach (['5,000' => 30.0, '200' => 25.0] as $items => $time) {
+            $fixture->add('tags', ['items in the store' => (string) $items], Tags::CLEAN, Direction::LowerIsBetter, 'cache-sqlite', $time);
+        }
+        $promises = array_values(array_filter(self::promises($fixture), static fn(Promise $promise): bool => $promise->state !== PromiseState::NotMeasured));
+
+        self::assertSame(['cleaning a tag among 5,000 items, cache-sqlite'], array_column($promises, 'title'));
+        self::assertEqualsWithDelta(1.2, $promises[0]->found?->estimate, 1e-9);
+        self::assertSame(PromiseState::Met, $promises[0]->state);
     }
 
     /** @param float $spread how far the blocks lie apart */

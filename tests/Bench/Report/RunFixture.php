@@ -123,6 +123,11 @@ final class RunFixture
         foreach (['1' => 60.0, '1,000,000' => $ours < 1 ? 60.0 : 60_000.0] as $items => $time) {
             $this->add('tags', ['tagged items' => (string) $items], Tags::INVALIDATE, Direction::LowerIsBetter, 'shared-memory', $time);
         }
+        foreach (['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'cache-redis', 'cache-memcached'] as $design) {
+            foreach (['200,000' => $ours < 1 ? 350.0 : 35_000.0, '200' => 330.0] as $items => $time) {
+                $this->add('tags', ['items in the store' => (string) $items], Tags::CLEAN, Direction::LowerIsBetter, $design, $time);
+            }
+        }
         $designs = ['tag-files' => [50_000.0, 500.0, 0.4], 'tag-sets' => [20_000.0, 3_000.0, 400.0], 'memcached-tag-sets' => [30_000.0, 2_000.0, 90.0]];
         foreach (['shared-memory' => $ours < 1 ? [3e6, 9e5, 5e6] : [100.0, 100.0, 0.1], ...$designs] as $design => $rates) {
             foreach (['reads', 'writes', 'cleans by tag'] as $index => $metric) {

@@ -5,7 +5,11 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\ChildProcess;
+use Larder\Bench\Experiment\Companion;
 use Larder\Bench\Experiment\Tag\Catalogue;
+use Larder\Bench\Experiment\Tag\Design;
+use Larder\Bench\Experiment\Tag\FewItems;
+use Larder\Bench\Experiment\Tag\Room;
 use Larder\Bench\Experiment\Tag\SharedMemoryTags;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagFiles;
@@ -13,6 +17,7 @@ use Larder\Bench\Experiment\Tag\TaggedCache;
 use Larder\Bench\Experiment\Tag\TagSets;
 use Larder\Bench\Experiment\Tag\TwoLevels;
 use Larder\Bench\Experiment\Tag\ZendTags;
+use Larder\Bench\Report\Fields;
 use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Subject\FileSystem;
@@ -81,16 +86,50 @@ final class DesignsTest extends RealServers
         self::assertSame([null, null], array_map($cache->load(...), ['one', 'two']));
     }
 
-    public function testReadsOfWhatWasCleanedAreNotCountedAsHits(): void
+    public function testWhatWasCleanedIsNotCountedAsAHitAndIsStoredAgain(): void
     {
-        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => ''];
+        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'servers' => ''];
         $found = ChildProcess::run('tags', TagClients::class, [
-            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'place' => json_encode($place, JSON_THROW_ON_ERROR),
+            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
         ]);
 
         // Each client cleans twenty of the 2,000 tags; an item has seven of them.
         self::assertGreaterThan(0, $found->int('0 hits'));
         self::assertLessThan($found->int('0 reads'), $found->int('0 hits'));
+        // Then another 208 tags are cleaned, one after the other.
+        foreach (['many 0', 'few 0', 'many 15', 'few 15'] as $block) {
+            self::assertGreaterThan(0.0, $found->float($block));
+            self::assertSame(0.0, $found->float("server cpu of {$block}"), 'shared memory has no server');
+        }
+        $missing = $found->int('0 refills') + $found->int('1 refills');
+        self::assertGreaterThan(40, $missing);
+        self::assertLessThan(90, $missing, 'An item with other tags is still there.');
+        self::assertSame([], glob('/dev/shm/larder-*/' . basename($this->directory) . '-*'), 'No pool is left beside the one that the test removes.');
+    }
+
+    public function testAPoolHasRoomForOneAndAQuarterTimesItsItems(): void
+    {
+        $place = Fields::ofJson(json_encode(['directory' => '', 'pool' => basename($this->directory), 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
+        $catalogue = new Catalogue(40_000);
+        $room = Room::times(Design::SharedMemory, $place, $catalogue, 1.25);
+        $pool = SharedMemory::open($room->string('pool'), $room->int('bytes'));
+        for ($number = 0; $number < $catalogue->items; $number++) {
+            $pool->set($catalogue->id($number), $catalogue->value($number), null, $catalogue->tags($number));
+        }
+        $statistics = $pool->statistics();
+
+        self::assertSame($catalogue->items, $statistics['items']);
+        self::assertEqualsWithDelta(1.25, $statistics['capacity'] / $statistics['bytes'], 0.05);
+    }
+
+    public function testWhatWentWrongWithTheFewItemsIsSaid(): void
+    {
+        $few = Companion::start(FewItems::class, ['design' => 'tag-sets', 'place' => '{"directory":"","pool":"none","redis":"/nowhere","memcached":"","servers":""}', 'items' => 1], []);
+
+        $this->expectException(\RuntimeException::class);
+        $this->expectExceptionMessage('RedisException');
+        $few->ask(['tags' => ['red']]);
     }
 
     public function testTheItemsOfACatalogueAreAlwaysTheSame(): void

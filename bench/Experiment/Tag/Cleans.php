@@ -1,0 +1,112 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Tag;
+
+use Larder\Bench\Experiment\Companion;
+use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuMeter;
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+
+/**
+ * What cleaning a tag takes where there are many items, and where there are few, side by side.
+ *
+ * The few are kept by a process of their own, because APCu's memory is one for all that a process opens. Both clean
+ * the same tags, each tag once, in blocks that take turns.
+ */
+final class Cleans
+{
+    /** So many times TAGS of the 2,000 tags kill half of the items. */
+    public const BLOCKS = 16;
+    private const TAGS = 13;
+    private const NOBODYS = 'nobody has it';
+
+    /**
+     * @param string $few where the few are kept, as JSON
+     * @param int $warm ns for which items are read before
+     * @param int $nanoseconds after which no block is begun: there are designs that need seconds for a clean
+     * @return array<string, int|float> `many 0`, `few 0`, …: ns of a clean; `client cpu of many 0` and so on
+     */
+    public static function compare(Design $design, Fields $place, string $few, Catalogue $catalogue, int $items, int $warm, int $nanoseconds): array
+    {
+        $cache = $design->open($place);
+        $beside = Companion::start(FewItems::class, ['design' => $design->value, 'place' => $few, 'items' => $items, 'warm' => $warm], FewItems::settings());
+        self::warm($cache, $catalogue, $warm);
+        // It answers when it has its items, and has read as long.
+        $beside->ask(['tags' => [self::NOBODYS]]);
+        $found = [];
+        $end = hrtime(true) + $nanoseconds;
+        for ($block = 0; $block < self::BLOCKS && hrtime(true) < $end; $block++) {
+            $tags = self::tags($catalogue, $block);
+            $taken = [];
+            foreach ($block % 2 === 0 ? ['many', 'few'] : ['few', 'many'] as $which) {
+                $taken[$which] = $which === 'many' ? self::time($cache, $tags, $place, $end) : self::answered($beside->ask(['tags' => $tags])->numbers('took'));
+            }
+            foreach ($taken as $which => [$time, $client, $server]) {
+                [$found["{$which} {$block}"], $found["client cpu of {$which} {$block}"], $found["server cpu of {$which} {$block}"]] = [$time, $client, $server];
+            }
+        }
+
+        return $found;
+    }
+
+    /**
+     * Reads items at random, as a process does between two cleans: one that has just begun would be charged for the
+     * pages that it touches for the first time, of which many items have more.
+     */
+    public static function warm(TaggedCache $cache, Catalogue $catalogue, int $nanoseconds): void
+    {
+        $random = new Randomizer(new Xoshiro256StarStar(3));
+        $end = hrtime(true) + $nanoseconds;
+        while (hrtime(true) < $end) {
+            $cache->load($catalogue->id($random->getInt(0, $catalogue->items - 1)));
+        }
+    }
+
+    /**
+     * @param list<float> $took
+     * @return array{float, float, float}
+     */
+    private static function answered(array $took): array
+    {
+        return [$took[0] ?? NAN, $took[1] ?? NAN, $took[2] ?? NAN];
+    }
+
+    /** @return non-empty-list<string> that no other block has */
+    public static function tags(Catalogue $catalogue, int $block): array
+    {
+        return array_map($catalogue->tag(...), range($block * self::TAGS, ($block + 1) * self::TAGS - 1));
+    }
+
+    /** @return non-empty-list<string> */
+    public static function allTags(Catalogue $catalogue): array
+    {
+        return array_map($catalogue->tag(...), range(0, self::BLOCKS * self::TAGS - 1));
+    }
+
+    /**
+     * @param non-empty-list<string> $tags
+     * @param int $end by hrtime; after it no further tag is cleaned
+     * @return array{float, float, float} ns of a clean: on the clock, of this process's and of the servers' processor
+     */
+    public static function time(TaggedCache $cache, array $tags, Fields $place, int $end = PHP_INT_MAX): array
+    {
+        // Whatever is done for the first time after something else is done with a tag that nobody has.
+        $cache->clean([self::NOBODYS]);
+        $meter = CpuMeter::among($place->string('servers'));
+        $begin = hrtime(true);
+        $cleaned = 0;
+        foreach ($tags as $tag) {
+            $cache->clean([$tag]);
+            $cleaned++;
+            if (hrtime(true) >= $end) {
+                break;
+            }
+        }
+        $time = round((hrtime(true) - $begin) / $cleaned, 1);
+
+        return [$time, ...$meter->perOperation($cleaned)];
+    }
+}

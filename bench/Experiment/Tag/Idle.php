@@ -1,0 +1,18 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Tag;
+
+/** A cache that does nothing and has nothing: what is left is the loop that it is used in. */
+final readonly class Idle implements TaggedCache
+{
+    public function load(string $id): ?string
+    {
+        return null;
+    }
+
+    public function save(string $id, string $value, array $tags, int $lifetime): void {}
+
+    public function clean(array $tags): void {}
+}

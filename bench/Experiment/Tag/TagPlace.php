@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment\Tag;
+
+use Larder\Bench\Experiment\Laboratory;
+use Larder\Bench\Experiment\Raw\RawStores;
+use Larder\Bench\Server\Server;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Subject\FileSystem;
+
+/** Where a design keeps its items: a directory, a name for a pool, and servers of its own, until it is closed. */
+final readonly class TagPlace
+{
+    /** @param array<string, Server> $servers by what the design calls them */
+    private function __construct(private string $directory, private int $megabytes, private array $servers, private ?string $zend) {}
+
+    /** @throws ServerFailed */
+    public static function make(Design $design, Laboratory $laboratory, int $megabytes): self
+    {
+        $servers = [];
+        foreach (array_intersect($design->needs(), ['redis', 'memcached']) as $need) {
+            try {
+                $server = RawStores::server($need === 'redis' ? RawStores::flavour()->value : RawStores::MEMCACHED, $laboratory, $megabytes);
+            } catch (ServerFailed $failure) {
+                array_map(static fn(Server $started) => $started->stop(), $servers);
+
+                throw $failure;
+            }
+            if ($server !== null) {
+                $servers[$need] = $server;
+            }
+        }
+        $directory = FileSystem::onDisk() . '/larder-bench-' . bin2hex(random_bytes(6));
+        mkdir($directory, 0o700);
+
+        return new self($directory, $megabytes, $servers, $laboratory->zend);
+    }
+
+    /** What `Design::open()` takes, and the processes of the servers. */
+    public function toJson(): string
+    {
+        $socket = fn(string $need): string => (string) (($this->servers[$need] ?? null)?->endpoint()['socket'] ?? '');
+
+        return json_encode([
+            'directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => $this->megabytes << 20, 'redis' => $socket('redis'),
+            'memcached' => $socket('memcached'), 'zend' => (string) $this->zend,
+            'servers' => implode(' ', array_merge(...array_values(array_map(static fn(Server $server): array => $server->processIds(), $this->servers)))),
+        ], JSON_THROW_ON_ERROR);
+    }
+
+    public function close(): void
+    {
+        array_map(static fn(Server $server) => $server->stop(), $this->servers);
+        FileSystem::remove($this->directory);
+    }
+}
