@@ -193,6 +193,7 @@ static own_event *event_at(larder_memory *memory, const void *cell, uint64_t tic
 }
 _Static_assert(LARDER_OWN_MAX == 1024, "the highest ten bits choose an event's place");
 
+/* model/token.pml: tick() */
 uint64_t larder_own_tick(larder_pool *pool)
 {
     larder_memory *memory = pool->memory;
@@ -205,6 +206,7 @@ uint64_t larder_own_tick(larder_pool *pool)
     return tick;
 }
 
+/* model/token.pml: own_are_all */
 bool larder_own_are_all(const larder_pool *pool, uint64_t token)
 {
     const larder_memory *memory = pool->memory;

@@ -37,6 +37,7 @@
 #ifndef TIMES
 #define TIMES 1 /* how often, if it is TAG */
 #endif
+/* FORGETS: it remembers none of that, and only knows how many of the ticks were its own. */
 #ifndef CELLS
 #define CELLS 1 /* of a tag, whose stamp is the lowest */
 #endif
@@ -59,6 +60,8 @@ byte word[2];
 byte clock = 1, guard = 0, deletion = 0;
 byte tag[TAGS * CELLS];
 byte invalidations = 1;
+byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
+#define FIRST 1 /* its process */
 byte stamp[STORERS], looked[STORERS];
 bit raised[STORERS]; /* its stamp is that of an event of its own request's */
 
@@ -95,10 +98,30 @@ inline invoke(me, kills)
     kills = begun & ~bit_of(me)
 }
 
+/* The first storer counts its own ticks, anew wherever somebody else has ticked in between. */
 inline tick(now)
 {
-    d_step { clock++; now = clock }
+    d_step {
+        clock++;
+        now = clock;
+        if
+        :: _pid == FIRST ->
+           if
+           :: now != counted_from + counted + 1 -> counted_from = now - 1; counted = 0
+           :: else
+           fi;
+           counted++
+        :: else
+        fi
+    }
 }
+
+/* Were all ticks since the token one's own? */
+#ifdef BREAK_COUNTED_AFTER_TOKEN
+#define own_are_all(token) (_pid == FIRST && counted_from + counted == clock)
+#else
+#define own_are_all(token) (_pid == FIRST && (token) >= counted_from && counted_from + counted == clock)
+#endif
 
 /* Ticks and raises a cell, strictly forward. `own` and `before`: to see through one's own event later. */
 inline own_move(cell, now, own, before)
@@ -181,8 +204,12 @@ inline look(t, lowest, c)
     od
 }
 
-/* The last event at a cell that was not one's own. */
+/* The last event at a cell that was not one's own, as far as one remembers. */
+#ifdef FORGETS
+#define see_through(now, own, before) (now)
+#else
 #define see_through(now, own, before) ((own != 0 && now == own) -> before : now)
+#endif
 #define EVENTS (2 * TIMES * CELLS)
 
 /* Not in its place: a delete or a write that has ticked before it, but not moved the guard yet, would leave it there. */
@@ -250,13 +277,13 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
        invoke(me, kills);
        own_move(guard, mine, own_guard, before_guard);
        if
-       :: before_guard > token -> goto over /* refused: erased, see the deleter */
+       :: before_guard > token && !own_are_all(token) -> goto over /* refused: erased, see the deleter */
        :: else
        fi
     :: verb == FILL ->
        now = guard;
        if
-       :: see_through(now, own_guard, before_guard) > token -> goto over
+       :: see_through(now, own_guard, before_guard) > token && !own_are_all(token) -> goto over
        :: else
        fi
     fi;
@@ -264,6 +291,9 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     :: verb != WRITE ->
        stamp[me] = token;
 #ifndef BREAK_TAGS_NOT_JUDGED
+#ifdef BREAK_ASKED_BEFORE_CELLS
+       done = own_are_all(token);
+#endif
        d_step { c = 0; its = NOWHERE; foreign = NOWHERE };
        do
        :: c < CELLS ->
@@ -291,14 +321,19 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
           }
        :: else -> break
        od;
-       if
-       :: foreign > token -> goto over
+       look(1, now, c);
+       skip;
+       d_step {
+           if :: now > foreign -> foreign = now :: else fi;
+           if :: now > its -> its = now :: else fi
+       };
+       if /* only now: who was alone before may not have been when the cells were read */
+#ifdef BREAK_ASKED_BEFORE_CELLS
+       :: foreign > token && !done -> goto over
+#else
+       :: foreign > token && !own_are_all(token) -> goto over
+#endif
        :: else -> d_step { if :: its > token -> stamp[me] = its; raised[me] = 1 :: else fi } /* one's own does not kill it */
-       fi;
-       look(1, its, c);
-       if
-       :: its > token -> goto over
-       :: else
        fi;
 #endif
        skip
@@ -378,7 +413,7 @@ again:
     :: verb != WRITE ->
 #endif
        now = guard;
-       overtaken = (see_through(now, own_guard, before_guard) > token)
+       overtaken = (see_through(now, own_guard, before_guard) > token && !own_are_all(token))
     :: else
     fi;
 #endif
@@ -419,6 +454,7 @@ over:
         :: else
         fi;
         own = 0; seen = 0; its = 0; now = 0; mine = 0; tries = 0; token = 0; alone = 0; patient = 0; done = 0;
+        if :: _pid == FIRST -> counted_from = 0; counted = 0 :: else fi;
         own_guard = 0; before_guard = 0; forget_events(); kills = 0; ok = 0; overtaken = 0;
         assert_rule()
     }
