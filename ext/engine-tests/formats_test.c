@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #include "engine/directory.h"
+#include "engine/formats.h"
 #include "engine/snapshot.h"
 
 #include <fcntl.h>
@@ -122,6 +123,7 @@ TEST(held,
         larder_pool_leave(pool);
         CHECK(is_there(path_of(OTHER)));
     }
+    EQUAL(fault_count(LARDER_AT_TAKE_AWAY), 0); /* nor is it gone for a moment, in which its users would make another */
     end_other(g, other);
     clock_ms += 61000;
     REQUIRE(larder_pool_enter(pool));
@@ -263,6 +265,8 @@ TEST(saved_and_gone, "what was saved while there was another format is not loade
     EQUAL(larder_pool_save(&config, &saved, &error), 1);
     end_other(g, other); /* having deleted "k" in its own */
     clock_ms += 61000;
+    larder_formats_look_again(pool); /* as if it had been saved a moment ago, when its user had looked */
+    CHECK(is_there(path_of(OTHER)));
     REQUIRE(larder_pool_enter(pool));
     CHECK(!holds_text(pool, "k", "v"));
     larder_pool_close(pool);
