@@ -73,6 +73,7 @@ final class Dsn
      * @param non-empty-list<string>                     $paths   decoded: what $path is when commas divide it
      * @param array<string, string>                      $options decoded, by name
      * @param ?self                                      $far     what this one is the near store of
+     * @param list<string>                               $readBefore options that whoever opens it has read
      */
     private function __construct(
         public readonly string $scheme,
@@ -86,6 +87,7 @@ final class Dsn
         private readonly array $paths,
         private readonly array $options,
         public readonly ?self $far = null,
+        private readonly array $readBefore = [],
     ) {}
 
     /** @throws InvalidDsn */
@@ -152,10 +154,10 @@ final class Dsn
         };
     }
 
-    /** Without some of the options. */
+    /** Without some of the options, which are known ones all the same. */
     public function without(string ...$options): self
     {
-        return $this->with($this->path, array_diff_key($this->options, array_flip($options)), $this->far);
+        return $this->with($this->path, array_diff_key($this->options, array_flip($options)), $this->far, array_values($options));
     }
 
     /** With another path. */
@@ -171,9 +173,10 @@ final class Dsn
      */
     public function allow(string ...$known): void
     {
-        foreach (array_keys($this->options) as $option) {
+        // PHP has made an int of a name like "7".
+        foreach (array_map(strval(...), array_keys($this->options)) as $option) {
             if (!\in_array($option, $known, true)) {
-                throw InvalidDsn::unknownOption($option, $this->scheme, array_values($known));
+                throw InvalidDsn::unknownOption($option, $this->scheme, [...array_values($known), ...$this->readBefore]);
             }
         }
     }
@@ -282,10 +285,15 @@ final class Dsn
         return $this->with($this->path, $this->options, $far);
     }
 
-    /** @param array<string, string> $options */
-    private function with(string $path, array $options, ?self $far): self
+    /**
+     * @param array<string, string> $options
+     * @param list<string>          $readBefore
+     */
+    private function with(string $path, array $options, ?self $far, array $readBefore = []): self
     {
-        return new self($this->scheme, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : [$path], $options, $far);
+        $readBefore = [...$this->readBefore, ...$readBefore];
+
+        return new self($this->scheme, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : [$path], $options, $far, $readBefore);
     }
 
     /**

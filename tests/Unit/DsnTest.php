@@ -118,7 +118,6 @@ final class DsnTest extends TestCase
         yield 'an unknown scheme' => ['foo:', 'The DSN scheme "foo" is unknown'];
         yield 'a misspelt scheme' => ['memcache://localhost', 'did you mean "memcached"?'];
         yield 'another misspelt scheme' => ['sqlite3:/x.db', 'did you mean "sqlite"?'];
-        yield 'an unknown option' => ['array:?foo=1', 'The option "foo" of the "array" DSN is unknown'];
         yield 'a misspelt option' => ['redis://localhost?read-timeout=1', 'did you mean "read_timeout"?'];
         yield 'an option of another store' => ['apcu:?size=1M', 'did you mean "prefix"?'];
         yield 'an option without a value' => ['array:?items', 'name=value'];
@@ -127,7 +126,7 @@ final class DsnTest extends TestCase
         yield 'nothing behind a near store' => ['apcu: >', 'has no scheme'];
         yield 'nothing in front of a far store' => [' > sqlite:/tmp/x.db', 'has no scheme'];
         yield 'a mistake behind a near store' => ['apcu: > foo:', 'The DSN scheme "foo" is unknown'];
-        yield 'an option of a near store that is none' => ['array:?graze=5 > sqlite:/tmp/x.db', 'The option "graze"'];
+        yield 'an option of a near store that is none' => ['array:?graze=5 > sqlite:/tmp/x.db', 'did you mean "grace"?'];
         yield 'a grace below zero' => ['array:?grace=-1 > sqlite:/tmp/x.db', 'must be 0 seconds or more'];
         yield 'two shared stores in front of a third' => ['apcu: > shm: > sqlite:/tmp/x.db', 'choose one of: ArrayStore'];
         yield 'no server' => ['redis:', 'names no server; write it as "redis://host:port"'];
@@ -181,6 +180,45 @@ final class DsnTest extends TestCase
             self::assertStringContainsString($message, $mistake->getMessage());
             self::assertStringEndsWith('.', $mistake->getMessage());
         }
+    }
+
+    /** @return iterable<string, array{string, string}> a DSN with options, and what follows it */
+    public static function schemes(): iterable
+    {
+        $directory = sys_get_temp_dir();
+        foreach ([
+            'shm:?', 'array:?', 'apcu:?', "sqlite:{$directory}/never-made.db?", "file:{$directory}/never-made?", "php:{$directory}/never-made?",
+            'redis://localhost?', 'rediss://localhost?', 'redis+unix:/run/nobody.sock?', 'redis+sentinel://one?service=shop&', 'rediss+sentinel://one?service=shop&',
+            'redis+cluster://one?', 'rediss+cluster://one?', 'memcached://localhost?', 'memcached+unix:/run/nobody.sock?',
+        ] as $dsn) {
+            yield $dsn => [$dsn, ''];
+        }
+        foreach (['array:?', 'apcu:?', 'shm:?'] as $near) {
+            yield "{$near} in front" => [$near, " > sqlite:{$directory}/never-made.db"];
+            yield "behind {$near}" => [rtrim($near, '?') . " > sqlite:{$directory}/never-made.db?", ''];
+        }
+    }
+
+    #[DataProvider('schemes')]
+    public function testAnUnknownOptionNamesTheNearestKnownOne(string $dsn, string $rest): void
+    {
+        $said = static function (string $option) use ($dsn, $rest): string {
+            try {
+                Dsn::parse("{$dsn}{$option}=1{$rest}")->open();
+            } catch (InvalidDsn $mistake) {
+                return $mistake->getMessage();
+            }
+            self::fail("The option {$option} was taken.");
+        };
+        self::assertSame(1, preg_match('/^The option "nonsense" of the ".+" DSN is unknown; did you mean ".+"\? Known: (.+)\.$/D', $said('nonsense'), $match));
+        $known = explode(', ', $match[1] ?? '');
+        foreach ($known as $option) {
+            foreach (["{$option}x", strtoupper($option)] as $misspelt) {
+                self::assertStringContainsString("The option \"{$misspelt}\" of the ", $said($misspelt));
+                self::assertStringContainsString("did you mean \"{$option}\"?", $said($misspelt));
+            }
+        }
+        self::assertStringContainsString('The option "7" of the', $said('7'), 'PHP makes such a name an int.');
     }
 
     public function testASizeThatIsNoneIsRefused(): void
