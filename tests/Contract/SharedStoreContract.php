@@ -179,6 +179,28 @@ abstract class SharedStoreContract extends StoreContract
         }
     }
 
+    public function testALeaseIsWonByExactlyOneProcess(): void
+    {
+        $won = $this->inProcesses(function (Store $store, int $process): array {
+            $won = [];
+            for ($i = 0; $i < 20; $i++) {
+                if ($this->leases()->acquire("round {$i}", "process {$process}", 1_000.0)) {
+                    $won[] = $i;
+                }
+            }
+
+            return $won;
+        });
+        $rounds = array_merge(...$won);
+        sort($rounds);
+        self::assertSame(range(0, 19), $rounds);
+        foreach ($won as $process => $its) {
+            foreach ($its as $i) {
+                self::assertTrue($this->leases()->release("round {$i}", "process {$process}"), 'Whoever has it owns it.');
+            }
+        }
+    }
+
     public function testATouchNeverBringsBackAnOlderValue(): void
     {
         $this->store()->save([new Item('key', [0], 100)]);

@@ -9,6 +9,8 @@ use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
 use Larder\SaveMode;
 
 /**
@@ -335,12 +337,39 @@ abstract class StoreContract extends InputContract
         self::assertNotContains('7', [...$store->keys()]);
     }
 
+    public function testALeaseIsItsOwnersUntilItIsReleasedAndNoItem(): void
+    {
+        $leases = $this->leases();
+        foreach (['name', "\0\xff of any bytes", str_repeat('n', 2_000)] as $name) {
+            self::assertTrue($leases->acquire($name, 'one', 60.0));
+            self::assertFalse($leases->acquire($name, 'one', 60.0), 'not even its owner takes it twice');
+            self::assertFalse($leases->acquire($name, 'two', 60.0));
+            self::assertFalse($leases->refresh($name, 'two', 60.0));
+            self::assertFalse($leases->release($name, 'two'));
+            self::assertTrue($leases->refresh($name, 'one', 60.0));
+            self::assertFalse($this->has($name));
+            self::assertTrue($leases->release($name, 'one'));
+            self::assertFalse($leases->refresh($name, 'one', 60.0));
+            self::assertFalse($leases->release($name, 'one'));
+            self::assertTrue($leases->acquire($name, 'two', 60.0));
+            self::assertTrue($leases->release($name, 'two'));
+        }
+    }
+
     public function testStatisticsCountWhatTheyCan(): void
     {
         $this->store()->save([new Item('a', 1), new Item('b', 2)]);
         $statistics = $this->store()->statistics();
         self::assertTrue($statistics->items === null || $statistics->items >= 2);
         self::assertTrue($statistics->bytes === null || $statistics->bytes > 0);
+    }
+
+    /** Those of the store, or those that any store can have. */
+    protected function leases(): Leases
+    {
+        $store = $this->store();
+
+        return $store instanceof Leases ? $store : new AddedLeases($store);
     }
 
     /**
