@@ -40,7 +40,8 @@ final class FullDiskTest extends TestCase
     public static function stores(): iterable
     {
         yield 'SQLite' => ['sqlite:DIRECTORY/cache.db'];
-        yield 'a tier' => ['array: > sqlite:DIRECTORY/cache.db'];
+        yield 'two tiers' => ['array: > sqlite:DIRECTORY/cache.db'];
+        yield 'three tiers' => ['array: > apcu:?prefix=full-disk > sqlite:DIRECTORY/cache.db'];
         yield 'files' => ['file:DIRECTORY/cache'];
         yield 'files within bounds' => ['file:DIRECTORY/cache?size=8M'];
         yield 'PHP files' => ['php:DIRECTORY/cache'];

@@ -31,6 +31,23 @@ final class LocalFailureTest extends TestCase
         yield 'SQLite' => ['sqlite:DIRECTORY/cache.db'];
         yield 'files' => ['file:DIRECTORY/cache'];
         yield 'PHP files' => ['php:DIRECTORY/cache'];
+        yield 'two tiers' => ['array: > sqlite:DIRECTORY/cache.db'];
+        yield 'three tiers' => ['array: > apcu:?prefix=NAME > sqlite:DIRECTORY/cache.db'];
+    }
+
+    /** @return iterable<string, array{string}> those in a database */
+    public static function databases(): iterable
+    {
+        foreach (self::stores() as $name => [$dsn]) {
+            if (str_contains($dsn, 'sqlite')) {
+                yield $name => [$dsn];
+            }
+        }
+    }
+
+    private static function dsn(string $dsn, string $directory): string
+    {
+        return str_replace(['DIRECTORY', 'NAME'], [$directory, 'test-' . hash('xxh3', $directory)], $dsn);
     }
 
     #[DataProvider('stores')]
@@ -39,7 +56,7 @@ final class LocalFailureTest extends TestCase
         $scratch = new Scratch();
         $report = $this->asNobody($scratch, static function (string $directory) use ($dsn): array {
             $logger = new MemoryLogger();
-            $cache = Cache::open(str_replace('DIRECTORY', $directory, $dsn), logger: $logger);
+            $cache = Cache::open(self::dsn($dsn, $directory), logger: $logger);
 
             return [$cache->set('key', 1), $cache->get('key', 'default'), $cache->increment('n'), $cache->has('key'), \count($logger->lines) > 0];
         }, 0o555);
@@ -51,7 +68,7 @@ final class LocalFailureTest extends TestCase
     {
         $scratch = new Scratch();
         $report = $this->asNobody($scratch, static function (string $directory) use ($dsn): array {
-            $cache = Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            $cache = Cache::open(self::dsn($dsn, $directory));
             $before = $cache->set('key', 1);
             chmod($directory, 0o700);
 
@@ -60,21 +77,28 @@ final class LocalFailureTest extends TestCase
         self::assertSame([false, true, 2, false], $report);
     }
 
-    /** @return iterable<string, array{string}> */
+    /** @return iterable<string, array{string, string}> */
     public static function damages(): iterable
     {
-        yield 'text' => ["This is somebody's precious text.\n"];
-        yield 'noise' => [random_bytes(10_000)];
-        yield 'the head of a database' => ["SQLite format 3\0" . str_repeat("\xff", 5_000)];
+        $damages = [
+            'text' => "This is somebody's precious text.\n",
+            'noise' => random_bytes(10_000),
+            'the head of a database' => "SQLite format 3\0" . str_repeat("\xff", 5_000),
+        ];
+        foreach (self::databases() as $name => [$dsn]) {
+            foreach ($damages as $what => $bytes) {
+                yield "{$name}, {$what}" => [$dsn, $bytes];
+            }
+        }
     }
 
     #[DataProvider('damages')]
-    public function testAFileThatIsNoDatabaseIsAMissAndIsNotTouched(string $bytes): void
+    public function testAFileThatIsNoDatabaseIsAMissAndIsNotTouched(string $dsn, string $bytes): void
     {
         $scratch = new Scratch();
         file_put_contents("{$scratch->path}/cache.db", $bytes);
         $logger = new MemoryLogger();
-        $cache = Cache::open("sqlite:{$scratch->path}/cache.db", logger: $logger);
+        $cache = Cache::open(self::dsn($dsn, $scratch->path), logger: $logger);
         self::assertSame('default', $cache->get('key', 'default'));
         self::assertFalse($cache->set('key', 1));
         self::assertCount(2, $logger->lines);
@@ -84,10 +108,12 @@ final class LocalFailureTest extends TestCase
         self::assertSame(1, $cache->get('key'));
     }
 
-    public function testADatabaseThatIsDamagedUnderUseIsNeverAnError(): void
+    #[DataProvider('databases')]
+    public function testADatabaseThatIsDamagedUnderUseIsNeverAnError(string $dsn): void
     {
         $scratch = new Scratch();
-        $cache = Cache::open("sqlite:{$scratch->path}/cache.db");
+        $dsn = self::dsn($dsn, $scratch->path);
+        $cache = Cache::open($dsn);
         for ($i = 0; $i < 500; $i++) {
             $cache->set("key {$i}", str_repeat('x', 500));
         }
@@ -96,7 +122,7 @@ final class LocalFailureTest extends TestCase
         fseek($file, 4_096);
         fwrite($file, random_bytes(100_000));
         fclose($file);
-        $cache = Cache::open("sqlite:{$scratch->path}/cache.db");
+        $cache = Cache::open($dsn);
         $answers = [];
         for ($i = 0; $i < 500; $i += 10) {
             $answers[get_debug_type($cache->get("key {$i}"))] = true;
@@ -106,7 +132,8 @@ final class LocalFailureTest extends TestCase
         self::assertSame([], array_diff(array_keys($answers), ['null', 'string', 'int']));
     }
 
-    public function testADatabaseThatSomebodyHasLockedIsReadAndRefusesWrites(): void
+    #[DataProvider('databases')]
+    public function testADatabaseThatSomebodyHasLockedIsReadAndRefusesWrites(string $dsn): void
     {
         $scratch = new Scratch();
         $path = "{$scratch->path}/cache.db";
@@ -122,7 +149,7 @@ final class LocalFailureTest extends TestCase
             posix_kill((int) getmypid(), \SIGKILL);
         }
         // Opened after the fork: SQLite's connections do not survive one.
-        $cache = Cache::open("sqlite:{$path}?timeout=0.1");
+        $cache = Cache::open(self::dsn($dsn, $scratch->path) . '?timeout=0.1');
         $cache->set('key', 'value');
         fwrite($ends[0], '!');
         self::assertSame('locked', fread($ends[0], 6));

@@ -19,6 +19,7 @@ final class Place
         'files' => 'file:DIRECTORY/cache',
         'PHP files' => 'php:DIRECTORY/cache',
         'APCu in front of SQLite' => 'apcu:?prefix=NAME > sqlite:DIRECTORY/cache.db?timeout=30',
+        'three tiers' => 'array: > apcu:?prefix=NAME > sqlite:DIRECTORY/cache.db?timeout=30',
         'an array in front of SQLite' => 'array: > sqlite:DIRECTORY/cache.db?timeout=30',
         'phpredis' => 'redis+unix:SOCKET?client=phpredis&read_timeout=10&timeout=10',
         'Predis' => 'redis+unix:SOCKET?client=predis&read_timeout=10&timeout=10',
@@ -82,8 +83,8 @@ final class Place
     public static function kinds(): iterable
     {
         foreach (array_keys(self::KINDS) as $kind) {
-            // For remembering, the two kinds of pools are alike, and so are those of tiers.
-            if (!\in_array($kind, ['shared memory that does not evict', 'an array in front of SQLite'], true)) {
+            // For remembering, the two kinds of pools are alike, and three tiers have two in them.
+            if (!\in_array($kind, ['shared memory that does not evict', 'an array in front of SQLite', 'APCu in front of SQLite'], true)) {
                 yield $kind => [$kind];
             }
         }
@@ -92,7 +93,7 @@ final class Place
     /** @return iterable<string, array{string}> those that keep locks and sessions */
     public static function retaining(): iterable
     {
-        foreach (['shared memory that does not evict', 'SQLite', 'an array in front of SQLite', 'files', 'phpredis', 'Predis'] as $kind) {
+        foreach (['shared memory that does not evict', 'SQLite', 'three tiers', 'files', 'PHP files', 'phpredis', 'Predis'] as $kind) {
             yield $kind => [$kind];
         }
     }

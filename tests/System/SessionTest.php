@@ -101,7 +101,8 @@ final class SessionTest extends TestCase
         $store->touch(['session:shared'], 950);
         $before = $expiry();
         self::assertSame(['n' => 1], $this->page($place, ['lifetime' => 1_000])['session']);
-        self::assertSame($before, $expiry(), 'A tenth of its time is not over.');
+        // A near store counts by a clock whose seconds begin at other moments.
+        self::assertEqualsWithDelta($before, $expiry(), 1, 'A tenth of its time is not over.');
         $store->touch(['session:shared'], 850);
         self::assertSame(['n' => 1], $this->page($place, ['lifetime' => 1_000])['session']);
         self::assertGreaterThanOrEqual(time() + 990, $expiry());
