@@ -9,10 +9,15 @@ use Larder\Dsn;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\Redis\ClusterConnection;
+use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\PredisConnection;
 use Larder\Store\Redis\SentinelConnection;
+use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
+use Larder\Store\RedisStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -52,6 +57,76 @@ final class RedisPlacesTest extends TestCase
     {
         yield 'phpredis' => ['phpredis'];
         yield 'Predis' => ['predis'];
+    }
+
+    /** The one case of a second round: the read before could be plain, and somebody has invalidated a tag since. */
+    #[DataProvider('clients')]
+    public function testAReadInAClusterIsOneRoundTripToEachMasterAndASecondOnceAfterAnInvalidation(string $client): void
+    {
+        $cluster = self::$cluster ??= new RedisCluster();
+        $proxies = array_map(static fn(CacheServer $node): Proxy => new Proxy($node->socket), $cluster->nodes);
+        $names = array_flip(array_map(static fn(CacheServer $node): int => $node->port, $cluster->nodes));
+        /** @var \ArrayObject<int, string> $diary */
+        $diary = new \ArrayObject();
+        $open = static function () use ($cluster, $client, $proxies, $names, $diary): RedisStore {
+            return new RedisStore(new ClusterConnection([new Server(port: $cluster->nodes[0]->port)], static function (Server $server) use ($client, $proxies, $names, $diary): Connection {
+                $proxied = new Server(socket: $proxies[$names[$server->port]]->socket, timeout: 30.0, readTimeout: 30.0);
+
+                return $client === 'predis'
+                    ? new RecordedConnection(new PredisConnection($proxied), (string) $names[$server->port], $diary)
+                    : new PhpRedisConnection($proxied);
+            }), "rounds-{$client}", shards: Connections::SHARDS, patience: 30.0);
+        };
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
+        [$store, $other] = [$open(), $open()];
+        foreach ([$store, $other] as $each) {
+            // Whatever comes once: finding the masters, connecting, telling them the scripts, comparing the clocks.
+            $each->save(array_map(static fn(string $key): Item => new Item($key, 'value', 100, ['kept']), $keys));
+            $each->fetch($keys);
+            $each->fetch($keys);
+            $each->delete($keys);
+            $each->invalidateTags(['unused']);
+        }
+        $count = static function (\Closure $operation) use ($client, $proxies, $diary): array {
+            $before = array_map(static fn(Proxy $proxy): int => $proxy->roundTrips(), $proxies);
+            $diary->exchangeArray([]);
+            $operation();
+
+            // Predis writes command by command, and the server does not wait with its answer for the last one.
+            return $client === 'predis'
+                ? array_map(static fn(int $i): int => \count(array_intersect($diary->getArrayCopy(), ["send {$i}", "begin {$i}"])), [0, 1, 2])
+                : array_map(static fn(Proxy $proxy, int $trips): int => $proxy->roundTrips() - $trips, $proxies, $before);
+        };
+        $store->save(array_map(static fn(string $key): Item => new Item($key, 'value', 100, ['kept']), $keys));
+        $store->fetch($keys);
+        self::assertSame([1, 1, 1], $count(static fn(): mixed => $store->fetch($keys)), 'items as young as the last invalidation');
+        $round = static fn(string $what): array => array_map(static fn(int $i): string => "{$what} {$i}", [0, 1, 2]);
+        self::assertSame($client === 'predis' ? [...$round('begin'), ...$round('finish')] : [], self::inRounds($diary));
+        $other->invalidateTags(['unused']);
+        self::assertSame([2, 2, 2], $count(static fn() => self::assertCount(100, $store->fetch($keys)->items)), 'tags that may have been invalidated since');
+        self::assertSame($client === 'predis' ? [...$round('begin'), ...$round('finish'), ...$round('begin'), ...$round('finish')] : [], self::inRounds($diary));
+        self::assertSame([1, 1, 1], $count(static fn() => self::assertCount(100, $store->fetch($keys)->items)), 'the same once more');
+        self::assertSame([1, 1, 1], $count(static fn(): mixed => $store->save(array_map(static fn(string $key): Item => new Item($key, 'new', 100, ['kept']), $keys))), 'writes');
+        self::assertSame([1, 1, 1], $count(static fn(): mixed => $store->delete($keys)), 'deletes');
+        self::assertSame([1, 1, 1], $count(static fn() => $store->invalidateTags(['kept'])), 'an invalidation');
+        self::assertSame(1, array_sum($count(static fn(): mixed => $store->fetch(['key 1']))), 'one key, one master');
+        self::assertSame(1, array_sum($count(static fn(): mixed => $store->save([new Item('key 1', 'x')]))), 'one write, one master');
+    }
+
+    /**
+     * @param \ArrayObject<int, string> $diary
+     *
+     * @return list<string> what stands together in any order, in the order of the masters
+     */
+    private static function inRounds(\ArrayObject $diary): array
+    {
+        $sorted = [];
+        foreach (array_chunk($diary->getArrayCopy(), 3) as $round) {
+            sort($round);
+            array_push($sorted, ...$round);
+        }
+
+        return $sorted;
     }
 
     #[DataProvider('clients')]
@@ -224,8 +299,8 @@ final class RedisPlacesTest extends TestCase
         self::assertIsString($rules);
         $redis->rawCommand(...explode(' ', $rules));
         $redis->rawCommand('ACL', 'SETUSER', 'default', 'off');
-        $connection = new \Larder\Store\Redis\Server(socket: $server->socket, user: 'shop', password: 'hunter2', retryAfter: 0.0);
-        $store = new \Larder\Store\RedisStore($client === 'predis' ? new \Larder\Store\Redis\PredisConnection($connection) : new \Larder\Store\Redis\PhpRedisConnection($connection));
+        $connection = new Server(socket: $server->socket, user: 'shop', password: 'hunter2', retryAfter: 0.0);
+        $store = new RedisStore($client === 'predis' ? new PredisConnection($connection) : new PhpRedisConnection($connection));
         $cache = new Cache($store, strict: true);
         self::assertTrue($cache->set('key', 'value', 100, ['tag']));
         self::assertSame('value', $cache->remember('computed', static fn(): string => 'value'));
@@ -239,7 +314,7 @@ final class RedisPlacesTest extends TestCase
         self::assertTrue($cache->delete('key'));
         self::assertTrue($cache->clear());
         $this->expectException(StoreUnavailable::class);
-        (new \Larder\Store\RedisStore($client === 'predis' ? new \Larder\Store\Redis\PredisConnection($connection) : new \Larder\Store\Redis\PhpRedisConnection($connection), 'another'))->save([new Item('key', 1)]);
+        (new RedisStore($client === 'predis' ? new PredisConnection($connection) : new PhpRedisConnection($connection), 'another'))->save([new Item('key', 1)]);
     }
 
     /**
