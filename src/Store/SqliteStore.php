@@ -9,7 +9,6 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
-use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
@@ -19,8 +18,9 @@ use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Sqlite\Changes;
 use Larder\Store\Sqlite\Database;
-use Larder\Store\Sqlite\Full;
+use Larder\Store\Sqlite\Room;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
@@ -46,14 +46,8 @@ use Larder\Ttl;
  */
 final class SqliteStore implements Store, Leases, PerRequest
 {
-    /** Seconds that a tombstone stays; a fill that is under way for longer may be refused for nothing. */
-    private const TOMBSTONE = 60;
-
     /** Beyond, the older half is forgotten. */
     private const MOST_TAGS = 100_000;
-
-    /** How often room is made for one piece of work. */
-    private const TRIES = 8;
 
     /** About as often as this a save looks at so many rows, and removes the dead ones. */
     private const SAVES_PER_SWEEP = 64;
@@ -67,12 +61,13 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     private readonly Rows $rows;
 
+    private readonly Changes $changes;
+
     private readonly Sweep $sweep;
 
-    private readonly \stdClass $foreign;
+    private readonly Room $room;
 
-    /** There is no room in a transaction that is open: what can do without any does. */
-    private bool $isWithoutRoom = false;
+    private readonly \stdClass $foreign;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -112,7 +107,9 @@ final class SqliteStore implements Store, Leases, PerRequest
         $this->clock = $clock ?? time(...);
         $this->database = new Database($path, $timeout, $size, $this->schema->statements());
         $this->rows = new Rows($this->database, $this->schema, $this->clock);
+        $this->changes = new Changes($this->database, $this->schema, $this->rows, $size, $this->clock);
         $this->sweep = new Sweep($this->database, $this->schema, $this->rows);
+        $this->room = new Room($this->database, $this->sweep, $size, $evict);
     }
 
     /**
@@ -179,7 +176,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         $work = function () use ($items, $mode, $stored): array {
             $unsaved = [];
             foreach ($items as $i => $item) {
-                if (!$this->saveOne($item, $stored[$i], $mode)) {
+                if (!$this->changes->save($item, $stored[$i], $mode)) {
                     $unsaved[] = $item->key;
                 }
             }
@@ -189,12 +186,12 @@ final class SqliteStore implements Store, Leases, PerRequest
         // A plain set is one statement, and what follows if that is refused need not be in the same moment.
         $isOne = \count($items) === 1 && $mode === SaveMode::Set && ($items[0]->token === null || $items[0]->tags === []);
 
-        $unsaved = $this->withRoom(
+        $unsaved = $this->room->for(
             fn(): array => $isOne ? $this->database->attempt($work) : $this->database->atomically($work),
-            fn(): array => $this->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
+            fn(): array => $this->changes->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
         );
         if (random_int(1, self::SAVES_PER_SWEEP) === 1) {
-            $this->tidy();
+            $this->room->tidy();
         }
 
         return $unsaved;
@@ -206,15 +203,15 @@ final class SqliteStore implements Store, Leases, PerRequest
             return [];
         }
 
-        return $this->withRoom(fn(): array => $this->database->atomically(function () use ($keys, $token): array {
+        return $this->room->for(fn(): array => $this->database->atomically(function () use ($keys, $token): array {
             $existed = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
                 [$rows] = $this->rows->look($chunk);
                 foreach ($chunk as $key) {
-                    if ($token !== null && !$this->hasNotMoved($key, $token)) {
+                    if ($token !== null && !$this->changes->hasNotMoved($key, $token)) {
                         continue;
                     }
-                    $this->bury($key);
+                    $this->changes->bury($key);
                     if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
                         $existed[] = $key;
                         unset($rows[$key]);
@@ -223,12 +220,12 @@ final class SqliteStore implements Store, Leases, PerRequest
             }
 
             return $existed;
-        }), fn(): array => $this->refuse($keys, $token === null)[1]);
+        }), fn(): array => $this->changes->refuse($keys, $token === null)[1]);
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        return $this->withRoom(fn(): int => $this->database->atomically(function () use ($key, $by, $initial, $ttl): int {
+        return $this->room->for(fn(): int => $this->database->atomically(function () use ($key, $by, $initial, $ttl): int {
             $row = $this->rows->live($key);
             $value = $row === null ? $this->foreign : $this->decoded($key, $row->value);
             if ($value !== $this->foreign) {
@@ -242,7 +239,7 @@ final class SqliteStore implements Store, Leases, PerRequest
                 return $sum;
             }
             $sum = Counter::sum($key, $initial, $by);
-            $this->saveOne(new Item($key, $sum, $ttl), $sum, SaveMode::Set);
+            $this->changes->save(new Item($key, $sum, $ttl), $sum, SaveMode::Set);
 
             return $sum;
         }));
@@ -258,7 +255,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         }
         $expiry = Ttl::expiry($ttl, ($this->clock)());
 
-        return $this->withRoom(fn(): array => $this->database->atomically(function () use ($keys, $expiry): array {
+        return $this->room->for(fn(): array => $this->database->atomically(function () use ($keys, $expiry): array {
             $touched = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
                 [$rows] = $this->rows->look($chunk);
@@ -279,7 +276,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         if ($tags === []) {
             return;
         }
-        $this->withRoom(fn(): null => $this->database->atomically(function () use ($tags, $serveStale): null {
+        $this->room->for(fn(): null => $this->database->atomically(function () use ($tags, $serveStale): null {
             [, $token] = $this->rows->look([]);
             $tick = $token->clock + 1;
             $this->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
@@ -304,7 +301,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function clear(): void
     {
-        $this->withRoom(fn(): null => $this->database->atomically(function (): null {
+        $this->room->for(fn(): null => $this->database->atomically(function (): null {
             $this->rows->look([]);
             $this->database->change("DELETE FROM {$this->schema->items}");
             $this->database->change("DELETE FROM {$this->schema->tags}");
@@ -377,7 +374,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
     public function log(): SqliteLog
     {
-        return new SqliteLog($this->database, $this->schema, $this->timeout, $this->together(...), $this->clock);
+        return new SqliteLog($this->database, $this->schema, $this->timeout, $this->room->together(...), $this->clock);
     }
 
     public function capabilities(): array
@@ -400,214 +397,5 @@ final class SqliteStore implements Store, Leases, PerRequest
             \is_string($stored) => $this->payload->decode($stored, $this->foreign, $key),
             default => $this->foreign,
         };
-    }
-
-    private function saveOne(Item $item, int|string $stored, SaveMode $mode): bool
-    {
-        if ($mode !== SaveMode::Set && ($this->rows->live($item->key) !== null) !== ($mode === SaveMode::Replace)) {
-            return false;
-        }
-        $tooLarge = $this->size !== null && \is_string($stored) && \strlen($stored) > $this->size >> 1;
-        if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored)) {
-            return true;
-        }
-        if ($mode === SaveMode::Set || $tooLarge) {
-            $tooLarge && !$item->fill ? $this->bury($item->key) : $this->drop($item->key);
-        }
-
-        return false;
-    }
-
-    /** Whether no tag of the item was invalidated since its computation began. */
-    private function isCurrent(Item $item): bool
-    {
-        if ($item->token === null || $item->tags === []) {
-            return true;
-        }
-        foreach ($this->rows->tagStamps($item->tags, $item->token->epoch) as $stamp) {
-            if ($stamp->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
-                return false;
-            }
-        }
-
-        return true;
-    }
-
-    /** Stores the item, unless its key was written or deleted since its computation began: in one statement. */
-    private function put(Item $item, int|string $stored): bool
-    {
-        $token = $item->token;
-        if ($item->ttl !== null && $item->ttl <= 0) {
-            if ($token !== null && !$this->hasNotMoved($item->key, $token)) {
-                return false;
-            }
-            $item->fill ? $this->drop($item->key) : $this->bury($item->key);
-
-            return true;
-        }
-        $stamp = $token === null ? ($item->fill ? 'tick' : 'tick + 1') : '?';
-        $guard = $item->fill ? 'guard_floor' : 'tick + 1';
-        $sql = "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, ?, ?, ?, {$stamp}, {$guard} FROM {$this->schema->clock} WHERE id = 1"
-            . ($token === null ? '' : ' AND epoch = ? AND guard_floor <= ?')
-            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, stamp = excluded.stamp'
-            . ($item->fill ? '' : ', guard = excluded.guard')
-            . ($token === null ? '' : ' WHERE guard <= excluded.stamp');
-        $parameters = [
-            $item->key,
-            $stored,
-            Ttl::expiry($item->ttl, ($this->clock)()),
-            $item->tags === [] ? null : Tags::pack($item->tags),
-            ...($token === null ? [] : [$token->clock, $token->epoch, $token->clock]),
-        ];
-        if ($this->database->change($sql, ...$parameters) === 1) {
-            return true;
-        }
-        if ($token === null) {
-            $this->rows->restart();
-
-            return $this->database->change($sql, ...$parameters) === 1;
-        }
-
-        return false;
-    }
-
-    private function hasNotMoved(string $key, Token $token): bool
-    {
-        return $this->database->rows(
-            "SELECT 1 FROM {$this->schema->clock} c LEFT JOIN {$this->schema->items} i ON i.key = ? WHERE c.id = 1 AND c.epoch = ? AND ifnull(i.guard, c.guard_floor) <= ?",
-            $key,
-            $token->epoch,
-            $token->clock,
-        ) !== [];
-    }
-
-    /** Deletes the key and moves its guard. */
-    private function bury(string $key): void
-    {
-        $this->database->change(
-            "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, NULL, ?, NULL, tick + 1, tick + 1 FROM {$this->schema->clock} WHERE id = 1"
-            . ' ON CONFLICT (key) DO UPDATE SET value = NULL, expiry = excluded.expiry, tags = NULL, stamp = excluded.stamp, guard = excluded.guard',
-            $key,
-            ($this->clock)() + self::TOMBSTONE,
-        );
-    }
-
-    /** Deletes the key, but refuses nobody because of it. */
-    private function drop(string $key): void
-    {
-        $this->database->change(
-            "UPDATE {$this->schema->items} SET value = NULL, tags = NULL, expiry = ? WHERE key = ? AND value IS NOT NULL",
-            ($this->clock)() + self::TOMBSTONE,
-            $key,
-        );
-    }
-
-    /**
-     * There is no room, not even for tombstones: the floor stands for them.
-     *
-     * @param list<string> $keys
-     * @param bool         $remove whether what is under the keys is no longer true
-     *
-     * @return array{list<string>, list<string>} the keys, and those that held something live
-     */
-    private function refuse(array $keys, bool $remove): array
-    {
-        $live = [];
-        $keys = array_map(strval(...), array_keys(array_fill_keys($keys, true)));
-        if ($remove) {
-            $this->database->atomically(function () use ($keys, &$live): void {
-                foreach ($keys as $key) {
-                    $this->rows->live($key) === null || $live[] = $key;
-                    $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
-                }
-                $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1 WHERE id = 1");
-            });
-        }
-
-        return [$keys, $live];
-    }
-
-    /**
-     * Does the work; if the database is full, after making room.
-     *
-     * @template T
-     *
-     * @param \Closure(): T  $work
-     * @param ?\Closure(): T $otherwise if there is none to be made
-     *
-     * @return T
-     *
-     * @throws StoreUnavailable
-     */
-    private function withRoom(\Closure $work, ?\Closure $otherwise = null): mixed
-    {
-        if ($this->isWithoutRoom && $otherwise !== null) {
-            return $otherwise();
-        }
-        for ($tries = 0; $tries < self::TRIES; $tries++) {
-            try {
-                return $work();
-            } catch (Full) {
-                if (!$this->evict || !$this->makeRoom()) {
-                    break;
-                }
-            }
-        }
-        try {
-            return $otherwise === null ? $work() : $otherwise();
-        } catch (Full) {
-            throw StoreUnavailable::because(
-                "The SQLite database \"{$this->database->path}\"",
-                'it is full and nothing can be evicted',
-                'free some space on its disk, or raise the option size',
-                takesNothing: true,
-            );
-        }
-    }
-
-    /**
-     * Takes a note of some work and does it, in one transaction.
-     *
-     * @param \Closure(): mixed $work
-     * @param \Closure(): void  $note
-     * @param \Closure(): void  $stopgap instead of the note, if there is no room for it; needs none
-     *
-     * @throws StoreUnavailable
-     */
-    private function together(\Closure $work, \Closure $note, \Closure $stopgap): mixed
-    {
-        $all = fn(\Closure $note): mixed => $this->database->atomically(static function () use ($work, $note): mixed {
-            // First, so that what is not there yet is made before the work is begun: it may ask objects what they are made of.
-            $note();
-
-            return $work();
-        });
-
-        return $this->withRoom(fn(): mixed => $all($note), function () use ($all, $stopgap): mixed {
-            $this->isWithoutRoom = true;
-            try {
-                return $all($stopgap);
-            } finally {
-                $this->isWithoutRoom = false;
-            }
-        });
-    }
-
-    private function makeRoom(): bool
-    {
-        try {
-            return $this->sweep->evict((int) $this->size >> 4);
-        } catch (Full) {
-            return false;
-        }
-    }
-
-    private function tidy(): void
-    {
-        try {
-            $this->sweep->removeDead();
-        } catch (StoreUnavailable|Full) {
-            // What is dead can wait.
-        }
     }
 }

@@ -1,0 +1,161 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Sqlite;
+
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Store\Tags;
+use Larder\Store\Verdict;
+use Larder\Token;
+use Larder\Ttl;
+
+/**
+ * How single rows change: each in one statement that ticks the clock and, where there is a token, changes nothing if the
+ * row's guard is newer (see SqliteStore). Whoever changes several at once sees to the transaction.
+ */
+final class Changes
+{
+    /** Seconds that a tombstone stays; a fill that is under way for longer may be refused for nothing. */
+    private const TOMBSTONE = 60;
+
+    /**
+     * @param ?int            $size  bytes that the database grows to at most
+     * @param \Closure(): int $clock the time in Unix seconds
+     */
+    public function __construct(
+        private readonly Database $database,
+        private readonly Schema $schema,
+        private readonly Rows $rows,
+        private readonly ?int $size,
+        private readonly \Closure $clock,
+    ) {}
+
+    /** @return bool whether it was stored; what was refused in mode Set leaves nothing behind */
+    public function save(Item $item, int|string $stored, SaveMode $mode): bool
+    {
+        if ($mode !== SaveMode::Set && ($this->rows->live($item->key) !== null) !== ($mode === SaveMode::Replace)) {
+            return false;
+        }
+        $tooLarge = $this->size !== null && \is_string($stored) && \strlen($stored) > $this->size >> 1;
+        if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored)) {
+            return true;
+        }
+        if ($mode === SaveMode::Set || $tooLarge) {
+            $tooLarge && !$item->fill ? $this->bury($item->key) : $this->drop($item->key);
+        }
+
+        return false;
+    }
+
+    /** Whether no tag of the item was invalidated since its computation began. */
+    private function isCurrent(Item $item): bool
+    {
+        if ($item->token === null || $item->tags === []) {
+            return true;
+        }
+        foreach ($this->rows->tagStamps($item->tags, $item->token->epoch) as $stamp) {
+            if ($stamp->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /** Stores the item, unless its key was written or deleted since its computation began: in one statement. */
+    private function put(Item $item, int|string $stored): bool
+    {
+        $token = $item->token;
+        if ($item->ttl !== null && $item->ttl <= 0) {
+            if ($token !== null && !$this->hasNotMoved($item->key, $token)) {
+                return false;
+            }
+            $item->fill ? $this->drop($item->key) : $this->bury($item->key);
+
+            return true;
+        }
+        $stamp = $token === null ? ($item->fill ? 'tick' : 'tick + 1') : '?';
+        $guard = $item->fill ? 'guard_floor' : 'tick + 1';
+        $sql = "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, ?, ?, ?, {$stamp}, {$guard} FROM {$this->schema->clock} WHERE id = 1"
+            . ($token === null ? '' : ' AND epoch = ? AND guard_floor <= ?')
+            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, stamp = excluded.stamp'
+            . ($item->fill ? '' : ', guard = excluded.guard')
+            . ($token === null ? '' : ' WHERE guard <= excluded.stamp');
+        $parameters = [
+            $item->key,
+            $stored,
+            Ttl::expiry($item->ttl, ($this->clock)()),
+            $item->tags === [] ? null : Tags::pack($item->tags),
+            ...($token === null ? [] : [$token->clock, $token->epoch, $token->clock]),
+        ];
+        if ($this->database->change($sql, ...$parameters) === 1) {
+            return true;
+        }
+        if ($token === null) {
+            $this->rows->restart();
+
+            return $this->database->change($sql, ...$parameters) === 1;
+        }
+
+        return false;
+    }
+
+    /** Whether the key was neither written nor deleted since. */
+    public function hasNotMoved(string $key, Token $token): bool
+    {
+        return $this->database->rows(
+            "SELECT 1 FROM {$this->schema->clock} c LEFT JOIN {$this->schema->items} i ON i.key = ? WHERE c.id = 1 AND c.epoch = ? AND ifnull(i.guard, c.guard_floor) <= ?",
+            $key,
+            $token->epoch,
+            $token->clock,
+        ) !== [];
+    }
+
+    /** Deletes the key and moves its guard. */
+    public function bury(string $key): void
+    {
+        $this->database->change(
+            "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, NULL, ?, NULL, tick + 1, tick + 1 FROM {$this->schema->clock} WHERE id = 1"
+            . ' ON CONFLICT (key) DO UPDATE SET value = NULL, expiry = excluded.expiry, tags = NULL, stamp = excluded.stamp, guard = excluded.guard',
+            $key,
+            ($this->clock)() + self::TOMBSTONE,
+        );
+    }
+
+    /** Deletes the key, but refuses nobody because of it. */
+    private function drop(string $key): void
+    {
+        $this->database->change(
+            "UPDATE {$this->schema->items} SET value = NULL, tags = NULL, expiry = ? WHERE key = ? AND value IS NOT NULL",
+            ($this->clock)() + self::TOMBSTONE,
+            $key,
+        );
+    }
+
+    /**
+     * There is no room, not even for tombstones: the floor stands for them.
+     *
+     * @param list<string> $keys
+     * @param bool         $remove whether what is under the keys is no longer true
+     *
+     * @return array{list<string>, list<string>} the keys, and those that held something live
+     */
+    public function refuse(array $keys, bool $remove): array
+    {
+        $live = [];
+        $keys = array_map(strval(...), array_keys(array_fill_keys($keys, true)));
+        if ($remove) {
+            $this->database->atomically(function () use ($keys, &$live): void {
+                foreach ($keys as $key) {
+                    $this->rows->live($key) === null || $live[] = $key;
+                    $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
+                }
+                $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1 WHERE id = 1");
+            });
+        }
+
+        return [$keys, $live];
+    }
+}
