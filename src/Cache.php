@@ -8,17 +8,17 @@ use Larder\Cache\Delivery;
 use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
+use Larder\Cache\Names;
+use Larder\Cache\Writes;
 use Larder\Event\Cleared;
 use Larder\Event\Deleted;
 use Larder\Event\Hit;
 use Larder\Event\Missed;
 use Larder\Event\TagsInvalidated;
-use Larder\Event\Written;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
 use Larder\Exception\NotACounter;
-use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
@@ -29,7 +29,6 @@ use Larder\Remember\Patience;
 use Larder\Remember\PoolRemembering;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;
-use Larder\Serializer\Contents;
 use Larder\Store\NamespacedStore;
 use Larder\Store\SharedMemoryStore;
 use Psr\EventDispatcher\EventDispatcherInterface;
@@ -88,7 +87,7 @@ final class Cache
     /** @var \Closure(): float */
     private readonly \Closure $clock;
 
-    private bool $refusing = false;
+    private readonly Writes $writes;
 
     /**
      * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
@@ -117,6 +116,7 @@ final class Cache
         $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock);
         $this->atTheEnd = new AtTheEnd();
         $this->seals = !$store instanceof SharedMemoryStore;
+        $this->writes = new Writes($this->seals, $logger, $events);
         $this->remembering = $store instanceof SharedMemoryStore
             ? new PoolRemembering($store->pool, $this->lifetimes, $this->atTheEnd, $logger, $events)
             : new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
@@ -179,7 +179,7 @@ final class Cache
      */
     public function getMany(iterable $keys): array
     {
-        $keys = $this->checked($keys);
+        $keys = Names::keys($keys);
         $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
         if ($fetched === null) {
             $this->misses?->noteUnknown($keys);
@@ -238,27 +238,21 @@ final class Cache
      */
     public function setMany(iterable $values, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
-        $tags = self::checkedTags($tags);
+        $tags = Names::tags($tags);
         $checked = [];
         foreach ($values as $key => $value) {
             // As a pair: as the key of an array, a decimal one would not stay a string.
-            $checked[] = [$this->checkedKey($key), $value];
+            $checked[] = [Names::key($key), $value];
         }
         $items = $keys = [];
         foreach ($checked as [$key, $value]) {
             $token = $this->misses?->take($key);
-            $items[] = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, Misses::isOfAMiss($token));
+            $items[] = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, Misses::isOfAMiss($token));
             $keys[] = $key;
         }
-        $unsaved = $this->attempt(fn(Store $store): array => $this->saved($store, $items), $keys);
-        if ($unsaved !== null && $this->events !== null) {
-            $this->events->dispatch(new Written(array_values(array_diff($keys, $unsaved))));
-        }
-        if ($unsaved !== null && $unsaved !== []) {
-            $this->logRefusal($unsaved);
-        }
+        $unsaved = $this->attempt(fn(Store $store): array => $this->writes->save($store, $this->pool, $items), $keys);
 
-        return $unsaved === [];
+        return $this->writes->noteSet($this->store, $keys, $unsaved);
     }
 
     /**
@@ -274,9 +268,9 @@ final class Cache
     public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
         Key::check($key);
-        $item = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), self::checkedTags($tags), $this->misses?->take($key), true);
+        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $this->misses?->take($key), true);
 
-        return $this->written($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
+        return $this->writes->noteAdded($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
 
     /**
@@ -293,9 +287,9 @@ final class Cache
     {
         Key::check($key);
         $this->misses?->drop($key);
-        $item = new Item($key, $this->storable($value), $this->lifetimes->seconds($ttl), self::checkedTags($tags));
+        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags));
 
-        return $this->written($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]));
+        return $this->writes->noteAdded($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]));
     }
 
     /**
@@ -317,7 +311,7 @@ final class Cache
      */
     public function deleteMany(iterable $keys): bool
     {
-        return $this->deleted($this->checked($keys)) !== null;
+        return $this->deleted(Names::keys($keys)) !== null;
     }
 
     /**
@@ -328,7 +322,7 @@ final class Cache
     public function pull(string $key, mixed $default = null): mixed
     {
         $value = $this->get($key, $this->absent);
-        $isOurs = $value !== $this->absent && $this->deleted($this->checked([$key])) === [$key];
+        $isOurs = $value !== $this->absent && $this->deleted(Names::keys([$key])) === [$key];
 
         return $isOurs ? $value : $default;
     }
@@ -445,7 +439,7 @@ final class Cache
         if (!($earliness >= 0.0 && $earliness <= 1_000.0)) {
             throw InvalidOption::range('earliness', $earliness, '0.0 to 1,000.0');
         }
-        $recipe = new Recipe($key, $compute(...), $ttl, self::checkedTags($tags), $grace, $earliness, $patience);
+        $recipe = new Recipe($key, $compute(...), $ttl, Names::tags($tags), $grace, $earliness, $patience);
         $this->misses?->drop($key);
         try {
             /** @var T $value */
@@ -492,7 +486,7 @@ final class Cache
      */
     public function invalidateTags(array $tags, int $serveStale = 0): bool
     {
-        $tags = self::checkedTags($tags);
+        $tags = Names::tags($tags);
         if ($serveStale < 0) {
             throw InvalidOption::range('serveStale', $serveStale, '0 seconds or more');
         }
@@ -635,42 +629,6 @@ final class Cache
         return $default;
     }
 
-    /**
-     * In a pool, a set is a write or a fill as the pool itself sees it, which has noted what this request has missed.
-     *
-     * @param list<Item> $items
-     *
-     * @return list<string> the keys that were not saved
-     */
-    private function saved(Store $store, array $items): array
-    {
-        $pool = $this->pool;
-        if ($pool === null || $items === [] || ($items[0]->ttl !== null && $items[0]->ttl <= 0)) {
-            return $store->save($items);
-        }
-        foreach (\count($items) > 1 ? $items : [] as $item) {
-            // Before anything is stored.
-            Contents::check($item->key, $item->value);
-        }
-        $unsaved = [];
-        try {
-            foreach ($items as $item) {
-                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
-                    $unsaved[] = $item->key;
-                }
-            }
-        } catch (PoolUnusable $failure) {
-            throw SharedMemoryStore::unavailable($failure);
-        }
-
-        return $unsaved;
-    }
-
-    private function storable(mixed $value): mixed
-    {
-        return $this->seals ? Envelope::plain($value) : $value;
-    }
-
     private function found(Item $item): Envelope
     {
         return $this->seals ? Envelope::of($item) : new Envelope($item->value);
@@ -726,28 +684,6 @@ final class Cache
         return $existed;
     }
 
-    /** @param ?list<string> $unsaved */
-    private function written(string $key, ?array $unsaved): bool
-    {
-        if ($unsaved === []) {
-            $this->events?->dispatch(new Written([$key]));
-        }
-
-        return $unsaved === [];
-    }
-
-    /** @param list<string> $keys */
-    private function logRefusal(array $keys): void
-    {
-        if (!$this->refusing) {
-            $this->refusing = true;
-            $this->logger?->warning('The cache\'s store refuses to save; it is full, the value too large, or outdated.', [
-                'store' => $this->store::class,
-                'keys' => $keys,
-            ]);
-        }
-    }
-
     /**
      * Asks the store, after telling it what it has missed.
      *
@@ -777,57 +713,5 @@ final class Cache
         $isOpen = $this->events === null && $this->delivery->isAvailable();
         $this->pool = $isOpen && $this->store instanceof SharedMemoryStore ? $this->store->pool : null;
         $this->direct = $isOpen && $this->store instanceof DirectReads ? $this->store : null;
-    }
-
-    /**
-     * @param iterable<mixed> $keys
-     *
-     * @return list<string>
-     *
-     * @throws InvalidKey
-     */
-    private function checked(iterable $keys): array
-    {
-        $checked = [];
-        foreach ($keys as $key) {
-            $checked[] = $this->checkedKey($key);
-        }
-
-        return $checked;
-    }
-
-    /** @throws InvalidKey */
-    private function checkedKey(mixed $key): string
-    {
-        if (\is_int($key)) {
-            return (string) $key;
-        }
-        if (!\is_string($key)) {
-            throw InvalidKey::ofType($key);
-        }
-        Key::check($key);
-
-        return $key;
-    }
-
-    /**
-     * @param array<mixed> $tags
-     *
-     * @return list<string>
-     *
-     * @throws InvalidTag
-     */
-    private static function checkedTags(array $tags): array
-    {
-        $checked = [];
-        foreach ($tags as $tag) {
-            if (!\is_string($tag)) {
-                throw InvalidTag::ofType($tag);
-            }
-            Tag::check($tag);
-            $checked[$tag] = $tag;
-        }
-
-        return array_values($checked);
     }
 }
