@@ -117,7 +117,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         }
         $left = array_diff_key($choice->experiments, array_flip(array_map(static fn(Outcome $outcome): string => $outcome->name, $run->outcomes)));
         $this->laboratory = $laboratory;
-        $hasFailed = (new Session($run, $laboratory, $errors, $choice->json))->measure($left);
+        $hasFailed = (new Session($run, $laboratory, $errors, $choice->json, $choice->hasNamedSubjects))->measure($left);
         $this->write($run, $choice, $output, $errors);
 
         return match (true) {
@@ -177,7 +177,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         if (count($files) !== 1) {
             throw new \InvalidArgumentException(sprintf('Drawing takes one JSON file and %d were given: larder bench report run.json.', count($files)));
         }
-        $html = Choice::option($input, 'html') ?? 'report.html';
+        $html = Choice::writable(Choice::option($input, 'html') ?? 'report.html');
         self::draw(new Findings(self::read($files[0])), $html, $errors);
         $output->writeln("The report is in {$html}.");
 

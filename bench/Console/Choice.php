@@ -29,6 +29,7 @@ final readonly class Choice
         public string $json,
         public string $html,
         public bool $isResumed,
+        public bool $hasNamedSubjects,
     ) {}
 
     /** @throws \InvalidArgumentException with one sentence that says what to change */
@@ -48,14 +49,22 @@ final readonly class Choice
             self::option($input, 'json') ?? 'report.json',
             self::option($input, 'html') ?? 'report.html',
             $input->getOption('resume') === true,
+            self::patterns($input) !== [],
         );
-        foreach ([$choice->json, $choice->html] as $target) {
-            if (!is_dir(dirname($target)) || !is_writable(is_file($target) ? $target : dirname($target))) {
-                throw new \InvalidArgumentException("The file {$target} cannot be written: give a path in a directory that exists and is yours.");
-            }
-        }
+        self::writable($choice->json);
+        self::writable($choice->html);
 
         return $choice;
+    }
+
+    /** @throws \InvalidArgumentException when the file cannot be written */
+    public static function writable(string $target): string
+    {
+        if (!is_dir(dirname($target)) || !is_writable(is_file($target) ? $target : dirname($target))) {
+            throw new \InvalidArgumentException("The file {$target} cannot be written: give a path in a directory that exists and is yours.");
+        }
+
+        return $target;
     }
 
     public static function option(InputInterface $input, string $name): ?string
@@ -90,6 +99,9 @@ final readonly class Choice
         $asked = $input->getArgument('experiment');
         $chosen = [];
         foreach (is_array($asked) ? $asked : [] as $name) {
+            if (in_array($name, ['compare', 'report'], true)) {
+                throw new \InvalidArgumentException("The word {$name} is no experiment: let it be the first word, with the files it concerns after it.");
+            }
             if (!is_string($name) || !isset($all[$name])) {
                 throw new \InvalidArgumentException(self::unknown('experiment', is_string($name) ? $name : '', [...array_keys($all), 'compare', 'report']));
             }

@@ -19,11 +19,13 @@ final class Session
     /** How long what was done took in terms of what it was expected to take. */
     private float $pace = 1.0;
 
+    /** @param bool $isAskedFor whether the reader named the subjects: then one that cannot be had is a failure */
     public function __construct(
         private readonly Run $run,
         private readonly Laboratory $laboratory,
         private readonly OutputInterface $errors,
         private readonly string $json,
+        private readonly bool $isAskedFor = false,
     ) {}
 
     /**
@@ -64,8 +66,9 @@ final class Session
             return $outcome;
         }
         $asked = $this->laboratory->subjects;
+        $tooLittle = $needs->missingSharedMemory();
         try {
-            $this->leaveOut($name, $needs->missingSharedMemory());
+            $this->leaveOut($name, $tooLittle);
             $experiment->run($this->laboratory, new ConsoleProgress($this->errors), $outcome);
         } catch (Interrupted) {
             $outcome->isComplete = false;
@@ -74,7 +77,7 @@ final class Session
         } finally {
             $this->laboratory->subjects = $asked;
         }
-        foreach (array_unique($outcome->failures()) as $failure) {
+        foreach (array_unique([...$outcome->failures(), ...($this->isAskedFor ? array_diff($outcome->lacks(), ["{$tooLittle}."]) : [])]) as $failure) {
             $this->errors->writeln("\n<error>{$name}: {$failure}</error>");
             $this->hasFailed = true;
         }

@@ -113,7 +113,7 @@ final readonly class Interleaving
             }
             $missing = $subject->missing();
             if ($missing !== null) {
-                $outcome->leftOut[$subject->name] = $missing;
+                $outcome->lack($subject->name, $missing);
                 continue;
             }
             try {

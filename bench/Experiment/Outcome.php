@@ -16,6 +16,8 @@ final class Outcome
     private array $byKey = [];
     /** @var array<string, string> */
     private array $failures = [];
+    /** @var array<string, string> */
+    private array $lacks = [];
 
     /**
      * @param array<string, string|int> $parameters
@@ -80,11 +82,19 @@ final class Outcome
     {
         $subject = $laboratory->subjects[$needs] ?? null;
         $missing = $subject === null ? 'it was not among the subjects asked for' : $subject->missing();
-        if ($missing !== null) {
+        if ($missing !== null && $subject !== null) {
+            $this->lack($name, $missing);
+        } elseif ($missing !== null) {
             $this->leftOut[$name] = $missing;
         }
 
         return $missing === null;
+    }
+
+    /** Leaves a subject out because something that it needs is not installed here. */
+    public function lack(string $subject, string $why): void
+    {
+        $this->leftOut[$subject] = $this->lacks[$subject] = $why;
     }
 
     /**
@@ -93,10 +103,12 @@ final class Outcome
      */
     public function fail(string $subject, WorkerFailed|ServerFailed $failure): void
     {
-        $this->leftOut[$subject] = $failure->getMessage();
         if ($failure instanceof ServerFailed && !$failure->isInstalled) {
+            $this->lack($subject, $failure->getMessage());
+
             return;
         }
+        $this->leftOut[$subject] = $failure->getMessage();
         $this->failures[$subject] = $failure->getMessage();
         $this->isComplete = false;
         $isOther = static fn(Measurement $measurement): bool => $measurement->subject !== $subject;
@@ -108,6 +120,12 @@ final class Outcome
     public function failures(): array
     {
         return $this->failures;
+    }
+
+    /** @return array<string, string> subject => what is not installed for it */
+    public function lacks(): array
+    {
+        return $this->lacks;
     }
 
     /** @return array<string, mixed> */

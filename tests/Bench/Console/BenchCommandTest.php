@@ -53,6 +53,8 @@ final class BenchCommandTest extends TestCase
         yield 'a comparison with itself alone' => [['compare', 'one.json'], 'Comparing takes two JSON files and 1 were given'];
         yield 'a run that is not there' => [['compare', '/nowhere.json', '/nowhere.json'], 'The file /nowhere.json cannot be read'];
         yield 'a run that is none' => [['report', __FILE__], 'is not JSON'];
+        yield 'a word at the wrong place' => [['gets', 'compare'], 'The word compare is no experiment: let it be the first word'];
+        yield 'a drawing that cannot be written' => [['report', __FILE__, '--html=/nowhere/report.html'], 'The file /nowhere/report.html cannot be written'];
         yield 'a report that cannot be written' => [['--html=/nowhere/report.html'], 'The file /nowhere/report.html cannot be written'];
     }
 
@@ -137,7 +139,7 @@ final class BenchCommandTest extends TestCase
         self::assertNotSame([], $this->report()->outcome('connect')?->measurements, 'the other goes on');
     }
 
-    public function testAServerThatIsNotInstalledIsNoFailure(): void
+    public function testAServerThatIsNotInstalledIsAFailureWhereItWasAskedFor(): void
     {
         foreach (['setsid', 'taskset', 'sh', 'nproc'] as $program) {
             $path = Program::find($program);
@@ -147,7 +149,9 @@ final class BenchCommandTest extends TestCase
         }
         [$code, , $errors] = $this->benchWith(['PATH' => $this->directory], 'connect', '--subjects=valkey-tcp,file-disk');
 
-        self::assertSame(0, $code, $errors);
+        self::assertSame(1, $code, $errors);
+        self::assertStringContainsString('connect: Valkey cannot be started because no program valkey-server is on the PATH: install the package valkey-server.', $errors);
+        self::assertNotSame([], $this->report()->outcome('connect')?->measurements, 'the other goes on');
         self::assertStringContainsString('install the package valkey-server', $this->report()->outcome('connect')->leftOut['valkey-tcp'] ?? '');
     }
 

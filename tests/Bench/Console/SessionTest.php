@@ -24,9 +24,10 @@ final class SessionTest extends TestCase
 
     public function testTooLittleSharedMemoryStopsOnlyWhatLiesThere(): void
     {
-        [$hasFailed, $said, $run, $laboratory] = self::measure(['shared-memory', 'file-tmpfs', 'file-disk'], self::TOO_MUCH, 0);
+        [$hasFailed, $said, $run, $laboratory] = self::measure(['shared-memory', 'file-tmpfs', 'file-disk'], self::TOO_MUCH, 0, true);
 
         self::assertTrue($hasFailed);
+        self::assertSame(1, substr_count($said, 'MiB of /dev/shm and'));
         self::assertMatchesRegularExpression('/The experiment asks is done without Larder shared memory, .+: it needs 999,999,999 MiB of \/dev\/shm and [\d,]+ are free: /', $said);
         self::assertSame(['shared-memory', 'file-tmpfs'], array_keys($run->outcomes[0]->leftOut ?? []));
         self::assertSame(['can be measured' => 'file-disk'], $run->outcomes[0]->parameters ?? []);
@@ -42,6 +43,18 @@ final class SessionTest extends TestCase
         self::assertSame([], $run->outcomes[0]->leftOut ?? null);
     }
 
+    public function testWhatIsNotInstalledIsAFailureOnlyWhereItWasAskedFor(): void
+    {
+        $lacking = (Subjects::all()['file-disk'])->leftOut('it is not installed: install the package one.');
+        foreach ([true, false] as $isAskedFor) {
+            [$hasFailed, $said, $run] = self::measure(['file-disk', 'array'], 0, 0, $isAskedFor, ['file-disk' => $lacking]);
+
+            self::assertSame($isAskedFor, $hasFailed);
+            self::assertSame($isAskedFor, str_contains($said, 'asks: it is not installed: install the package one.'));
+            self::assertSame(['can be measured' => 'array'], $run->outcomes[0]->parameters ?? []);
+        }
+    }
+
     public function testTooLittleMemoryGivesAnExperimentUp(): void
     {
         [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, self::TOO_MUCH);
@@ -53,11 +66,12 @@ final class SessionTest extends TestCase
 
     /**
      * @param list<string> $subjects
+     * @param array<string, Subject> $instead of those
      * @return array{bool, string, Run, Laboratory} whether something failed, what was said, and what was written
      */
-    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes): array
+    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = []): array
     {
-        $laboratory = new Laboratory(Profile::Quick, array_intersect_key(Subjects::all(), array_flip($subjects)), Placement::ofThisMachine());
+        $laboratory = new Laboratory(Profile::Quick, [...array_intersect_key(Subjects::all(), array_flip($subjects)), ...$instead], Placement::ofThisMachine());
         $experiment = new class ($sharedMegabytes, $megabytes) implements Experiment {
             public function __construct(private readonly int $sharedMegabytes, private readonly int $megabytes) {}
 
@@ -91,7 +105,7 @@ final class SessionTest extends TestCase
         $said = new BufferedOutput();
         $json = (string) tempnam(sys_get_temp_dir(), 'larder-session-');
         try {
-            $hasFailed = (new Session($run, $laboratory, $said, $json))->measure(['asks' => $experiment]);
+            $hasFailed = (new Session($run, $laboratory, $said, $json, $isAskedFor))->measure(['asks' => $experiment]);
         } finally {
             unlink($json);
         }
