@@ -63,6 +63,7 @@ final class ResultPagesTest extends TestCase
 
             self::assertStringContainsString('**Re-creates**', $page);
             self::assertStringContainsString('**How.**', $page);
+            self::assertStringContainsString('**What differs from ', $page);
             self::assertStringContainsString("filled\n<!-- /result -->", Block::in($page, "filled\n"));
             self::assertStringContainsString("({$name}.md)", (string) file_get_contents(self::DOCS . '/experiments/README.md'));
         }
