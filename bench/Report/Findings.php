@@ -33,7 +33,14 @@ final class Findings
     private array $measurements = [];
     /** @var array<string, array<int, array<int, float>>> values without the empty loop, by the same */
     private array $corrected = [];
-    /** @var array<string, NoiseFloor> */
+    // Each of these is a bootstrap or many, and the report asks for most of them more than once.
+    /** @var array<string, Interval> medians, by the same */
+    private array $medians = [];
+    /** @var array<string, Interval|null> ratios, by what stands above and what below */
+    private array $ratios = [];
+    /** @var array<string, list<Interval>> by experiment, metric, and whether servers take part */
+    private array $twins = [];
+    /** @var array<string, NoiseFloor> by the same */
     private array $floors = [];
 
     public function __construct(public readonly Run $run)
@@ -134,9 +141,13 @@ final class Findings
 
     public function median(string $experiment, Measurement $measurement): Interval
     {
-        $processes = $this->processes($experiment, $measurement);
+        $key = self::key($experiment, $measurement->metric, $measurement->case, $measurement->subject, $measurement->isTwin);
+        if (!isset($this->medians[$key])) {
+            $processes = $this->processes($experiment, $measurement);
+            $this->medians[$key] = $processes === [] ? new Interval(NAN, NAN, NAN) : Bootstrap::median($processes);
+        }
 
-        return $processes === [] ? new Interval(NAN, NAN, NAN) : Bootstrap::median($processes);
+        return $this->medians[$key];
     }
 
     /**
@@ -164,6 +175,16 @@ final class Findings
         if ($numerator === null || $denominator === null) {
             return null;
         }
+        $key = self::key($experiment, $metric, $case, $above, false) . "\n" . self::key($experiment, $metric, $other, $below, false);
+        if (!array_key_exists($key, $this->ratios)) {
+            $this->ratios[$key] = $this->divide($experiment, $numerator, $denominator);
+        }
+
+        return $this->ratios[$key];
+    }
+
+    private function divide(string $experiment, Measurement $numerator, Measurement $denominator): ?Interval
+    {
         if (self::tookTurns($experiment, $numerator, $denominator)) {
             return PairedRatio::of($this->values($experiment, $numerator), $this->values($experiment, $denominator));
         }
@@ -230,7 +251,7 @@ final class Findings
     {
         $withServer = $this->isServer($one) || $this->isServer($other);
 
-        return $this->floors["{$experiment}\n{$metric}\n" . (int) $withServer] ??= NoiseFloor::of($this->twins($experiment, $metric, $withServer));
+        return $this->floors[self::withServers($experiment, $metric, $withServer)] ??= NoiseFloor::of($this->twins($experiment, $metric, $withServer));
     }
 
     /** Whether the noise of these was measured: whether one of them ran twice. */
@@ -262,6 +283,10 @@ final class Findings
     /** @return list<Interval> what subjects differ by from themselves */
     private function twins(string $experiment, string $metric, bool $withServer): array
     {
+        $key = self::withServers($experiment, $metric, $withServer);
+        if (isset($this->twins[$key])) {
+            return $this->twins[$key];
+        }
         $twins = [];
         foreach ($this->measurements as $measurement) {
             if (!$measurement->isTwin || $measurement->metric !== $metric || $this->isServer($measurement->subject) !== $withServer) {
@@ -275,7 +300,12 @@ final class Findings
             }
         }
 
-        return $twins;
+        return $this->twins[$key] = $twins;
+    }
+
+    private static function withServers(string $experiment, string $metric, bool $withServer): string
+    {
+        return "{$experiment}\n{$metric}\n" . (int) $withServer;
     }
 
     /** @return array<int, array<int, float>> */
