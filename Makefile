@@ -30,8 +30,9 @@ races: ext vendor ## eight processes on each store at once, a minute each or RAC
 torture: packages ## kill and stop processes in the middle of everything, at least 10,000 times; takes a while
 	@$(MAKE) --no-print-directory -C ext/engine-tests torture
 
-fuzz: packages ## libFuzzer on what the engine may find in a pool's place; FUZZ_SECONDS=60 for each target
+fuzz: packages ## libFuzzer on what the engine may find in a pool's place, and on values; FUZZ_SECONDS=60 for each target
 	@$(MAKE) --no-print-directory -C ext/engine-tests fuzz
+	@$(MAKE) --no-print-directory -C ext/engine-tests/image fuzz
 
 builds: ext vendor ## test the extension, and PHP with it, on a PHP for threads and a debugging one, made from the distribution's source; BUILDS="zts debug"
 	@PHP=$(PHP) tools/builds $(BUILDS)

@@ -1,113 +1,147 @@
 /* Arrays that contain themselves: PHP can make them of references that nothing else holds any more.
  *
- * Kahn's algorithm (1962) on what a survey found: take away arrays that no array contains until none is left, or
- * only cycles are. A survey lists finds, and arrays met again, by ascending parent, so that the children of each
- * are near one another in both lists. Cycles that lead through an object, or through a reference that the value has
- * twice, are of no concern: those may have them.
+ * Tarjan's algorithm (1972) on what a survey found, without recursion: what is strongly connected is a cycle. Those
+ * that lead through an object, or through a reference that the value has twice, are of no concern: those may have them.
  */
 #include "survey.h"
 
-struct sorting {
+#define DONE UINT32_MAX
+
+struct search {
     const struct larder_survey *survey;
-    uint32_t *containers;   /* of each find: arrays that contain it and were not taken away yet */
-    uint32_t *first_child;  /* of each find: the first find that has it for a parent */
-    uint32_t *first_shared; /* of each find: the first entry of `shared` that does */
-    uint32_t *ready;        /* arrays that no array left contains */
-    uint32_t ready_count;
+    struct larder_seen *references; /* where those on cycles are entered, or NULL */
+    uint32_t *first;                /* of each find: the first of its ways, which end where the next one's begin */
+    uint32_t *ways;
+    uint32_t *next;  /* of each find: the way that is taken next */
+    uint32_t *order; /* of each find: when it was come to, from 1; DONE when it is known which cycle it is on */
+    uint32_t *low;   /* of each find: the earliest that is come to from it */
+    uint32_t *path;  /* from where the search began to where it is */
+    uint32_t *open;  /* come to and not done */
+    uint32_t clock, path_length, open_count;
+    bool found;
 };
 
-/* An array, or a reference that was met once: what it refers to will stand in its place. */
+/* An array, or a reference that was met once: what it refers to would stand in its place. */
 static bool is_array(const struct larder_survey *survey, uint32_t index)
 {
     const struct larder_found *found = &survey->found[index];
     return larder_found_array(found) || (found->type == LARDER_FOUND_REFERENCE && found->live == 1);
 }
 
-/* Fills in what the sorting starts from; the number of arrays. */
-static uint32_t count_containers(struct sorting *sorting)
+/* Counts the ways of each find if `ways` is NULL, else enters them. Backwards, so that `first` ends as what it says. */
+static void enter_way(struct search *search, uint32_t from, uint32_t to)
 {
-    const struct larder_survey *survey = sorting->survey;
-    uint32_t arrays = 0;
+    if (is_array(search->survey, from) && is_array(search->survey, to)) {
+        if (search->ways) {
+            search->ways[--search->first[from]] = to;
+        } else {
+            search->first[from]++;
+        }
+    }
+}
 
-    for (uint32_t i = survey->count; i-- > 1;) {
-        uint32_t parent = survey->found[i].parent;
-        sorting->first_child[parent] = i;
-        sorting->containers[i] += is_array(survey, parent);
+static void enter_ways(struct search *search)
+{
+    const struct larder_survey *survey = search->survey;
+
+    for (uint32_t i = 1; i < survey->count; i++) {
+        enter_way(search, survey->found[i].parent, i);
     }
-    for (uint32_t i = survey->shared_count; i-- > 0;) {
-        uint32_t parent = survey->shared[i].parent;
-        sorting->first_shared[parent] = i;
-        sorting->containers[survey->shared[i].child] += is_array(survey, parent);
+    for (uint32_t i = 0; i < survey->shared_count; i++) {
+        enter_way(search, survey->shared[i].parent, survey->shared[i].child);
     }
-    for (uint32_t i = 0; i < survey->count; i++) {
-        if (is_array(survey, i)) {
-            arrays++;
-            if (sorting->containers[i] == 0) {
-                sorting->ready[sorting->ready_count++] = i;
+}
+
+static void come_to(struct search *search, uint32_t index)
+{
+    search->order[index] = search->low[index] = ++search->clock;
+    search->next[index] = search->first[index];
+    search->path[search->path_length++] = index;
+    search->open[search->open_count++] = index;
+}
+
+static bool leads_to_itself(const struct search *search, uint32_t index)
+{
+    for (uint32_t way = search->first[index]; way < search->first[index + 1]; way++) {
+        if (search->ways[way] == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Everything open since `index` is connected with it. */
+static void close_cycle(struct search *search, uint32_t index)
+{
+    bool is_cycle = search->open[search->open_count - 1] != index || leads_to_itself(search, index);
+    uint32_t member;
+
+    search->found |= is_cycle;
+    do {
+        member = search->open[--search->open_count];
+        search->order[member] = DONE;
+        if (is_cycle && search->references && search->survey->found[member].type == LARDER_FOUND_REFERENCE) {
+            larder_seen_place(search->references, search->survey->found[member].source, LARDER_BOUND_ON_CYCLE);
+        }
+    } while (member != index);
+}
+
+static inline void lower(uint32_t *low, uint32_t to)
+{
+    *low = to < *low ? to : *low;
+}
+
+static void search_from(struct search *search, uint32_t start)
+{
+    come_to(search, start);
+    while (search->path_length > 0) {
+        uint32_t index = search->path[search->path_length - 1];
+        if (search->next[index] < search->first[index + 1]) {
+            uint32_t to = search->ways[search->next[index]++];
+            if (!search->order[to]) {
+                come_to(search, to);
+            } else if (search->order[to] != DONE) {
+                lower(&search->low[index], search->order[to]);
             }
+            continue;
         }
-    }
-    return arrays;
-}
-
-static void leave(struct sorting *sorting, uint32_t child)
-{
-    if (--sorting->containers[child] == 0 && is_array(sorting->survey, child)) {
-        sorting->ready[sorting->ready_count++] = child;
-    }
-}
-
-static bool is_reference(const struct larder_survey *survey, uint32_t index)
-{
-    return survey->found[index].type == LARDER_FOUND_REFERENCE;
-}
-
-/* What a reference refers to is listed right behind it, between its neighbours. */
-static void take_away(struct sorting *sorting, uint32_t parent)
-{
-    const struct larder_survey *survey = sorting->survey;
-    uint32_t child = sorting->first_child[parent];
-    uint32_t shared = sorting->first_shared[parent];
-    bool only_one = is_reference(survey, parent);
-
-    for (; child && child < survey->count; child++) {
-        uint32_t listed_for = survey->found[child].parent;
-        if (listed_for == parent) {
-            leave(sorting, child);
+        search->path_length--;
+        if (search->path_length > 0) {
+            lower(&search->low[search->path[search->path_length - 1]], search->low[index]);
         }
-        if (only_one || (listed_for != parent && !is_reference(survey, listed_for))) {
-            break;
-        }
-    }
-    for (; shared < survey->shared_count; shared++) {
-        uint32_t listed_for = survey->shared[shared].parent;
-        if (listed_for == parent) {
-            leave(sorting, survey->shared[shared].child);
-        }
-        if (only_one || (listed_for != parent && !is_reference(survey, listed_for))) {
-            break;
+        if (search->low[index] == search->order[index]) {
+            close_cycle(search, index);
         }
     }
 }
 
-bool larder_survey_has_cycle(const struct larder_survey *survey)
+bool larder_survey_has_cycle(const struct larder_survey *survey, struct larder_seen *references)
 {
-    uint32_t *memory = safe_emalloc(survey->count, 4 * sizeof(uint32_t), 0);
-    struct sorting sorting = {
+    size_t count = survey->count;
+    uint32_t *memory = safe_emalloc(7 * count + survey->shared_count + 1, sizeof(uint32_t), 0);
+    struct search search = {
         .survey = survey,
-        .containers = memory,
-        .first_child = memory + survey->count,
-        .first_shared = memory + 2 * (size_t)survey->count,
-        .ready = memory + 3 * (size_t)survey->count,
+        .references = references,
+        .first = memory,
+        .next = memory + count + 1,
+        .order = memory + 2 * count + 1,
+        .low = memory + 3 * count + 1,
+        .path = memory + 4 * count + 1,
+        .open = memory + 5 * count + 1,
     };
-    memset(memory, 0, 3 * (size_t)survey->count * sizeof(uint32_t));
-    memset(sorting.first_shared, 0xff, survey->count * sizeof(uint32_t));
 
-    uint32_t arrays = count_containers(&sorting);
-    uint32_t taken = 0;
-    while (taken < sorting.ready_count) {
-        take_away(&sorting, sorting.ready[taken++]);
+    memset(memory, 0, (3 * count + 1) * sizeof(uint32_t));
+    enter_ways(&search);
+    for (size_t i = 0; i < count; i++) {
+        search.first[i + 1] += search.first[i];
+    }
+    search.ways = memory + 6 * count + 1;
+    enter_ways(&search);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!search.order[i] && is_array(survey, i)) {
+            search_from(&search, i);
+        }
     }
     efree(memory);
-    return taken < arrays;
+    return search.found;
 }

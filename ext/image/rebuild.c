@@ -373,6 +373,10 @@ static void take_root(const struct rebuild *rebuild, zval *result)
     } else {
         ZVAL_OBJ_COPY(result, rebuild->made[0]);
     }
+    /* It contains itself. Who drops it without ever having kept it in a variable does not tell the collector. */
+    if (GC_REFCOUNT(Z_COUNTED_P(result)) > 1) {
+        gc_check_possible_root(Z_COUNTED_P(result));
+    }
 }
 
 /* Alone in an image, the only object that one of its properties can be is itself. */

@@ -17,6 +17,10 @@ void larder_survey_free(struct larder_survey *survey)
         larder_seen_free(survey->names);
         efree(survey->names);
     }
+    if (survey->bound) {
+        larder_seen_free(survey->bound);
+        efree(survey->bound);
+    }
     larder_seen_free(&survey->seen);
 }
 
@@ -163,7 +167,8 @@ static bool survey_object(struct larder_survey *survey, zend_object *object, uin
     if (survey->count) {
         larder_rebuild_upwards(survey, parent);
     }
-    if (larder_may_be_shared(&object->gc) && larder_seen_place(&survey->seen, object, survey->count) != survey->count) {
+    if (larder_survey_object_may_be_shared(survey, object) &&
+        larder_seen_place(&survey->seen, object, survey->count) != survey->count) {
         return true;
     }
     if (object->ce->ce_flags & ZEND_ACC_ENUM) {
@@ -220,7 +225,7 @@ static bool survey_reference(struct larder_survey *survey, zend_reference *refer
                              uint32_t position, struct larder_image_refusal *refusal)
 {
     survey->has_references = true;
-    if (GC_REFCOUNT(reference) == 1 && !survey->unrolls) {
+    if (larder_survey_looks_through(survey, reference)) {
         return survey_value(survey, &reference->val, parent, position, refusal);
     }
     size_t place = larder_seen_place(&survey->seen, reference, survey->count);
@@ -232,7 +237,7 @@ static bool survey_reference(struct larder_survey *survey, zend_reference *refer
     }
     find(survey, LARDER_FOUND_REFERENCE, reference, parent, position);
     survey->found[place].live = 1;
-    if (survey->unrolls && Z_TYPE(reference->val) == IS_ARRAY) {
+    if (larder_survey_unrolls(survey, reference)) {
         find(survey, LARDER_FOUND_ARRAY, Z_ARR(reference->val), (uint32_t)place, 0);
         return true;
     }
@@ -387,6 +392,36 @@ static bool survey_all(struct larder_survey *survey, zval *value, struct larder_
     return true;
 }
 
+static void start_again(struct larder_survey *survey)
+{
+    struct larder_answers *answers = survey->answers;
+    larder_survey_free(survey);
+    larder_survey_init(survey);
+    survey->answers = answers;
+}
+
+/* Finds everything once more, with the references through which arrays contain themselves as parts. */
+static bool unroll(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
+{
+    start_again(survey);
+    survey->finds_all_references = true;
+    if (!survey_all(survey, value, refusal)) {
+        return false;
+    }
+    struct larder_seen *bound = emalloc(sizeof(*bound));
+    larder_seen_init(bound, false);
+    larder_survey_has_cycle(survey, bound);
+    for (uint32_t i = 0; i < survey->count; i++) {
+        if (survey->found[i].type == LARDER_FOUND_REFERENCE && survey->found[i].live > 1) {
+            larder_seen_place(bound, survey->found[i].source, LARDER_BOUND_TWICE);
+        }
+    }
+    start_again(survey);
+    survey->bound = bound;
+    survey->has_shared_references = true;
+    return survey_all(survey, value, refusal);
+}
+
 bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_answers *answers,
                        struct larder_image_refusal *refusal)
 {
@@ -394,16 +429,10 @@ bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_
     if (!survey_all(survey, value, refusal)) {
         return false;
     }
-    /* Only a reference can make an array contain itself. What the reference refers to is written once more then, as
-     * PHP's serialize() does, and the reference is one that the value has twice. */
-    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey)) {
-        larder_survey_free(survey);
-        larder_survey_init(survey);
-        survey->answers = answers;
-        survey->unrolls = true;
-        if (!survey_all(survey, value, refusal)) {
-            return false;
-        }
+    /* Only a reference can make an array contain itself. */
+    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey, NULL) &&
+        !unroll(survey, value, refusal)) {
+        return false;
     }
     if (!survey->has_unasked) {
         larder_survey_settle(survey);

@@ -50,6 +50,10 @@ struct larder_shared {
     uint32_t child;
 };
 
+/* What `bound` says of a reference. */
+#define LARDER_BOUND_TWICE    1 /* the value has it twice */
+#define LARDER_BOUND_ON_CYCLE 2 /* an array contains itself through it */
+
 struct larder_survey {
     struct larder_found *found;
     uint32_t count;
@@ -66,7 +70,8 @@ struct larder_survey {
     bool has_references;
     bool has_shared_references;
     bool has_unasked;          /* an object that has to be asked first was met: sizes mean nothing */
-    bool unrolls;              /* an array that contains itself is written anew behind each reference to it */
+    bool finds_all_references; /* those, too, that nothing else holds */
+    struct larder_seen *bound; /* of a value with cycles: which references are parts; NULL: those met twice */
     struct larder_seen seen;   /* by address */
     struct larder_seen *names; /* keys of nested arrays that only one array holds; NULL until there is one */
     struct larder_found first[LARDER_FOUND_AT_FIRST];
@@ -98,8 +103,31 @@ static inline void larder_rebuild_upwards(struct larder_survey *survey, uint32_t
 /* Decides what is where in the image, when everything was found. */
 void larder_survey_settle(struct larder_survey *survey);
 
-/* Does an array contain itself? */
-bool larder_survey_has_cycle(const struct larder_survey *survey);
+/* Does an array contain itself? Enters the references through which it does. */
+bool larder_survey_has_cycle(const struct larder_survey *survey, struct larder_seen *references);
+
+/* What refers to the array that the reference is in, be it through others, is written once more behind it: as in PHP,
+ * and after serialize(), the reference then is one that the value has twice. */
+static inline bool larder_survey_unrolls(const struct larder_survey *survey, const zend_reference *reference)
+{
+    return survey->bound && Z_TYPE(reference->val) == IS_ARRAY &&
+           larder_seen_slot(survey->bound, reference)->place == LARDER_BOUND_ON_CYCLE;
+}
+
+/* Does what it refers to stand in its place, without looking for other places that the value has it in? */
+static inline bool larder_survey_looks_through(const struct larder_survey *survey, const zend_reference *reference)
+{
+    if (survey->bound) {
+        return !larder_seen_slot(survey->bound, reference)->key;
+    }
+    return GC_REFCOUNT(reference) == 1 && !survey->finds_all_references;
+}
+
+/* What is written more than once has its objects but once. */
+static inline bool larder_survey_object_may_be_shared(const struct larder_survey *survey, const zend_object *object)
+{
+    return survey->bound || larder_may_be_shared(&object->gc);
+}
 
 /* What an element of a hash is worth writing: nothing for a hole, and in an object's table (`dynamic`) for a
  * property that has a slot, which such a table only points to. */

@@ -106,8 +106,11 @@ static inline void put_value(struct writer *writer, zval *to, zval *value)
         Z_STR_P(to) = put_string(writer, Z_STR_P(value));
         break;
     case IS_ARRAY:
+        Z_PTR_P(to) = address_of(writer, Z_ARR_P(value), larder_may_be_shared(&Z_ARR_P(value)->gc));
+        break;
     case IS_OBJECT:
-        Z_PTR_P(to) = address_of(writer, Z_COUNTED_P(value), larder_may_be_shared(&Z_COUNTED_P(value)->gc));
+        Z_PTR_P(to) =
+            address_of(writer, Z_OBJ_P(value), larder_survey_object_may_be_shared(writer->survey, Z_OBJ_P(value)));
         break;
     case IS_LONG:
     case IS_DOUBLE:
@@ -122,13 +125,13 @@ static inline void put_value(struct writer *writer, zval *to, zval *value)
     Z_TYPE_INFO_P(to) = Z_TYPE_P(value);
 }
 
-static void put_referred(struct writer *writer, zval *to, zval *value)
+static void put_referred(struct writer *writer, zval *to, zend_reference *reference)
 {
-    if (writer->survey->unrolls && Z_TYPE_P(value) == IS_ARRAY) {
-        Z_PTR_P(to) = address_of(writer, Z_ARR_P(value), false);
+    if (larder_survey_unrolls(writer->survey, reference)) {
+        Z_PTR_P(to) = address_of(writer, Z_ARR(reference->val), false);
         Z_TYPE_INFO_P(to) = IS_ARRAY;
     } else {
-        put_value(writer, to, value);
+        put_value(writer, to, &reference->val);
     }
 }
 
@@ -137,19 +140,19 @@ static void put_reference(struct writer *writer, zval *to, zend_reference *refer
 {
     bool is_first;
 
-    if (GC_REFCOUNT(reference) == 1 && !writer->survey->unrolls) {
+    if (larder_survey_looks_through(writer->survey, reference)) {
         put_value(writer, to, &reference->val);
         return;
     }
     const struct larder_found *found = found_for(writer, reference, true, &is_first);
     if (found->plain) {
-        put_referred(writer, to, &reference->val);
+        put_value(writer, to, &reference->val);
         return;
     }
     if (is_first) {
         struct larder_reference_part *part = (struct larder_reference_part *)(writer->to + found->offset);
         part->gc.u.type_info = IS_REFERENCE;
-        put_referred(writer, &part->value, &reference->val);
+        put_referred(writer, &part->value, reference);
         part->value.u2.extra = 0;
     }
     Z_PTR_P(to) = (void *)(writer->address + found->offset);

@@ -10,6 +10,7 @@
 
 #include "php.h"
 
+#include "describe.h"
 #include "literals.h"
 
 #include "ext/spl/spl_exceptions.h"
@@ -47,7 +48,7 @@ ZEND_TSRMLS_CACHE_EXTERN()
 
 static zend_class_entry *image_class;
 static zend_object_handlers image_handlers;
-static uint64_t next_address;
+static uint64_t next_address = FIRST_ADDRESS;
 static struct mapping *mappings;
 
 static struct image *image_of(zend_object *object)
@@ -257,6 +258,46 @@ PHP_METHOD(Image, load)
     mprotect(image->pages, image->length, PROT_READ);
 }
 
+static zend_result unmap_all(void)
+{
+    while (mappings) {
+        struct mapping *mapping = mappings;
+        mappings = mapping->next;
+        munmap(mapping->pages, mapping->length);
+        free(mapping);
+    }
+    next_address = FIRST_ADDRESS;
+    return SUCCESS;
+}
+
+PHP_METHOD(Image, describe)
+{
+    zval *value;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ZVAL(value)
+    ZEND_PARSE_PARAMETERS_END();
+
+    RETURN_STR(describe(value));
+}
+
+PHP_METHOD(Image, containsItself)
+{
+    zval *value;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ZVAL(value)
+    ZEND_PARSE_PARAMETERS_END();
+
+    RETURN_BOOL(contains_itself(value));
+}
+
+PHP_METHOD(Image, forget)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    unmap_all();
+}
+
 PHP_METHOD(Image, kind)
 {
     ZEND_PARSE_PARAMETERS_NONE();
@@ -331,10 +372,15 @@ static const zend_function_entry methods[] = {
     PHP_ME(Image, __construct, arginfo_any, ZEND_ACC_PUBLIC)
         PHP_ME(Image, load, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
             PHP_ME(Image, time, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
-                PHP_ME(Image, dump, arginfo_any, ZEND_ACC_PUBLIC) PHP_ME(Image, kind, arginfo_any, ZEND_ACC_PUBLIC)
-                    PHP_ME(Image, size, arginfo_any, ZEND_ACC_PUBLIC) PHP_ME(Image, get, arginfo_any, ZEND_ACC_PUBLIC)
-                        PHP_ME(Image, getShifted, arginfo_any, ZEND_ACC_PUBLIC)
-                            PHP_ME(Image, move, arginfo_any, ZEND_ACC_PUBLIC) PHP_FE_END};
+                PHP_ME(Image, describe, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                    PHP_ME(Image, containsItself, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                        PHP_ME(Image, forget, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                            PHP_ME(Image, dump, arginfo_any, ZEND_ACC_PUBLIC)
+                                PHP_ME(Image, kind, arginfo_any, ZEND_ACC_PUBLIC)
+                                    PHP_ME(Image, size, arginfo_any, ZEND_ACC_PUBLIC)
+                                        PHP_ME(Image, get, arginfo_any, ZEND_ACC_PUBLIC)
+                                            PHP_ME(Image, getShifted, arginfo_any, ZEND_ACC_PUBLIC)
+                                                PHP_ME(Image, move, arginfo_any, ZEND_ACC_PUBLIC) PHP_FE_END};
 
 PHP_INI_BEGIN()
 PHP_INI_ENTRY("image_tests.literals", "0", PHP_INI_SYSTEM, NULL)
@@ -370,20 +416,7 @@ PHP_MSHUTDOWN_FUNCTION(image_tests)
 
 PHP_RINIT_FUNCTION(image_tests)
 {
-    next_address = FIRST_ADDRESS;
     larder_image_request_start();
-    return SUCCESS;
-}
-
-/* After the last value of the request is gone. */
-static zend_result unmap_all(void)
-{
-    while (mappings) {
-        struct mapping *mapping = mappings;
-        mappings = mapping->next;
-        munmap(mapping->pages, mapping->length);
-        free(mapping);
-    }
     return SUCCESS;
 }
 
@@ -400,7 +433,7 @@ zend_module_entry image_tests_module_entry = {STANDARD_MODULE_HEADER,
                                               NULL,
                                               NULL,
                                               NULL,
-                                              unmap_all,
+                                              unmap_all, /* after the last value of the request is gone */
                                               STANDARD_MODULE_PROPERTIES_EX};
 
 #ifdef COMPILE_DL_IMAGE_TESTS

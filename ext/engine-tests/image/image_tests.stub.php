@@ -9,6 +9,15 @@ final class Image
     /** What was dumped by another process. */
     public static function load(string $dump): Image {}
 
+    /** The same for values that are alike, and for no others. */
+    public static function describe(mixed $value): string {}
+
+    /** Is there an array in it that contains itself? */
+    public static function containsItself(mixed $value): bool {}
+
+    /** Unmaps all images: whoever still uses a value that was read in place crashes. */
+    public static function forget(): void {}
+
     public function dump(): string {}
 
     public function kind(): int {}

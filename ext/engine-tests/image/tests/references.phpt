@@ -142,6 +142,38 @@ foreach (readings(new Image([$a, 'b' => $b])) as $how => $read) {
     check(end($read[0]['to b']['to a']['to b']) === 'new', "and one variable, $how");
     unset($read);
 }
+$with = [new Point(7), [new Point(8)]];
+$with['self'] = &$with;
+foreach (readings(new Image($with)) as $how => $read) {
+    check($read[0] === $read['self'][0] && $read[1][0] === $read['self'][1][0], "a cycle has its objects once, $how");
+    unset($read['self']['self']);
+    unset($read);
+}
+unset($with['self']);
+function through_one_array_twice(): array
+{
+    $a = [];
+    $inner = [&$a];
+    $a = [$inner, $inner, 'end'];
+    return $a;
+}
+foreach (readings(new Image(through_one_array_twice())) as $how => $read) {
+    check(strlen(serialize($read)) < 1000 && $read[0][0][1][0][2] === 'end', "a cycle through one array twice ends, $how");
+    unset($read);
+}
+function beside(): array
+{
+    $a = [1, [2]];
+    foreach ($a[1] as &$element) {
+    }
+    $a[2] = &$a;
+    return $a;
+}
+foreach (readings(new Image(beside())) as $how => $read) {
+    $read[1][0] = 'changed';
+    check($read[2][1][0] === 2, "what a foreach leaves behind beside a cycle, $how");
+    unset($read);
+}
 $loop = new Point(1);
 $loop->any = ['self' => &$loop->any, 'o' => $loop];
 foreach (readings(new Image($loop)) as $how => $read) {
@@ -150,6 +182,21 @@ foreach (readings(new Image($loop)) as $how => $read) {
 }
 gc_collect_cycles();
 unset($cycle['self'], $twice['self'], $a['to b'], $b['to a'], $loop->any);
+
+// What nobody keeps.
+$itself = new Point(1);
+$itself->any = $itself;
+$image = new Image($itself);
+$usage = [];
+for ($i = 0; $i < 4; $i++) {
+    foreach ([true, false] as $zeroCopy) {
+        (fn (): mixed => $image->get($zeroCopy))();
+    }
+    gc_collect_cycles();
+    $usage[] = memory_get_usage();
+}
+check($usage[3] === $usage[2], 'nothing is left of an object that contains itself and that nobody keeps');
+$itself->any = null;
 
 // In what objects tell of themselves.
 $magic = new WithMagic();
