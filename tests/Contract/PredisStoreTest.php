@@ -4,9 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
+use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\RedisServer;
-use Larder\Dsn;
-use Larder\Store;
 use Larder\Store\Redis\PredisConnection;
 use Larder\Store\RedisStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -14,67 +13,20 @@ use PHPUnit\Framework\Attributes\CoversClass;
 /** Redis, or Valkey where both are installed, by Predis, over a unix socket, with PHP's own serializer. */
 #[CoversClass(RedisStore::class)]
 #[CoversClass(PredisConnection::class)]
-final class PredisStoreTest extends SharedStoreContract
+final class PredisStoreTest extends RedisContract
 {
-    private static ?RedisServer $server = null;
-
-    private ?Store $store = null;
-
-    public static function setUpBeforeClass(): void
+    protected static function flavour(): RedisFlavour
     {
-        self::$server = RedisServer::start(RedisFlavours::last());
+        return RedisFlavours::last();
     }
 
-    public static function tearDownAfterClass(): void
+    protected static function database(): int
     {
-        self::$server?->stop();
-        self::$server = null;
+        return 0;
     }
 
-    protected function setUp(): void
+    protected static function dsn(RedisServer $server): string
     {
-        $this->store()->clear();
-    }
-
-    protected function store(): Store
-    {
-        return $this->store ??= self::named('test');
-    }
-
-    protected function reopened(): Store
-    {
-        return self::named('test');
-    }
-
-    protected function neighbour(): Store
-    {
-        return self::named('tes');
-    }
-
-    protected function losses(): iterable
-    {
-        $redis = new \Redis();
-        $redis->connect(self::$server->socket ?? '');
-        $redis->select(0);
-        foreach ($redis->keys('test!*') as $name) {
-            yield $name => static function () use ($redis, $name): void {
-                $redis->del($name);
-            };
-        }
-    }
-
-    private static function named(string $prefix): Store
-    {
-        $server = self::$server;
-        self::assertNotNull($server);
-
-        return Dsn::parse("redis+unix:{$server->socket}?client=predis&prefix={$prefix}&serializer=php&read_timeout=10")->open();
-    }
-
-    protected function forge(string $key, \Closure $forge): bool
-    {
-        Forgery::inRedis(self::$server->socket ?? '', 0, "test:{$key}", $forge);
-
-        return true;
+        return "redis+unix:{$server->socket}?client=predis&serializer=php";
     }
 }

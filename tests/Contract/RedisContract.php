@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Bench\Server\RedisFlavour;
+use Larder\Bench\Server\RedisServer;
+use Larder\Dsn;
+use Larder\Store;
+
+/** RedisStore over one server, by one client. */
+abstract class RedisContract extends SharedStoreContract
+{
+    private static ?RedisServer $server = null;
+
+    private ?Store $store = null;
+
+    abstract protected static function flavour(): RedisFlavour;
+
+    abstract protected static function database(): int;
+
+    /** @return string the DSN of the database, with options but without a prefix */
+    abstract protected static function dsn(RedisServer $server): string;
+
+    final public static function setUpBeforeClass(): void
+    {
+        self::$server = RedisServer::start(static::flavour());
+    }
+
+    final public static function tearDownAfterClass(): void
+    {
+        self::$server?->stop();
+        self::$server = null;
+    }
+
+    final protected function setUp(): void
+    {
+        $this->store()->clear();
+    }
+
+    final protected function store(): Store
+    {
+        return $this->store ??= self::named('test');
+    }
+
+    final protected function reopened(): Store
+    {
+        return self::named('test');
+    }
+
+    final protected function neighbour(): Store
+    {
+        return self::named('tes');
+    }
+
+    final protected function losses(): iterable
+    {
+        $redis = new \Redis();
+        $redis->connect(self::server()->socket);
+        $redis->select(static::database());
+        foreach ($redis->keys('test!*') as $name) {
+            yield $name => static function () use ($redis, $name): void {
+                $redis->del($name);
+            };
+        }
+    }
+
+    final protected function forge(string $key, \Closure $forge): bool
+    {
+        Forgery::inRedis(self::server()->socket, static::database(), "test:{$key}", $forge);
+
+        return true;
+    }
+
+    private static function named(string $prefix): Store
+    {
+        return Dsn::parse(static::dsn(self::server()) . "&prefix={$prefix}&read_timeout=10")->open();
+    }
+
+    private static function server(): RedisServer
+    {
+        self::assertNotNull(self::$server);
+
+        return self::$server;
+    }
+}
