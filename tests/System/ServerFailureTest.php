@@ -153,53 +153,6 @@ final class ServerFailureTest extends TestCase
         self::assertSame(0, $cache->health()->failures);
     }
 
-    /** @return iterable<string, array{string, string}> */
-    public static function strangers(): iterable
-    {
-        foreach ([
-            "HTTP/1.1 400 Bad Request\r\n\r\n", '', "\0\0\0\0", "VALUE x 0 5\r\nab", "*2\r\n$-1\r\n:5\r\n", "$5\r\nab", "-ERR no\r\n", "END\r\n",
-            // What has the right form, and makes no sense.
-            "+OK\r\n", ":1\r\n", "*0\r\n", "*-1\r\n", "$-1\r\n", "STORED\r\n", "SERVER_ERROR no\r\n",
-        ] as $i => $answer) {
-            foreach ([
-                'redis+unix:SOCKET?client=phpredis', 'redis+unix:SOCKET?client=predis', 'memcached+unix:SOCKET?serializer=php',
-                'redis+cluster://ADDRESS?client=phpredis', 'redis+cluster://ADDRESS?client=predis', 'redis+sentinel://ADDRESS?service=shop',
-            ] as $dsn) {
-                yield "{$dsn}, answer {$i}" => [$dsn, $answer];
-            }
-        }
-    }
-
-    #[DataProvider('strangers')]
-    public function testSomethingElseBehindTheAddressIsAMiss(string $dsn, string $answer): void
-    {
-        $scratch = new Scratch();
-        $listener = stream_socket_server(str_contains($dsn, 'ADDRESS') ? 'tcp://127.0.0.1:0' : "unix://{$scratch->path}/socket");
-        self::assertIsResource($listener);
-        $dsn = str_replace(['SOCKET', 'ADDRESS'], ["{$scratch->path}/socket", (string) stream_socket_get_name($listener, false)], $dsn);
-        $stranger = pcntl_fork();
-        if ($stranger === 0) {
-            while (\is_resource($visitor = @stream_socket_accept($listener, 60))) {
-                fread($visitor, 1_000);
-                @fwrite($visitor, $answer);
-                fclose($visitor);
-            }
-            posix_kill((int) getmypid(), \SIGKILL);
-        }
-        try {
-            $timeouts = str_contains($dsn, 'memcached') ? '&timeout=0.3' : '&read_timeout=0.3';
-            $cache = Cache::open("{$dsn}{$timeouts}&retry_after=0");
-            self::assertSame('default', $cache->get('key', 'default'));
-            self::assertSame([], $cache->getMany(['a', 'b']));
-            self::assertFalse($cache->set('key', 'value'));
-            self::assertFalse($cache->increment('key'));
-            self::assertGreaterThan(0, $cache->health()->failures);
-        } finally {
-            posix_kill($stranger, \SIGKILL);
-            pcntl_waitpid($stranger, $status);
-        }
-    }
-
     /** @return iterable<string, array{string}> */
     public static function patient(): iterable
     {
