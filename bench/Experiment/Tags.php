@@ -27,8 +27,6 @@ final class Tags implements Experiment
     /** Items of the store that cleaning a tag is compared with. */
     public const FEW = 200;
     private const MANY = 1_000_000;
-    /** Of the extension's own call, each in a pool of its own. */
-    private const RUNS = 3;
     private const CLIENTS = 4;
     private const MEGABYTES = 1_024;
     private const MEGABYTES_OF_FEW = 32;
@@ -57,7 +55,7 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(1100, 3_072, $profile === Profile::Quick ? 39 : 575);
+        return new Needs(400, 3_072, $profile === Profile::Quick ? 39 : 575);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -66,7 +64,7 @@ final class Tags implements Experiment
         $items = $isQuick ? 5_000 : 200_000;
         $seconds = $isQuick ? 1.5 : 5.0;
         $afterwards = $isQuick ? 0.4 : 3.0;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared, and of the writes after them, each' => (string) $afterwards, 'runs' => 1, 'items of the store that cleans are compared with' => self::FEW, Placement::PARAMETER => Placement::ON_ALL];
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared, and of the writes after them, each' => (string) $afterwards, 'runs' => 1, 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, Placement::PARAMETER => Placement::ON_ALL];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {
@@ -85,18 +83,18 @@ final class Tags implements Experiment
             }
         }
         $progress->advance('invalidating tags of one and of many items');
-        $this->invalidate($laboratory, $outcome);
+        $this->invalidate($laboratory, $outcome, $isQuick ? 2 : 3);
         $progress->end();
     }
 
     /** The extension's own call, with one item and with a million that have the tag. */
-    private function invalidate(Laboratory $laboratory, Outcome $outcome): void
+    private function invalidate(Laboratory $laboratory, Outcome $outcome, int $runs): void
     {
         if (!isset($laboratory->subjects['shared-memory']) || $laboratory->subjects['shared-memory']->missing() !== null) {
             return;
         }
         try {
-            for ($run = 0; $run < self::RUNS; $run++) {
+            for ($run = 0; $run < $runs; $run++) {
                 $found = $laboratory->task('Larder shared memory', Invalidations::class, ['many' => self::MANY, 'bytes' => self::MEGABYTES << 18]);
                 foreach ($found->all() as $what => $time) {
                     [$tag, $block] = explode(' ', $what);
