@@ -18,9 +18,11 @@ use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\Reads;
 use Larder\Store\Redis\RedisLeases;
 use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Scripts;
+use Larder\Store\Redis\ServerTime;
 use Larder\Store\Redis\Walk;
 use Larder\StoreStatistics;
 use Larder\Token;
@@ -62,27 +64,12 @@ use Larder\Ttl;
  */
 final class RedisStore implements Store, Leases
 {
-    private const KEYS_AT_ONCE = 1_000;
-
-    private const CLOCK_BYTES = 20;
-
     private const MOST_TAGS = 100_000;
 
     /** How many names a clear looks at, to free what it can of their memory. */
     private const CLEARED_AT_ONCE = 10_000;
 
-    /** Seconds after which the server's clock is compared with ours again. */
-    private const LAG_IS_TRUE_FOR = 60;
-
     private readonly Layout $layout;
-
-    /** Whether the last read found no tag invalidated and nothing missing: then a plain one probably tells all next time. */
-    private bool $readsPlainly = false;
-
-    /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
-    private int $lag = 0;
-
-    private float $lagFound = 0.0;
 
     private readonly Scripts $scripts;
 
@@ -90,10 +77,9 @@ final class RedisStore implements Store, Leases
 
     private readonly RedisLeases $leases;
 
-    private readonly \stdClass $foreign;
+    private readonly ServerTime $time;
 
-    /** Of what is not missing. */
-    private readonly Token $none;
+    private readonly Reads $reads;
 
     /**
      * @param int   $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
@@ -106,14 +92,14 @@ final class RedisStore implements Store, Leases
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
-        private readonly float $patience = 1.0,
+        float $patience = 1.0,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection);
         $this->walk = new Walk($this->scripts, $this->layout);
         $this->leases = new RedisLeases($this->scripts, $this->layout);
-        $this->foreign = new \stdClass();
-        $this->none = new Token('', 0);
+        $this->time = new ServerTime($this->scripts, $patience);
+        $this->reads = new Reads($this->scripts, $this->layout, $this->time, $payload);
     }
 
     /**
@@ -140,39 +126,12 @@ final class RedisStore implements Store, Leases
 
     public function fetch(array $keys): Fetched
     {
-        $found = $this->readsPlainly ? $this->readPlainly($keys) : [];
-        $open = [];
-        foreach ($keys as $i => $key) {
-            if (!isset($found[$i])) {
-                $open[$i] = $key;
-            }
-        }
-        if ($open !== []) {
-            $found += $this->readByScript($open);
-        }
-        $items = $tokens = $stale = [];
-        foreach ($keys as $i => $key) {
-            [$item, $token, $isStale] = $found[$i];
-            if ($item !== null) {
-                $isStale ? $stale[$key] = $item : $items[$key] = $item;
-            }
-            if ($item === null || $isStale) {
-                $tokens[$key] = $token;
-            }
-        }
-
-        return new Fetched($items, $tokens, $stale);
+        return $this->reads->fetch($keys);
     }
 
     public function token(string $key): Token
     {
-        // The clock is no item: whoever asks for that gets a token and nothing else.
-        $clock = $this->layout->clock($this->layout->shard($key));
-        [$reply] = $this->scripts->send([['MGET', $clock, $this->layout->guard($key)]]);
-        [$found, $guard] = \is_array($reply) ? $reply + [null, null] : [null, null];
-        $token = \is_string($found) && \strlen($found) === self::CLOCK_BYTES && \is_string($guard) ? self::guarded($found, $guard) : null;
-
-        return $token ?? $this->readByScript([$key], $clock)[0][1];
+        return $this->reads->token($key);
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -189,7 +148,7 @@ final class RedisStore implements Store, Leases
         $unsaved = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
             $late = [];
-            foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->deadline()], static fn(int $i): array => [
+            foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->time->deadline()], static fn(int $i): array => [
                 $items[$i]->fill ? 'f' : 'w',
                 self::milliseconds($items[$i]->ttl),
                 $items[$i]->token->epoch ?? '',
@@ -207,7 +166,7 @@ final class RedisStore implements Store, Leases
             }
             if ($late !== []) {
                 // But here the answer is: it is the clock that was set.
-                $this->lagFound = 0.0;
+                $this->time->forget();
             }
             $keys = $late;
         }
@@ -223,7 +182,7 @@ final class RedisStore implements Store, Leases
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        [$reply] = $this->scripts->run([[Script::Increment, $this->names($this->layout->shard($key), [$key]), [
+        [$reply] = $this->scripts->run([[Script::Increment, $this->layout->names($this->layout->shard($key), [$key]), [
             (string) $by,
             Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
             self::milliseconds($ttl),
@@ -256,8 +215,8 @@ final class RedisStore implements Store, Leases
             return;
         }
         $calls = [];
-        foreach ($this->shards() as $shard) {
-            foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
+        foreach ($this->layout->all() as $shard) {
+            foreach (array_chunk($tags, Layout::AT_ONCE) as $chunk) {
                 $calls[] = [Script::Invalidate, [$this->layout->clock($shard), $this->layout->tags($shard)], [(string) max(0, $serveStale), (string) self::MOST_TAGS, ...$chunk]];
             }
         }
@@ -266,7 +225,7 @@ final class RedisStore implements Store, Leases
 
     public function clear(): void
     {
-        $this->scripts->send(array_map(fn(int $shard): array => ['UNLINK', $this->layout->clock($shard)], $this->shards()));
+        $this->scripts->send(array_map(fn(int $shard): array => ['UNLINK', $this->layout->clock($shard)], $this->layout->all()));
         $this->walk->free(self::CLEARED_AT_ONCE);
     }
 
@@ -328,179 +287,6 @@ final class RedisStore implements Store, Leases
     }
 
     /**
-     * @param array<int, string> $keys
-     *
-     * @return array<int, array{?Item, Token, bool}> by the keys' numbers, of those of which this tells all: the item,
-     *                                               the token if it is missing, whether it is stale
-     */
-    private function readPlainly(array $keys): array
-    {
-        $commands = $numbers = [];
-        foreach ($this->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                $command = ['MGET', $this->layout->clock($shard)];
-                foreach ($chunk as $key) {
-                    $command[] = $this->layout->item($key);
-                    $command[] = $this->layout->guard($key);
-                }
-                $commands[] = $command;
-                $numbers[] = $chunk;
-            }
-        }
-        if ($commands === []) {
-            return [];
-        }
-        $asksTime = $this->asksTime();
-        $replies = $this->scripts->send($asksTime ? [...$commands, ['TIME']] : $commands);
-        if ($asksTime) {
-            $this->compareClocks(self::time(array_pop($replies)));
-        }
-        $found = [];
-        foreach ($replies as $command => $reply) {
-            $clock = \is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense();
-            if (!\is_string($clock) || \strlen($clock) !== self::CLOCK_BYTES) {
-                continue;
-            }
-            $invalidated = substr($clock, 14, 6);
-            $at = 1;
-            foreach ($numbers[$command] as $i => $key) {
-                [$bytes, $guard] = [$reply[$at] ?? null, $reply[$at + 1] ?? null];
-                $at += 2;
-                $item = null;
-                if (\is_string($bytes) && self::isOf($clock, $bytes)) {
-                    if (substr($bytes, 21, 3) !== "\0\0\0" && strcmp(substr($bytes, 9, 6), $invalidated) < 0) {
-                        continue;
-                    }
-                    $item = $this->parsed($key, $bytes);
-                }
-                $token = $item === null && \is_string($guard) ? self::guarded($clock, $guard) : null;
-                if ($item !== null || $token !== null) {
-                    $found[$i] = [$item, $token ?? $this->none, false];
-                }
-            }
-        }
-
-        return $found;
-    }
-
-    /**
-     * @param array<int, string> $keys
-     * @param ?string            $name to look under instead of the items'
-     *
-     * @return array<int, array{?Item, Token, bool}> as readPlainly()
-     */
-    private function readByScript(array $keys, ?string $name = null): array
-    {
-        $calls = $numbers = [];
-        foreach ($this->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                $calls[] = [Script::Fetch, $this->names($shard, $chunk, $name), [$this->asksTime() ? '1' : '0']];
-                $numbers[] = $chunk;
-            }
-        }
-        $found = $foreign = [];
-        $couldBePlain = true;
-        foreach ($this->scripts->run($calls) as $call => $reply) {
-            if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_int($reply[1] ?? null) || !\is_int($reply[2] ?? null) || !\is_int($reply[3] ?? null)) {
-                throw Scripts::nonsense();
-            }
-            if ($reply[2] > 0) {
-                $this->compareClocks($reply[2]);
-            }
-            $token = new Token($reply[0], $reply[1]);
-            $couldBePlain = $couldBePlain && $reply[3] === 1;
-            $at = 4;
-            foreach ($numbers[$call] as $i => $key) {
-                $bytes = $reply[$at++] ?? null;
-                $isStale = \is_array($bytes);
-                $bytes = $isStale ? $bytes[0] ?? null : $bytes;
-                $found[$i] = [\is_string($bytes) ? $this->parsed($key, $bytes) : null, $token, $isStale];
-                if (\is_string($bytes) && $found[$i][0] === null) {
-                    $foreign[$i] = $key;
-                }
-            }
-        }
-        if ($name === null) {
-            foreach ($foreign as $i => $key) {
-                // The server takes it for living, and made nothing that a fill could be judged by.
-                $found[$i] = [null, $this->token($key), false];
-            }
-            $this->readsPlainly = $couldBePlain;
-        }
-
-        return $found;
-    }
-
-    private static function isOf(string $clock, string $item): bool
-    {
-        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr($item, 1, 8) === substr($clock, 0, 8);
-    }
-
-    /** The token of this moment, if there is a guard to judge by. */
-    private static function guarded(string $clock, string $guard): ?Token
-    {
-        $epoch = substr($clock, 0, 8);
-        $tick = unpack('J', "\0\0" . substr($clock, 8, 6));
-
-        return str_starts_with($guard, $epoch) && $tick !== false && \is_int($tick[1]) ? new Token($epoch, $tick[1]) : null;
-    }
-
-    /** @return string until when we wait for an answer to what is sent now, in ms of the server's clock, or a little earlier */
-    private function deadline(): string
-    {
-        if ($this->patience <= 0.0) {
-            return (string) \PHP_INT_MAX;
-        }
-        if ($this->asksTime()) {
-            [$time] = $this->scripts->send([['TIME']]);
-            $this->compareClocks(self::time($time));
-        }
-
-        return (string) ((int) ((microtime(true) + 0.9 * $this->patience) * 1000) + $this->lag);
-    }
-
-    /** Whether it is time to compare the server's clock with ours. */
-    private function asksTime(): bool
-    {
-        return microtime(true) - $this->lagFound > self::LAG_IS_TRUE_FOR;
-    }
-
-    /** @return int in ms */
-    private static function time(mixed $reply): int
-    {
-        return \is_array($reply) && is_numeric($reply[0] ?? null) && is_numeric($reply[1] ?? null)
-            ? (int) $reply[0] * 1000 + intdiv((int) $reply[1], 1000)
-            : throw Scripts::nonsense();
-    }
-
-    /** @param int $time of the server, in ms */
-    private function compareClocks(int $time): void
-    {
-        $this->lagFound = microtime(true);
-        $this->lag = $time - (int) ($this->lagFound * 1000);
-    }
-
-    private function parsed(string $key, string $bytes): ?Item
-    {
-        $numbers = unpack('na/Nb/nc/Nd/Ce/nf', $bytes, 9);
-        if ($numbers === false) {
-            return null;
-        }
-        /** @var array{a: int, b: int, c: int, d: int, e: int, f: int} $numbers */
-        $expiry = $numbers['c'] << 32 | $numbers['d'];
-        $length = $numbers['e'] << 16 | $numbers['f'];
-        $value = $this->payload->decode(substr($bytes, Script::HEAD + $length), $this->foreign, $key);
-
-        return $value === $this->foreign ? null : Item::found(
-            $key,
-            $value,
-            $expiry === 0 ? null : intdiv($expiry - $this->lag, 1000),
-            $numbers['a'] << 32 | $numbers['b'],
-            $length === 0 ? [] : Tags::unpack(substr($bytes, Script::HEAD, $length)),
-        );
-    }
-
-    /**
      * Runs a script on all of these keys, each shard's at once.
      *
      * @param array<int, string>                $keys
@@ -512,7 +298,7 @@ final class RedisStore implements Store, Leases
     private function inShards(array $keys, Script $script, array $common, ?\Closure $arguments = null): array
     {
         $calls = $numbers = [];
-        foreach ($this->grouped($keys) as $shard => $chunks) {
+        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
             foreach ($chunks as $chunk) {
                 $words = $common;
                 if ($arguments !== null) {
@@ -520,7 +306,7 @@ final class RedisStore implements Store, Leases
                         array_push($words, ...$arguments($i));
                     }
                 }
-                $calls[] = [$script, $this->names($shard, $chunk), $words];
+                $calls[] = [$script, $this->layout->names($shard, $chunk), $words];
                 $numbers[] = array_keys($chunk);
             }
         }
@@ -533,41 +319,6 @@ final class RedisStore implements Store, Leases
         }
 
         return $replies;
-    }
-
-    /**
-     * @param array<int, string> $keys of that shard
-     * @param ?string            $item to name instead of the items
-     *
-     * @return non-empty-list<string> the keys of a script: clock, tags, and of each key the item and the guard
-     */
-    private function names(int $shard, array $keys, ?string $item = null): array
-    {
-        $names = [$this->layout->clock($shard), $this->layout->tags($shard)];
-        foreach ($keys as $key) {
-            $names[] = $item ?? $this->layout->item($key);
-            $names[] = $this->layout->guard($key);
-        }
-
-        return $names;
-    }
-
-    /**
-     * @param array<int, string> $keys
-     *
-     * @return array<int, list<array<int, string>>> by shard, in chunks, by the keys' numbers
-     */
-    private function grouped(array $keys): array
-    {
-        if ($this->layout->shards === 0 && \count($keys) <= self::KEYS_AT_ONCE) {
-            return $keys === [] ? [] : [[$keys]];
-        }
-        $shards = [];
-        foreach ($keys as $i => $key) {
-            $shards[$this->layout->shard($key)][$i] = $key;
-        }
-
-        return array_map(static fn(array $keys): array => array_chunk($keys, self::KEYS_AT_ONCE, true), $shards);
     }
 
     /**
@@ -586,12 +337,6 @@ final class RedisStore implements Store, Leases
         }
 
         return array_map(strval(...), array_keys($found));
-    }
-
-    /** @return non-empty-list<int> */
-    private function shards(): array
-    {
-        return range(0, max(0, $this->layout->shards - 1));
     }
 
     private static function milliseconds(?int $ttl): string

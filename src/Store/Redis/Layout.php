@@ -23,6 +23,9 @@ final class Layout
     /** How many guards there are. Keys that share one refuse each other's fills for nothing. */
     private const GUARDS = 16_384;
 
+    /** Keys or tags in one command. */
+    public const AT_ONCE = 1_000;
+
     private readonly string $internal;
 
     /**
@@ -95,5 +98,46 @@ final class Layout
     private function beginning(int $shard): string
     {
         return $this->shards === 0 ? $this->prefix : "{$this->prefix}{{$shard}}:";
+    }
+
+    /** @return non-empty-list<int> */
+    public function all(): array
+    {
+        return range(0, max(0, $this->shards - 1));
+    }
+
+    /**
+     * @param array<int, string> $keys of that shard
+     * @param ?string            $item to name instead of the items
+     *
+     * @return non-empty-list<string> the keys of a script: clock, tags, and of each key the item and the guard
+     */
+    public function names(int $shard, array $keys, ?string $item = null): array
+    {
+        $names = [$this->clock($shard), $this->tags($shard)];
+        foreach ($keys as $key) {
+            $names[] = $item ?? $this->item($key);
+            $names[] = $this->guard($key);
+        }
+
+        return $names;
+    }
+
+    /**
+     * @param array<int, string> $keys
+     *
+     * @return array<int, list<array<int, string>>> by shard, in chunks, by the keys' numbers
+     */
+    public function grouped(array $keys): array
+    {
+        if ($this->shards === 0 && \count($keys) <= self::AT_ONCE) {
+            return $keys === [] ? [] : [[$keys]];
+        }
+        $shards = [];
+        foreach ($keys as $i => $key) {
+            $shards[$this->shard($key)][$i] = $key;
+        }
+
+        return array_map(static fn(array $keys): array => array_chunk($keys, self::AT_ONCE, true), $shards);
     }
 }

@@ -1,0 +1,70 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+/** The server's clock, compared with ours now and then: so that a write can say how long anybody waits for it. */
+final class ServerTime
+{
+    /** Seconds after which the server's clock is compared with ours again. */
+    private const IS_TRUE_FOR = 60;
+
+    /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
+    private int $lag = 0;
+
+    private float $found = 0.0;
+
+    /** @param float $patience seconds that the connection waits for a reply; 0: for ever */
+    public function __construct(
+        private readonly Scripts $scripts,
+        private readonly float $patience,
+    ) {}
+
+    /** @return string until when we wait for an answer to what is sent now, in ms of the server's clock, or a little earlier */
+    public function deadline(): string
+    {
+        if ($this->patience <= 0.0) {
+            return (string) \PHP_INT_MAX;
+        }
+        if ($this->isToBeAsked()) {
+            [$time] = $this->scripts->send([['TIME']]);
+            $this->compare(self::in($time));
+        }
+
+        return (string) ((int) ((microtime(true) + 0.9 * $this->patience) * 1000) + $this->lag);
+    }
+
+    /** Whether it is time to compare the server's clock with ours. */
+    public function isToBeAsked(): bool
+    {
+        return microtime(true) - $this->found > self::IS_TRUE_FOR;
+    }
+
+    /** One of the clocks was set. */
+    public function forget(): void
+    {
+        $this->found = 0.0;
+    }
+
+    /** @param int $time of the server, in ms */
+    public function compare(int $time): void
+    {
+        $this->found = microtime(true);
+        $this->lag = $time - (int) ($this->found * 1000);
+    }
+
+    /** @return int Unix seconds of our clock, of what is in ms by the server's */
+    public function ours(int $milliseconds): int
+    {
+        return intdiv($milliseconds - $this->lag, 1000);
+    }
+
+    /** @return int ms, in the reply to TIME */
+    public static function in(mixed $reply): int
+    {
+        return \is_array($reply) && is_numeric($reply[0] ?? null) && is_numeric($reply[1] ?? null)
+            ? (int) $reply[0] * 1000 + intdiv((int) $reply[1], 1000)
+            : throw Scripts::nonsense();
+    }
+}
