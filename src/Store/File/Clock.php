@@ -63,6 +63,12 @@ final class Clock
         return $verdict;
     }
 
+    /** What an item is by its head. */
+    public function judge(Head $head, int $now): Verdict
+    {
+        return $head->expiry !== null && $head->expiry <= $now ? Verdict::Dead : $this->verdict($head->tags, $head->epoch, $head->stamp, $now);
+    }
+
     /**
      * @param list<string> $tags
      *

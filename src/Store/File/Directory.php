@@ -27,25 +27,14 @@ use Larder\Ttl;
  * it, and the tags' clock. A fill is stored under the lock, if the guard is still the same; so those that overlap do not
  * refuse each other. The guard moves before what moves it is done: a process that is killed in between has refused a
  * fill for nothing.
- *
- * A directory may be bounded in bytes and in files (inodes). When it has too much, what is dead goes from some shards, and
- * if that is not enough, one shard after the other loses the half that was written longest ago.
  */
 final class Directory
 {
-    private const SHARDS = 256;
-
     private const PRUNED_AT_ONCE = 16;
-
-    /** How many shards are searched for what is dead before anything alive goes. */
-    private const LOOKED_AT_FIRST = 8;
-
-    /** Seconds after which a temporary file's writer must be dead. */
-    private const ABANDONED = 3_600;
 
     private readonly Clock $tags;
 
-    private readonly ?Usage $usage;
+    private readonly Bounds $bounds;
 
     private readonly \stdClass $foreign;
 
@@ -62,24 +51,19 @@ final class Directory
     public function __construct(
         private readonly Folder $folder,
         private readonly Format $format,
-        private readonly ?int $size,
-        private readonly ?int $files,
-        private readonly bool $evict,
+        ?int $size,
+        ?int $files,
+        bool $evict,
         private readonly \Closure $clock,
     ) {
-        foreach (['size' => [$size, 1 << 20], 'files' => [$files, self::SHARDS]] as $option => [$value, $least]) {
-            if ($value !== null && $value < $least) {
-                throw InvalidOption::range($option, $value, 'at least ' . number_format($least));
-            }
-        }
         $this->tags = new Clock($folder);
-        $this->usage = $size === null && $files === null ? null : new Usage("{$folder->path}/usage");
+        $this->bounds = new Bounds($folder, $format, $size, $files, $evict, $this->tags, $clock);
         $this->foreign = new \stdClass();
     }
 
     public function retains(): bool
     {
-        return !$this->evict || $this->usage === null;
+        return $this->bounds->retain();
     }
 
     /** @param list<string> $keys */
@@ -187,7 +171,7 @@ final class Directory
             }
             $old = $lives ? $this->format->head($path) : null;
             $head = $old ?? new Head($key, Ttl::expiry($ttl, ($this->clock)()));
-            if (!$this->write($path, $head, $this->format->encode($key, $sum))) {
+            if (!$this->bounds->write($path, $head, $this->format->encode($key, $sum))) {
                 throw $this->folder->unavailable('a counter could not be written');
             }
 
@@ -211,7 +195,7 @@ final class Directory
             if ($this->folder->locked($shard, function () use ($key, $path, $expiry): bool {
                 $found = $this->isLive($key) ? $this->format->body($path) : null;
 
-                return $found !== null && $this->write($path, $found[0]->expiringAt($expiry), $found[1]);
+                return $found !== null && $this->bounds->write($path, $found[0]->expiringAt($expiry), $found[1]);
             })) {
                 $touched[] = $key;
             }
@@ -242,7 +226,7 @@ final class Directory
                 foreach ($this->folder->items($shard) as $path) {
                     $this->format->remove($path) ?? throw $this->folder->unavailable('a file cannot be removed');
                 }
-                $this->usage?->put(self::number($shard), 0, 0);
+                $this->bounds->noteEmpty($shard);
             });
         }
     }
@@ -263,7 +247,7 @@ final class Directory
                 break;
             }
             $shard = $shards[$this->nextShard++ % \count($shards)];
-            $removed += $this->folder->locked($shard, fn(): int => $this->removeDead($shard));
+            $removed += $this->folder->locked($shard, fn(): int => $this->bounds->removeDead($shard));
         }
 
         return $removed;
@@ -276,7 +260,7 @@ final class Directory
         foreach ($this->folder->shards() as $shard) {
             foreach ($this->folder->items($shard) as $path) {
                 $head = $this->format->head($path);
-                if ($head !== null && str_starts_with($head->key, $prefix) && $this->verdict($head) === Verdict::Live) {
+                if ($head !== null && str_starts_with($head->key, $prefix) && $this->tags->judge($head, ($this->clock)()) === Verdict::Live) {
                     $keys[] = $head->key;
                 }
             }
@@ -288,15 +272,9 @@ final class Directory
     /** Looks at every file, unless the directory is bounded. */
     public function statistics(): StoreStatistics
     {
-        [$bytes, $items] = $this->usage?->total() ?? [0, 0];
-        foreach ($this->usage === null ? $this->folder->shards() : [] as $shard) {
-            foreach ($this->folder->items($shard) as $path) {
-                $bytes += $this->format->size($path);
-                $items++;
-            }
-        }
+        [$bytes, $items] = $this->bounds->inUse();
 
-        return new StoreStatistics(items: $items, bytes: $bytes, capacity: $this->size);
+        return new StoreStatistics(items: $items, bytes: $bytes, capacity: $this->bounds->size);
     }
 
     /**
@@ -341,7 +319,7 @@ final class Directory
             return [null, Verdict::Dead];
         }
         [$head, $value] = $found;
-        $verdict = $this->verdict($head);
+        $verdict = $this->tags->judge($head, ($this->clock)());
 
         return $verdict === Verdict::Dead ? [null, $verdict] : [Item::found($key, $value, $head->expiry, $head->stamp, $head->tags), $verdict];
     }
@@ -349,16 +327,6 @@ final class Directory
     private function isLive(string $key): bool
     {
         return $this->look($key)[1] === Verdict::Live;
-    }
-
-    private function verdict(Head $head): Verdict
-    {
-        $now = ($this->clock)();
-        if ($head->expiry !== null && $head->expiry <= $now) {
-            return Verdict::Dead;
-        }
-
-        return $this->tags->verdict($head->tags, $head->epoch, $head->stamp, $now);
     }
 
     private function saveOne(Item $item, string $body, SaveMode $mode): bool
@@ -377,7 +345,7 @@ final class Directory
             }
             if ($saved && ($item->ttl === null || $item->ttl > 0)) {
                 $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick);
-                $saved = !$this->isTooLarge($body) && $this->write($path, $head, $body);
+                $saved = !$this->bounds->isTooLarge($body) && $this->bounds->write($path, $head, $body);
 
                 if ($saved) {
                     return true;
@@ -389,7 +357,7 @@ final class Directory
 
             return $saved;
         });
-        if ($saved && $this->usage !== null && !$this->keepWithinBounds($this->usage, $shard, $path)) {
+        if ($saved && !$this->bounds->keep($shard, $path)) {
             $this->folder->locked($shard, fn() => $this->remove($item->key, $path));
 
             return false;
@@ -407,120 +375,11 @@ final class Directory
             && $this->tags->verdict($item->tags, substr($token->epoch, 0, 8), $token->clock, ($this->clock)()) === Verdict::Live);
     }
 
-    /** @return bool false if there is no room for it */
-    private function write(string $path, Head $head, string $body): bool
-    {
-        $old = $this->usage === null ? 0 : $this->format->size($path);
-        $new = $this->format->write($path, $head, $body);
-        if ($new !== null) {
-            $this->usage?->add(self::number(\dirname($path)), $new - $old, $old === 0 ? 1 : 0);
-        }
-
-        return $new !== null;
-    }
-
     private function remove(string $key, string $path): void
     {
         $head = $this->format->head($path);
         if ($head === null || $head->key === $key) {
-            $bytes = $this->format->remove($path) ?? throw $this->folder->unavailable('a file cannot be removed');
-            $this->usage?->add(self::number(\dirname($path)), -$bytes, $bytes === 0 ? 0 : -1);
-        }
-    }
-
-    /** And counts what is left, as others may have done something to the files. */
-    private function removeDead(string $shard): int
-    {
-        $removed = $bytes = $items = 0;
-        foreach ($this->folder->items($shard) as $path) {
-            $head = $this->format->head($path);
-            if ($head === null || $this->verdict($head) === Verdict::Dead) {
-                $removed += $this->format->remove($path) === null ? 0 : 1;
-            } else {
-                $bytes += $this->format->size($path);
-                $items++;
-            }
-        }
-        $this->usage?->put(self::number($shard), $bytes, $items);
-        foreach ([...glob("{$shard}/.*.tmp") ?: [], ...glob("{$shard}/*.*") ?: []] as $abandoned) {
-            $item = preg_replace('/\.[^.\/]*\.php$/', '', $abandoned);
-            if ((int) @filemtime($abandoned) < time() - self::ABANDONED && ($item === $abandoned || $item === null || @readlink($item) !== basename($abandoned))) {
-                Folder::unlink($abandoned);
-            }
-        }
-
-        return $removed;
-    }
-
-    private function isTooLarge(string $body): bool
-    {
-        return $this->size !== null && \strlen($body) > $this->size >> 1;
-    }
-
-    /** A shard's number. */
-    private static function number(string $shard): int
-    {
-        return (int) hexdec(basename($shard));
-    }
-
-    /**
-     * @param string $newest the path of what was stored last, which does not go
-     *
-     * @return bool false: there is too much now, and nothing may be dropped
-     */
-    private function keepWithinBounds(Usage $usage, string $shard, string $newest): bool
-    {
-        if (!$usage->isThere()) {
-            $this->countAll();
-        }
-        if (!$this->isMore(...$usage->total())) {
-            return true;
-        }
-        if (!$this->evict) {
-            return false;
-        }
-        $shards = $this->folder->shards();
-        // Not in the order of a sequence that the application may have begun.
-        $shards = (new \Random\Randomizer())->shuffleArray($shards);
-        $dead = \array_slice($shards, 0, self::LOOKED_AT_FIRST);
-        foreach ([...$dead, $shard, ...$shards] as $i => $each) {
-            $this->folder->locked($each, fn() => $i < \count($dead) ? $this->removeDead($each) : $this->trim($usage, $each, $newest));
-            [$bytes, $items] = $usage->total();
-            // A little more than must be, so that not every save has to.
-            if (!$this->isMore($bytes + (($this->size ?? 0) >> 8), $items + (($this->files ?? 0) >> 8))) {
-                break;
-            }
-        }
-
-        return true;
-    }
-
-    private function countAll(): void
-    {
-        foreach ($this->folder->shards() as $shard) {
-            $this->folder->locked($shard, fn(): int => $this->removeDead($shard));
-        }
-    }
-
-    private function isMore(int $bytes, int $items): bool
-    {
-        return ($this->size !== null && $bytes > $this->size) || ($this->files !== null && $items > $this->files);
-    }
-
-    /** Removes what is dead, and of the rest the older half. */
-    private function trim(Usage $usage, string $shard, string $newest): void
-    {
-        $this->removeDead($shard);
-        $ages = [];
-        foreach ($this->folder->items($shard) as $path) {
-            if ($path !== $newest) {
-                $status = @lstat($path);
-                $ages[$path] = $status === false ? 0 : $status['mtime'];
-            }
-        }
-        asort($ages);
-        foreach (\array_slice(array_keys($ages), 0, \count($ages) + 1 >> 1) as $path) {
-            $usage->add(self::number($shard), -($this->format->remove((string) $path) ?? 0), -1);
+            $this->bounds->remove($path);
         }
     }
 }
