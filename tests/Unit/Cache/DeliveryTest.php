@@ -1,0 +1,266 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Cache;
+
+use Larder\Cache;
+use Larder\Cache\Delivery;
+use Larder\Exception\StoreUnavailable;
+use Larder\Health;
+use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
+use Larder\Store\NamespacedStore;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
+use Larder\Trace\RecordingStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** What becomes of a cache whose store fails, and of what the store did not learn of. */
+#[CoversClass(Delivery::class)]
+#[CoversClass(Health::class)]
+#[CoversClass(StoreUnavailable::class)]
+final class DeliveryTest extends TestCase
+{
+    /** @return iterable<string, array{bool}> */
+    public static function clears(): iterable
+    {
+        yield 'a clear after the outage' => [false];
+        yield 'one in it, too' => [true];
+    }
+
+    /** A trace of a namespace is one, too: its clear leaves what lies beside. */
+    public function testTheClearOfARecordedNamespaceDeliversWhatTheWholeHasMissed(): void
+    {
+        $scratch = new Scratch();
+        $chaos = new ChaosStore(new ArrayStore());
+        $part = new Cache(new RecordingStore(new NamespacedStore($chaos, 'shop'), "{$scratch->path}/trace"));
+        (new Cache($chaos))->set('key', 'old', tags: ['tag']);
+        $chaos->isDown = true;
+        self::assertFalse($part->invalidateTags(['tag']));
+        $chaos->isDown = false;
+        self::assertTrue($part->clear());
+        self::assertFalse($part->health()->isFlagged());
+        self::assertNull((new Cache($chaos))->get('key'));
+    }
+
+    #[DataProvider('clears')]
+    public function testTheClearOfANamespaceDeliversWhatTheWholeHasMissed(bool $alsoInTheOutage): void
+    {
+        $chaos = new ChaosStore(new ArrayStore());
+        $cache = new Cache($chaos);
+        $part = $cache->namespace('shop');
+        self::assertTrue($cache->set('key', 'old', tags: ['tag']));
+        self::assertTrue($part->set('key', 'old'));
+        $chaos->isDown = true;
+        self::assertFalse($part->invalidateTags(['tag']));
+        if ($alsoInTheOutage) {
+            self::assertFalse($part->clear());
+        }
+        self::assertTrue($part->health()->isFlagged());
+        $chaos->isDown = false;
+        self::assertTrue($part->clear());
+        self::assertFalse($part->health()->isFlagged());
+        self::assertNull($part->get('key'));
+        self::assertNull((new Cache($chaos))->get('key'));
+    }
+
+    public function testStatisticsOfAStoreThatIsDownAreNull(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $cache->set('key', 1);
+        self::assertSame(1, $cache->statistics()?->items);
+        $store->isDown = true;
+        self::assertNull($cache->statistics());
+    }
+
+    public function testAStoreThatIsDownIsAMissAndFalse(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $cache->set('key', 'value');
+        $store->isDown = true;
+        self::assertSame('default', $cache->get('key', 'default'));
+        self::assertFalse($cache->has('key'));
+        self::assertSame([], $cache->getMany(['key']));
+        self::assertFalse($cache->set('other', 1));
+        self::assertFalse($cache->setMany(['other' => 1]));
+        self::assertFalse($cache->add('other', 1));
+        self::assertFalse($cache->replace('other', 1));
+        self::assertFalse($cache->increment('counter'));
+        self::assertFalse($cache->decrement('counter'));
+        self::assertFalse($cache->delete('key'));
+        self::assertFalse($cache->deleteMany(['key']));
+        self::assertFalse($cache->clear());
+        self::assertSame('computed', $cache->remember('key', static fn(): string => 'computed'));
+        self::assertFalse($cache->health()->available);
+        self::assertGreaterThanOrEqual(13, $cache->health()->failures);
+    }
+
+    public function testAFailureIsLoggedOnceAndSoIsTheRecovery(): void
+    {
+        $store = new ChaosStore();
+        $logger = new MemoryLogger();
+        $now = 1_000_000.0;
+        $cache = new Cache($store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
+        for ($outage = 1; $outage <= 2; $outage++) {
+            $now += 60.0;
+            $store->isDown = true;
+            for ($i = 0; $i < 5; $i++) {
+                $cache->get('key');
+            }
+            self::assertCount(2 * $outage - 1, $logger->lines);
+            $store->isDown = false;
+            for ($i = 0; $i < 5; $i++) {
+                $cache->get('key');
+            }
+            self::assertCount(2 * $outage, $logger->lines);
+        }
+        self::assertStringStartsWith('error: ', $logger->lines[0]);
+        self::assertStringStartsWith('notice: ', $logger->lines[1]);
+        self::assertTrue($cache->health()->available);
+        self::assertSame(10, $cache->health()->failures);
+    }
+
+    /** As where a disk is full that can be read. */
+    public function testWhatComesAndGoesIsLoggedOnceAMinute(): void
+    {
+        $store = new ChaosStore();
+        $store->before = static fn(string $method) => $method === 'save' ? throw StoreUnavailable::because('It', 'it is full', 'empty it') : null;
+        $logger = new MemoryLogger();
+        $now = 1_000_000.0;
+        $cache = new Cache($store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
+        for ($minute = 1; $minute <= 3; $minute++) {
+            for ($i = 0; $i < 1_000; $i++) {
+                self::assertFalse($cache->set('key', $i));
+                self::assertNull($cache->get('key'));
+                self::assertFalse($cache->add('another', $i));
+                self::assertNull($cache->get('another'));
+            }
+            self::assertCount(3 * $minute, $logger->lines);
+            $now += 60.0;
+        }
+        self::assertSame(['error', 'error', 'notice'], array_map(static fn(string $line): string => (string) strtok($line, ':'), \array_slice($logger->lines, 0, 3)));
+        self::assertSame(6_000, $cache->health()->failures);
+    }
+
+    public function testAfterARecoveryReadsAreDirectAgain(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $cache->set('key', 1);
+        $store->isDown = true;
+        $cache->get('key');
+        $store->isDown = false;
+        $cache->get('key');
+        $store->calls = [];
+        $cache->get('key');
+        self::assertSame(['read'], $store->calls);
+    }
+
+    /** @return iterable<string, array{\Closure(Cache): bool}> */
+    public static function invalidations(): iterable
+    {
+        yield 'a delete' => [static fn(Cache $cache): bool => $cache->delete('key')];
+        yield 'a delete of many' => [static fn(Cache $cache): bool => $cache->deleteMany(['other', 'key'])];
+        yield 'an overwrite' => [static fn(Cache $cache): bool => $cache->set('key', 'new')];
+        yield 'an overwrite of many' => [static fn(Cache $cache): bool => $cache->setMany(['other' => 1, 'key' => 'new'])];
+        yield 'a replace' => [static fn(Cache $cache): bool => $cache->replace('key', 'new')];
+        yield 'a set with a dead TTL' => [static fn(Cache $cache): bool => $cache->set('key', 'new', 0)];
+        yield 'a tag invalidation' => [static fn(Cache $cache): bool => $cache->invalidateTags(['tag'])];
+        yield 'a touch that deletes' => [static fn(Cache $cache): bool => $cache->touch('key', 0)];
+        yield 'a clear' => [static fn(Cache $cache): bool => $cache->clear()];
+        yield 'a clear after a delete' => [static fn(Cache $cache): bool => $cache->delete('other') || $cache->clear()];
+        yield 'a delete after a clear' => [static fn(Cache $cache): bool => $cache->clear() || $cache->delete('other')];
+        yield 'more deletes than are remembered' => [static function (Cache $cache): bool {
+            for ($i = 0; $i < 10_001; $i++) {
+                $cache->delete("key {$i}");
+            }
+
+            return $cache->delete('key');
+        }];
+    }
+
+    /** @param \Closure(Cache): bool $invalidate */
+    #[DataProvider('invalidations')]
+    public function testALostInvalidationRaisesTheFlagUntilItIsDelivered(\Closure $invalidate): void
+    {
+        $store = new ChaosStore();
+        $logger = new MemoryLogger();
+        $cache = new Cache($store, logger: $logger);
+        $cache->set('key', 'stale', tags: ['tag']);
+        $store->isDown = true;
+        self::assertFalse($invalidate($cache));
+        self::assertTrue($cache->health()->isFlagged());
+        self::assertCount(1, array_filter($logger->lines, static fn(string $line): bool => str_contains($line, 'has missed')));
+        self::assertSame('default', $cache->get('key', 'default'));
+
+        $store->isDown = false;
+        self::assertSame('default', $cache->get('key', 'default'), 'What was deleted came back.');
+        self::assertFalse($cache->health()->isFlagged());
+        self::assertSame([], $store->store->fetch(['key'])->items);
+        $cache->refresh();
+        self::assertTrue($cache->set('key', 'fresh'));
+        self::assertSame('fresh', $cache->get('key'));
+    }
+
+    public function testAFillThatIsLostRaisesNoFlag(): void
+    {
+        $store = new ChaosStore();
+        $store->isDown = true;
+        $cache = new Cache($store);
+        $cache->remember('key', static fn(): int => 1);
+        $cache->add('key', 1);
+        $cache->get('key');
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    public function testAStrictCacheThrowsAndStillRepairs(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store, strict: true);
+        $cache->set('key', 'stale');
+        $store->isDown = true;
+        $calls = [
+            static fn(): mixed => $cache->get('key'),
+            static fn(): mixed => $cache->getMany(['key']),
+            static fn(): mixed => $cache->set('key', 1),
+            static fn(): mixed => $cache->delete('key'),
+            static fn(): mixed => $cache->clear(),
+            static fn(): mixed => $cache->increment('key'),
+            static fn(): mixed => $cache->remember('key', static fn(): int => 1),
+        ];
+        foreach ($calls as $call) {
+            try {
+                $call();
+                self::fail('A strict cache was silent.');
+            } catch (StoreUnavailable) {
+            }
+        }
+        self::assertTrue($cache->health()->isFlagged());
+        $store->isDown = false;
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    public function testARefusedWriteIsFalseAndLoggedOnce(): void
+    {
+        $store = new ChaosStore();
+        $store->refused = ['large'];
+        $logger = new MemoryLogger();
+        $cache = new Cache($store, logger: $logger);
+        self::assertFalse($cache->set('large', 1));
+        self::assertFalse($cache->setMany(['small' => 1, 'large' => 1]));
+        self::assertSame(1, $cache->get('small'));
+        self::assertCount(1, $logger->lines);
+        self::assertTrue($cache->health()->available);
+        self::assertFalse($cache->health()->isFlagged());
+    }
+}

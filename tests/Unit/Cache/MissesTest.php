@@ -1,0 +1,186 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Cache;
+
+use Larder\Cache;
+use Larder\Cache\Misses;
+use Larder\Item;
+use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
+use Larder\Store\FileStore;
+use Larder\Store\NamespacedStore;
+use Larder\Tests\Scratch;
+use Larder\Trace\RecordingStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+/** By what a fill is judged that follows a miss. */
+#[CoversClass(Misses::class)]
+final class MissesTest extends TestCase
+{
+    public function testAFillThatWasOvertakenIsRefused(): void
+    {
+        $store = new ArrayStore();
+        $overtaken = [
+            static fn(Cache $other): bool => $other->delete('key'),
+            static fn(Cache $other): bool => $other->set('key', 'theirs'),
+            static fn(Cache $other): bool => $other->clear(),
+            static fn(Cache $other): bool => $other->invalidateTags(['tag']),
+        ];
+        foreach ($overtaken as $overtake) {
+            $mine = new Cache($store);
+            $other = new Cache($store);
+            $fills = [
+                static fn(): bool => $mine->set('key', 'stale', tags: ['tag']),
+                static fn(): bool => $mine->setMany(['key' => 'stale'], tags: ['tag']),
+                static fn(): bool => $mine->add('key', 'stale', tags: ['tag']),
+            ];
+            foreach ($fills as $fill) {
+                foreach ([static fn(): mixed => $mine->get('key'), static fn(): mixed => $mine->getMany(['key']), static fn(): mixed => $mine->has('key')] as $miss) {
+                    $other->delete('key');
+                    $miss();
+                    self::assertTrue($overtake($other));
+                    self::assertFalse($fill());
+                    self::assertNotSame('stale', $other->get('key'));
+                    $other->delete('key');
+                    self::assertTrue($mine->set('key', 'mine'), 'A token judges one fill.');
+                }
+            }
+            $other->delete('key');
+            $mine->remember('key', static function () use ($overtake, $other): string {
+                $overtake($other);
+
+                return 'stale';
+            }, tags: ['tag']);
+            self::assertNotSame('stale', $other->get('key'));
+        }
+    }
+
+    public function testWhatARequestDidItselfRefusesNothing(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        $own = [
+            static fn(): mixed => $cache->delete('key'),
+            static fn(): mixed => $cache->set('key', 1),
+            static fn(): mixed => $cache->increment('key'),
+            static fn(): mixed => $cache->replace('key', 1),
+            static fn(): mixed => $cache->clear(),
+            static fn(): mixed => $cache->invalidateTags(['tag']),
+            $cache->refresh(...),
+        ];
+        foreach ($own as $do) {
+            $cache->delete('key');
+            self::assertNull($cache->get('key'));
+            $do();
+            self::assertTrue($cache->set('key', 'new', tags: ['tag']));
+            self::assertSame('new', $cache->get('key'));
+        }
+    }
+
+    public function testInAnotherRequestAMissJudgesNothingAnyMore(): void
+    {
+        $store = new ArrayStore();
+        $cache = new Cache($store);
+        self::assertNull($cache->get('key'));
+        (new Cache($store))->set('key', 'theirs');
+        $cache->refresh();
+        self::assertTrue($cache->set('key', 'mine'));
+    }
+
+    public function testAStoreLearnsOfAnotherRequestThroughOthersInFrontOfIt(): void
+    {
+        $chaos = new ChaosStore(new ArrayStore(), 1);
+        $inner = new ChaosStore($chaos);
+        $scratch = new Scratch();
+        $cache = new Cache(new NamespacedStore(new RecordingStore($inner, "{$scratch->path}/trace"), 'site'));
+        $cache->refresh();
+        self::assertSame(['beginRequest'], array_values(array_intersect($chaos->calls, ['beginRequest'])));
+    }
+
+    public function testALateFillIsRefusedAfterThousandsOfOtherMisses(): void
+    {
+        $store = new ArrayStore();
+        $cache = new Cache($store);
+        for ($i = 0; $i < 16_000; $i++) {
+            $cache->get("key {$i}");
+        }
+        (new Cache($store))->delete('key 0');
+        self::assertFalse($cache->set('key 0', 'stale'));
+        self::assertTrue($cache->set('key 1', 'fine'));
+        self::assertTrue($cache->set('key 15999', 'fine'));
+    }
+
+    public function testWhatWasNeverMissedIsAWriteHoweverManyOtherMissesThereWere(): void
+    {
+        $scratch = new Scratch();
+        foreach ([new ArrayStore(), new FileStore("{$scratch->path}/cache")] as $store) {
+            $import = new Cache($store);
+            for ($i = 0; $i < 20_000; $i += 1_000) {
+                $import->getMany(array_map(static fn(int $n): string => "absent {$n}", range($i, $i + 999)));
+            }
+            self::assertTrue($import->set('written', 1));
+            self::assertTrue($import->delete('written'));
+            self::assertTrue($import->set('written', 2));
+            self::assertTrue($import->set('written', 3));
+
+            $other = new Cache($store);
+            self::assertNull($other->get('key'));
+            self::assertTrue($import->set('key', 'new'));
+            self::assertFalse($other->set('key', 'computed before'));
+            // The refusal leaves nothing, or the new value; never the old one.
+            self::assertNotSame('computed before', $import->get('key'));
+        }
+    }
+
+    public function testAnOutageWithManyReadsRefusesOnlyWhatWasRead(): void
+    {
+        $chaos = new ChaosStore(new ArrayStore());
+        $cache = new Cache($chaos);
+        $chaos->isDown = true;
+        for ($i = 0; $i < 20_000; $i++) {
+            $cache->get("key {$i}");
+        }
+        $chaos->isDown = false;
+        self::assertFalse($cache->set('key 19999', 'stale'));
+        self::assertTrue($cache->set('never read', 'fine'));
+        self::assertSame('fine', $cache->get('never read'));
+    }
+
+    /** What was computed meanwhile may be older than what others have stored since, and what was there is older than it. */
+    public function testWhatIsSetAfterAReadThatFailedIsRefusedAndLeavesNothing(): void
+    {
+        $reads = [
+            static fn(Cache $cache): mixed => $cache->get('key'),
+            static fn(Cache $cache): mixed => $cache->getMany(['key', 'other']),
+            static fn(Cache $cache): mixed => $cache->has('key'),
+        ];
+        foreach ($reads as $read) {
+            $store = new ChaosStore();
+            $cache = new Cache($store);
+            $cache->set('key', 'before');
+            $store->isDown = true;
+            $read($cache);
+            $store->isDown = false;
+            self::assertFalse($cache->set('key', 'computed while it was away'));
+            self::assertNull($cache->get('key'));
+            self::assertTrue($cache->set('key', 'computed after a miss'));
+            self::assertSame('computed after a miss', $cache->get('key'));
+        }
+    }
+
+    public function testWhatIsComputedWhileTheStoreIsAwayIsNotStored(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $store->isDown = true;
+        self::assertSame('computed', $cache->remember('key', static function () use ($store): string {
+            $store->isDown = false;
+            $store->save([new Item('key', 'written meanwhile')]);
+
+            return 'computed';
+        }));
+        self::assertSame('written meanwhile', $cache->get('key'));
+    }
+}

@@ -1,0 +1,126 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Remember;
+
+use Larder\Cache;
+use Larder\Draft;
+use Larder\Item;
+use Larder\Remember\Patience;
+use Larder\Store;
+use Larder\Store\ArrayStore;
+use Larder\Store\FileStore;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** What is remembered, and how the computation shapes it. */
+#[CoversClass(Draft::class)]
+final class DraftTest extends TestCase
+{
+    private ?Scratch $scratch = null;
+
+    protected function tearDown(): void
+    {
+        $this->scratch = null;
+    }
+
+    /** @return iterable<string, array{bool}> */
+    public static function stores(): iterable
+    {
+        yield 'one with direct reads' => [true];
+        yield 'one without' => [false];
+    }
+
+    private function store(bool $isDirect): Store
+    {
+        $this->scratch = new Scratch();
+
+        return $isDirect ? new ArrayStore() : new FileStore($this->scratch->path);
+    }
+
+    #[DataProvider('stores')]
+    public function testRememberComputesOnce(bool $isDirect): void
+    {
+        $cache = new Cache($this->store($isDirect));
+        $computed = 0;
+        $compute = static function (Draft $draft) use (&$computed): mixed {
+            self::assertSame('key', $draft->key);
+
+            return [++$computed];
+        };
+        $first = $cache->remember('key', $compute);
+        $second = $cache->remember('key', $compute);
+        self::assertSame([[1], [1]], [$first, $second]);
+        self::assertSame([1], $cache->get('key'));
+        $cache->delete('key');
+        $third = $cache->remember('key', $compute);
+        self::assertSame([2], $third);
+    }
+
+    public function testADraftShapesTheItem(): void
+    {
+        $now = time();
+        $cache = new Cache(new ArrayStore(clock: static function () use (&$now): int {
+            return $now;
+        }));
+        $cache->remember('short', static function (Draft $draft): int {
+            self::assertSame(100, $draft->ttl());
+            $draft->expireAfter(5);
+
+            return 1;
+        }, 100);
+        $cache->remember('not kept', static function (Draft $draft): int {
+            $draft->doNotStore();
+
+            return 2;
+        });
+        self::assertTrue($cache->has('short'));
+        self::assertFalse($cache->has('not kept'));
+        $now += 5;
+        self::assertFalse($cache->has('short'));
+    }
+
+    public function testAComputationThatThrowsStoresNothing(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        try {
+            $cache->remember('key', self::broken(...));
+            self::fail('What the computation throws must be thrown.');
+        } catch (\Exception $failure) {
+            self::assertSame('no value', $failure->getMessage());
+            self::assertFalse($cache->has('key'));
+        }
+    }
+
+    public function testAComputationMayUseTheCache(): void
+    {
+        $cache = new Cache(new ArrayStore());
+        self::assertSame(3, $cache->remember('outer', static fn(): int => 1 + $cache->remember('inner', static fn(): int => 2)));
+        self::assertSame(2, $cache->get('inner'));
+    }
+
+    public function testRememberSavesAFillWithTheTokenOfItsMiss(): void
+    {
+        $store = self::createMock(Store::class);
+        $fetched = (new ArrayStore())->fetch(['key']);
+        $store->method('fetch')->willReturn($fetched);
+        $store->expects(self::once())->method('save')->willReturnCallback(static function (array $items) use ($fetched): array {
+            self::assertCount(1, $items);
+            self::assertInstanceOf(Item::class, $items[0]);
+            self::assertTrue($items[0]->fill);
+            self::assertSame($fetched->tokens['key'], $items[0]->token);
+            self::assertGreaterThan(0.0, $items[0]->cost);
+
+            return [];
+        });
+        (new Cache($store))->remember('key', static fn(): int => 1, patience: new Patience(lease: 0.0));
+    }
+
+    private static function broken(): mixed
+    {
+        throw new \DomainException('no value');
+    }
+}
