@@ -42,7 +42,7 @@ final class Web implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(128, 768, $profile === Profile::Quick ? 90 : 510);
+        return new Needs(128, 768, $profile === Profile::Quick ? 80 : 490);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
