@@ -10,6 +10,7 @@ use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\Invalidations;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagPlace;
+use Larder\Bench\Experiment\Tag\ZendTags;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
@@ -118,6 +119,13 @@ final class Tags implements Experiment
                 default => $need,
             };
             if (!$outcome->includes($laboratory, $design->value, $subject)) {
+                return false;
+            }
+        }
+        foreach ($design->classes() as $class) {
+            if (!ZendTags::has((string) $laboratory->zend, $class)) {
+                $outcome->lack($design->value, "The class {$class} is not in {$laboratory->zend}: give --zend the folder that has it.");
+
                 return false;
             }
         }

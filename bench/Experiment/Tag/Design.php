@@ -77,6 +77,18 @@ enum Design: string
         return $this === self::SharedMemory || $this === self::LibrarySharedMemory;
     }
 
+    /** @return list<string> the framework's classes that it takes, if it is one of its own */
+    public function classes(): array
+    {
+        return match ($this) {
+            self::ZendFile => ['Zend_Cache_Backend_File'],
+            self::ZendRedis => ['Cm_Cache_Backend_Redis'],
+            self::ZendMemcachedFile => ['Zend_Cache_Backend_TwoLevels', 'Zend_Cache_Backend_Libmemcached', 'Zend_Cache_Backend_File'],
+            self::ZendMemcachedRedis => ['Zend_Cache_Backend_TwoLevels', 'Zend_Cache_Backend_Libmemcached', 'Cm_Cache_Backend_Redis'],
+            default => [],
+        };
+    }
+
     /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets) and `zend` */
     public function open(Fields $place): TaggedCache
     {

@@ -28,6 +28,7 @@ final class TagDesignsTest extends TestCase
         self::assertEqualsCanonicalizing($real, array_values(TagDesigns::REAL));
         $recreations = array_map(static fn(Design $design): string => $design->value, array_filter(Design::cases(), static fn(Design $design): bool => str_ends_with($design->title('Redis'), '(re-creation)')));
         self::assertEqualsCanonicalizing($recreations, array_keys(TagDesigns::REAL));
+        self::assertSame($real, array_map(static fn(Design $design): string => $design->value, array_filter(Design::cases(), static fn(Design $design): bool => $design->classes() !== [])));
     }
 
     public function testTheLedgerJudgesTheRealBackEndsWhereTheyWereMeasured(): void
