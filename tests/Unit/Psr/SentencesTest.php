@@ -52,11 +52,11 @@ final class SentencesTest extends TestCase
         'If no user-specified default is provided implementations MUST default to the maximum legal value allowed by the underlying implementation.',
     ];
 
-    /** @return iterable<string, array{string, string, list<string>}> the test, one of the PSR's interfaces, and what its text says */
+    /** @return iterable<string, array{string, string, list<string>}> the folder of the tests, one of the PSR's interfaces, and what its text says */
     public static function psrs(): iterable
     {
-        yield 'PSR-6' => ['Psr6/CachePoolTest.php', CacheItemPoolInterface::class, [...self::BOTH, ...self::PSR_6]];
-        yield 'PSR-16' => ['Psr16/SimpleCacheTest.php', CacheInterface::class, [...self::BOTH, ...self::PSR_16]];
+        yield 'PSR-6' => ['Psr6', CacheItemPoolInterface::class, [...self::BOTH, ...self::PSR_6]];
+        yield 'PSR-16' => ['Psr16', CacheInterface::class, [...self::BOTH, ...self::PSR_16]];
     }
 
     /**
@@ -64,16 +64,16 @@ final class SentencesTest extends TestCase
      * @param list<string> $sentences
      */
     #[DataProvider('psrs')]
-    public function testEverySentenceThatSaysMustIsQuotedByATest(string $test, string $interface, array $sentences): void
+    public function testEverySentenceThatSaysMustIsQuotedByATest(string $tests, string $interface, array $sentences): void
     {
         $directory = \dirname((string) (new \ReflectionClass($interface))->getFileName());
         foreach (glob("{$directory}/*.php") ?: [] as $file) {
             array_push($sentences, ...self::obligations((string) file_get_contents($file)));
         }
         self::assertGreaterThan(\count(self::BOTH) + 10, \count($sentences));
-        $quotes = self::prose((string) file_get_contents(\dirname(__DIR__) . "/{$test}") . file_get_contents(__DIR__ . '/Keys.php'));
+        $quotes = self::prose(implode('', array_map(file_get_contents(...), glob(\dirname(__DIR__) . "/{$tests}/*.php") ?: [])) . file_get_contents(__DIR__ . '/Keys.php'));
         foreach ($sentences as $sentence) {
-            self::assertStringContainsString($sentence, $quotes, "No test of {$test} quotes this sentence.");
+            self::assertStringContainsString($sentence, $quotes, "No test in {$tests} quotes this sentence.");
         }
     }
 

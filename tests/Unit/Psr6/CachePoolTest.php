@@ -50,102 +50,6 @@ final class CachePoolTest extends TestCase
         self::assertInstanceOf(CacheItemInterface::class, $pool->getItem('key'));
     }
 
-    /** "Implementing Libraries MUST support at minimum TTL functionality as described below with whole-second granularity." */
-    public function testATtlIsCountedInWholeSeconds(): void
-    {
-        $pool = $this->pool();
-        $expirations = [
-            'seconds' => static fn(CacheItem $item): CacheItem => $item->expiresAfter(10),
-            'interval' => static fn(CacheItem $item): CacheItem => $item->expiresAfter(new \DateInterval('PT10S')),
-            'moment' => static fn(CacheItem $item): CacheItem => $item->expiresAt(new \DateTime('+10 seconds')),
-            'moment elsewhere' => static fn(CacheItem $item): CacheItem => $item->expiresAt(new \DateTimeImmutable('+10 seconds', new \DateTimeZone('Asia/Tokyo'))),
-        ];
-        foreach ($expirations as $key => $expire) {
-            self::assertTrue($pool->save($expire($pool->getItem($key)->set($key))));
-        }
-        $this->later = 8;
-        foreach (array_keys($expirations) as $key) {
-            self::assertTrue($pool->hasItem($key), $key);
-        }
-        $this->later = 11;
-        foreach (array_keys($expirations) as $key) {
-            self::assertFalse($pool->hasItem($key), $key);
-        }
-    }
-
-    /**
-     * "Implementing Libraries MAY expire an item before its requested Expiration Time, but MUST treat an item as expired once its Expiration Time is reached."
-     * "An expired value MUST always be considered a cache miss."
-     */
-    public function testAnExpiredItemIsAMissEverywhere(): void
-    {
-        $pool = $this->pool();
-        $pool->save($pool->getItem('key')->set('value')->expiresAfter(5));
-        $pool->saveDeferred($pool->getItem('deferred')->set('value')->expiresAt(new \DateTime('-1 second')));
-        $this->later = 5;
-        foreach (['key', 'deferred'] as $key) {
-            self::assertFalse($pool->getItem($key)->isHit());
-            self::assertFalse($pool->hasItem($key));
-            foreach ($pool->getItems([$key]) as $item) {
-                self::assertFalse($item->isHit());
-                self::assertNull($item->get());
-            }
-        }
-    }
-
-    /** @return iterable<string, array{int|\DateInterval|\DateTimeInterface}> */
-    public static function over(): iterable
-    {
-        yield 'no second' => [0];
-        yield 'less' => [-1];
-        yield 'least' => [\PHP_INT_MIN];
-        $past = new \DateInterval('P1D');
-        $past->invert = 1;
-        yield 'an interval into the past' => [$past];
-        yield 'a past moment' => [new \DateTimeImmutable('-1 day')];
-        yield 'the year 1' => [new \DateTimeImmutable('0001-01-01')];
-    }
-
-    /** "The point in time after which the item MUST be considered expired." "The period of time from the present after which the item MUST be considered expired." */
-    #[DataProvider('over')]
-    public function testWhatIsExpiredAlreadyReplacesWhatIsThereByNothing(int|\DateInterval|\DateTimeInterface $expiration): void
-    {
-        $pool = $this->pool();
-        foreach ([true, false] as $isDeferred) {
-            $pool->save($pool->getItem('key')->set('old'));
-            $item = $pool->getItem('key')->set('new');
-            $item = $expiration instanceof \DateTimeInterface ? $item->expiresAt($expiration) : $item->expiresAfter($expiration);
-            self::assertTrue($isDeferred ? $pool->saveDeferred($item) && $pool->commit() : $pool->save($item));
-            self::assertFalse($pool->hasItem('key'));
-        }
-    }
-
-    /** "If no default duration has been set, the Implementing Library MUST interpret that as a request to cache the item forever, or for as long as the underlying implementation supports." */
-    public function testWithoutADefaultAnItemLivesForEver(): void
-    {
-        $pool = $this->pool();
-        $pool->save($pool->getItem('none')->set(1));
-        $pool->save($pool->getItem('null after')->set(1)->expiresAfter(10)->expiresAfter(null));
-        $pool->save($pool->getItem('null at')->set(1)->expiresAfter(10)->expiresAt(null));
-        $pool->saveDeferred($pool->getItem('deferred')->set(1));
-        $pool->commit();
-        foreach (['none', 'null after', 'null at', 'deferred'] as $key) {
-            self::assertArrayHasKey($key, $this->store->fetch([$key])->items);
-            self::assertNull($this->store->fetch([$key])->items[$key]->expiry);
-        }
-    }
-
-    /** "... specifies a null expiration time or TTL, an Implementing Library MAY use a configured default duration." */
-    public function testAConfiguredDefaultIsUsed(): void
-    {
-        $pool = new CachePool(new Cache($this->store, 60));
-        $pool->save($pool->getItem('key')->set(1));
-        $pool->save($pool->getItem('longer')->set(1)->expiresAfter(100));
-        $this->later = 60;
-        self::assertFalse($pool->hasItem('key'));
-        self::assertTrue($pool->hasItem('longer'));
-    }
-
     /**
      * "Libraries are responsible for their own escaping of key strings as appropriate, but MUST be able to return the original unmodified key string."
      * "Each Item object MUST be associated with a specific key, which can be set according to the implementing system and is typically passed by the Cache\CacheItemPoolInterface object."
@@ -213,86 +117,6 @@ final class CachePoolTest extends TestCase
                 self::assertStringContainsString(get_debug_type($key), $mistake->getMessage());
             }
         }
-    }
-
-    /** "A Pool MUST ensure that any deferred cache items are eventually persisted and data is not lost, and MAY persist them before a Calling Library requests that they be persisted." */
-    public function testWhatIsDeferredIsPersistedWhenThePoolGoes(): void
-    {
-        $pool = $this->pool();
-        self::assertTrue($pool->saveDeferred($pool->getItem('key')->set('value')));
-        self::assertFalse($this->pool()->hasItem('key'));
-        unset($pool);
-        self::assertSame('value', $this->pool()->getItem('key')->get());
-    }
-
-    /** "A Pool MUST ensure that any deferred cache items are eventually persisted and data is not lost" */
-    public function testWhatIsDeferredDoesNotPileUp(): void
-    {
-        $pool = $this->pool();
-        for ($i = 0; $i < 1_000; $i++) {
-            self::assertTrue($pool->saveDeferred($pool->getItem("key {$i}")->set($i)));
-        }
-        self::assertSame(0, $this->pool()->getItem('key 0')->get());
-        self::assertSame(999, $this->pool()->getItem('key 999')->get());
-    }
-
-    /** "When a Calling Library invokes the commit() method all outstanding deferred items MUST be persisted." */
-    public function testACommitPersistsAllThatIsDeferred(): void
-    {
-        $pool = $this->pool();
-        foreach (['a' => 10, 'b' => 20, 'c' => null, '7' => 10] as $key => $ttl) {
-            self::assertTrue($pool->saveDeferred($pool->getItem((string) $key)->set("value {$key}")->expiresAfter($ttl)));
-        }
-        self::assertTrue($pool->commit());
-        $other = $this->pool();
-        foreach (['a', 'b', 'c', '7'] as $key) {
-            self::assertSame("value {$key}", $other->getItem($key)->get());
-        }
-        self::assertTrue($pool->commit(), 'Nothing is deferred any more.');
-        $this->later = 11;
-        self::assertFalse($other->hasItem('a'));
-        self::assertTrue($other->hasItem('b'));
-    }
-
-    /** "Requests for a cache item that has been deferred MUST return the deferred but not-yet-persisted item." */
-    public function testADeferredItemIsFound(): void
-    {
-        $pool = $this->pool();
-        $pool->save($pool->getItem('key')->set('old'));
-        $item = $pool->getItem('key')->set('new');
-        $pool->saveDeferred($item);
-        self::assertTrue($pool->hasItem('key'));
-        self::assertTrue($pool->getItem('key')->isHit());
-        self::assertSame('new', $pool->getItem('key')->get());
-        foreach ($pool->getItems(['key', 'absent']) as $key => $found) {
-            self::assertSame($key === 'key' ? 'new' : null, $found->get());
-        }
-        // What is done to one of them later was not deferred.
-        $item->set('changed');
-        $pool->getItem('key')->set('changed, too');
-        self::assertSame('new', $pool->getItem('key')->get());
-        $pool->commit();
-        self::assertSame('new', $this->pool()->getItem('key')->get());
-    }
-
-    public function testWhatIsDoneLaterOverridesWhatIsDeferred(): void
-    {
-        $pool = $this->pool();
-        $later = [
-            'saved' => static fn(): bool => $pool->save($pool->getItem('saved')->set('newer')),
-            'deleted' => static fn(): bool => $pool->deleteItem('deleted'),
-            'cleared' => static fn(): bool => $pool->clear(),
-        ];
-        foreach ($later as $key => $do) {
-            $pool->saveDeferred($pool->getItem($key)->set('deferred'));
-            self::assertTrue($do());
-            $pool->commit();
-            self::assertSame($key === 'saved' ? 'newer' : null, $pool->getItem($key)->get());
-        }
-        $pool->saveDeferred($pool->getItem('key')->set('first'));
-        $pool->saveDeferred($pool->getItem('key')->set('second'));
-        $pool->commit();
-        self::assertSame('second', $pool->getItem('key')->get());
     }
 
     /** @return iterable<string, array{mixed}> */
@@ -497,15 +321,6 @@ final class CachePoolTest extends TestCase
         }
         $this->expectException(InvalidArgumentException::class);
         $pool->invalidateTags([7]);
-    }
-
-    public function testACloneDefersNothingOfItsModel(): void
-    {
-        $pool = $this->pool();
-        $pool->saveDeferred($pool->getItem('key')->set(1));
-        $clone = clone $pool;
-        self::assertFalse($clone->hasItem('key'));
-        self::assertTrue($pool->hasItem('key'));
     }
 
     private function pool(?MemoryLogger $logger = null): CachePool
