@@ -125,6 +125,9 @@ namespace Larder {
         public function fetch(array $keys): array {}
 
         /**
+         * The first set of a key that this request has missed only keeps what was computed because of the miss. What is new
+         * truth all the same is set with a token of this moment.
+         *
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token taken before reading what the value was made from: the value is refused, and what
          *     the key holds deleted, if others wrote or deleted the key since, or invalidated one of the tags
