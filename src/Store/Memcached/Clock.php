@@ -360,7 +360,7 @@ final class Clock
     private function insist(Outcome $outcome): void
     {
         if ($outcome === Outcome::NoRoom) {
-            throw StoreUnavailable::because("The Memcached server {$this->server->name()}", 'it has no memory left', 'give it more (-m)');
+            throw $this->server->hasNoRoom();
         }
     }
 }

@@ -177,7 +177,7 @@ final class Server
 
     public function hasNoRoom(): StoreUnavailable
     {
-        return StoreUnavailable::because("The Memcached server {$this->name()}", 'it has no memory left', 'give it more, or let it evict', takesNothing: true);
+        return StoreUnavailable::because("The Memcached server {$this->name()}", 'it has no memory left', 'give it more (-m), or let it evict (no -M)', takesNothing: true);
     }
 
     /**

@@ -211,7 +211,7 @@ final class Shard
                 return $sum;
             }
             if ($outcome === Outcome::NoRoom) {
-                throw StoreUnavailable::because("The Memcached server {$this->server->name()}", 'it has no memory left', 'give it more (-m)');
+                throw $this->server->hasNoRoom();
             }
         }
     }
