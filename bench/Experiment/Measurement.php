@@ -19,7 +19,7 @@ final class Measurement
     public const PROCESS = 0;
     public const BLOCK = 1;
     public const VALUE = 2;
-    /** As many of a sample are written down. */
+    /** As many of a time or a rate are written down; counts keep all of theirs. */
     private const FIGURES = 7;
 
     /**
@@ -88,7 +88,7 @@ final class Measurement
             'twin' => $this->isTwin,
             'columns' => ['process', 'block', 'value', ...$this->columns],
             'samples' => array_map(
-                static fn(array $sample): array => array_map(static fn(int|float $number): int|float => is_float($number) ? Quantity::rounded($number, self::FIGURES) : $number, $sample),
+                static fn(array $sample): array => array_map(static fn(int|float $number): int|float => is_float($number) && $number !== floor($number) ? Quantity::rounded($number, self::FIGURES) : $number, $sample),
                 $this->samples,
             ),
         ];

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Report\Environment;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Direction;
@@ -13,6 +15,17 @@ use UnexpectedValueException;
 
 final class RunTest extends TestCase
 {
+    public function testTimesAreWrittenWithSevenFiguresAndCountsWithAll(): void
+    {
+        $run = (new RunFixture())->run();
+        $run->outcomes[] = $outcome = new Outcome('gets', 'Gets', 'Nothing.');
+        $outcome->measurement([], 'time', 'ns', Direction::LowerIsBetter, 'apcu')->add(0, 0, 1234.56789012, 67_108_869);
+        $outcome->measurement([], 'bytes', 'bytes', Direction::LowerIsBetter, 'apcu')->add(0, 0, 67_108_869.0);
+        $read = Run::fromJson($run->toJson())->outcome('gets');
+
+        self::assertSame([[1234.568], [67_108_869.0]], array_map(static fn(Measurement $measurement): array => $measurement->values(), $read->measurements ?? []));
+    }
+
     public function testARunSurvivesItsJson(): void
     {
         $run = (new RunFixture())
