@@ -7,7 +7,7 @@ namespace Larder\Tests\Contract;
 use Larder\Store;
 use Larder\Store\ArrayStore;
 
-/** What stands in front of a store and is one itself: it promises what that promises. */
+/** An ArrayStore, or what stands in front of it and is a store itself: it promises what that promises. */
 abstract class WrappedStoreContract extends StoreContract
 {
     private ?Store $store = null;
