@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* model/save.pml: is_loading() */
 bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
 {
     uint32_t slot = (uint32_t)loader - 1;
@@ -28,7 +29,7 @@ bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
                                                              memory_order_seq_cst);
 }
 
-/* Says that this process loads the snapshot. False: the others have gone on without it. */
+/* Says that this process loads the snapshot. False: the others have gone on without it. model/save.pml: loader() */
 static bool begin(larder_pool *pool)
 {
     uint64_t comes = LARDER_LOADER_COMES, own = (uint64_t)pool->incarnation << 32 | (pool->slot_index + 1);

@@ -5,6 +5,10 @@
  * is a step each here: publish.pml and token.pml prove that they may be taken for that.
  *
  *   S  nobody reads the item after its delete has returned
+ *
+ * SETS: instead of a delete, a set after a miss, whose value is evicted at once. It moves the guard only while a
+ * snapshot is being loaded; so it and the loader have to agree on whether that is so, although the loader may be killed
+ * or not come for long.
  */
 #ifndef CRASHES
 #define CRASHES 1
@@ -15,6 +19,11 @@
 byte current = 0; /* the pool that has the name */
 byte made = 1;
 bit item[POOLS], guard[POOLS], closed[POOLS];
+byte loads[POOLS]; /* may something come out of the snapshot? */
+#define NOBODY 0
+#define COMES  1 /* somebody, who has made the pool */
+#define BEGUN  2
+bit gone[POOLS]; /* he was killed */
 bit locked = 0; /* the directory */
 bit snapshot = 0, saved = 0; /* is there one, and is the item in it? */
 byte epoch = 0; /* counts crashes */
@@ -34,11 +43,34 @@ inline take_lock()
 /* As a fill by the clock at which the pool was closed: whatever was done in the new one refuses it. */
 inline loader()
 {
+#ifdef SETS
+#ifndef BREAK_LOADER_COMES_UNASKED
+    step(if :: have && loads[p] == COMES -> loads[p] = BEGUN :: else -> have = 0 fi);
+#endif
+    if :: step(gone[p] = have); have = 0 /* killed, as far as that goes */ :: skip fi;
+#endif
 #ifdef BREAK_LOADED_AS_WRITES
     step(if :: have -> item[p] = 1 :: else fi);
 #else
     step(if :: have && !guard[p] -> item[p] = 1 :: else fi);
 #endif
+#ifdef SETS
+    step(if :: have -> loads[p] = NOBODY :: else fi)
+#endif
+}
+
+/* May the snapshot yet bring something? Who does not come for long, or is dead, is told that he is not waited for. */
+inline is_loading()
+{
+    step(loader_is = loads[p]);
+    if
+    :: loader_is == COMES || (loader_is == BEGUN && gone[p]) ->
+       if
+       :: step(if :: loads[p] == loader_is -> loads[p] = NOBODY; loader_is = NOBODY :: else fi)
+       :: skip
+       fi
+    :: else
+    fi
 }
 
 /* Finds the pool to work with; p is it. */
@@ -56,7 +88,7 @@ inline maker()
 #ifdef BREAK_MARK_OVERWRITTEN
        step(if :: p != NONE -> closed[p] = 0 :: else fi);
 #endif
-       step(p = made; made++; current = p);
+       step(p = made; made++; current = p; loads[p] = (have -> COMES : NOBODY));
        step(locked = 0);
        loader();
 #ifdef BREAK_UNLINKED_LATE
@@ -66,10 +98,10 @@ inline maker()
     fi
 }
 
-/* A delete. */
+/* A delete, or a set. */
 proctype operation()
 {
-    byte p, mine;
+    byte p, mine, loader_is;
     bit have, late;
     mine = epoch;
 again:
@@ -77,12 +109,26 @@ again:
 #ifdef BREAK_OPERATION_LOOKS_FIRST
     step(late = closed[p]);
 #endif
+#ifdef SETS
+#ifdef BREAK_LOADING_ASKED_LAST
+    step(item[p] = 0);
+    is_loading();
+    step(if :: loader_is != NOBODY -> guard[p] = 1 :: else fi);
+#else
+    is_loading();
+#ifndef BREAK_SETS_LEAVE_GUARD
+    step(if :: loader_is != NOBODY -> guard[p] = 1 :: else fi);
+#endif
+    step(item[p] = 0);
+#endif
+#else
 #ifdef BREAK_GUARD_LAST
     step(item[p] = 0);
     step(guard[p] = 1);
 #else
     step(guard[p] = 1);
     step(item[p] = 0);
+#endif
 #endif
 #ifndef BREAK_OPERATION_LOOKS_FIRST
     step(late = closed[p]);
