@@ -69,6 +69,48 @@ TEST(filled_ten_times,
     keeps_serving(16 * MIB, 40, 100000);
 }
 
+/* Reads what is popular and stores what is missing, in requests of so many reads. Of a thousand stores, how many moved
+ * more than a store is to move at once? */
+static uint64_t slow_stores(unsigned reads_of_a_request)
+{
+    larder_pool *pool = open_with("p", 8 * MIB, true);
+    rng r = {test_seed()};
+    const uint64_t size = 8000, most = larder_segment_bytes(pool) / size + 1;
+    uint64_t stores = 0, slow = 0;
+    for (unsigned reads = 0; reads < 60000; reads++) {
+        uint64_t number = rng_below(&r, rng_below(&r, 4 * 8 * MIB / size) + 1);
+        const larder_key key = key_number(number);
+        larder_hit hit;
+        clock_ms += reads % 50 == 0;
+        if (reads % reads_of_a_request == 0) {
+            larder_pool_leave(pool);
+        }
+        if (larder_get(pool, &key, &hit)) {
+            if (hit.hold != LARDER_HELD) {
+                larder_hit_drop(pool, &hit);
+            }
+            continue;
+        }
+        uint64_t before = atomic_load(&pool->slot->counter[LARDER_MOVES]);
+        EQUAL(put_block(pool, number, size), LARDER_OK);
+        stores++;
+        slow += atomic_load(&pool->slot->counter[LARDER_MOVES]) - before > most;
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+    pool_remove("p", &(larder_error){.message = ""});
+    COMPARE(stores, >, 10000);
+    return slow * 1000 / stores;
+}
+
+TEST(slow_stores_are_rare,
+     "of a thousand stores in a full pool none makes room for the others, whether requests are long or short")
+{
+    EQUAL(slow_stores(1), 0);
+    EQUAL(slow_stores(500), 0);
+    EQUAL(slow_stores(UINT32_MAX), 0);
+}
+
 TEST(used_survive, "what is used again and again survives any number of items that are used once")
 {
     larder_pool *pool = open_with("p", 4 * MIB, true);

@@ -22,8 +22,9 @@
  *     bound raised the miss ratio by up to 18 % of itself. Where processors are busy, a process that makes room may
  *     wait for one while others fill the reserve. Who then finds nothing free walks until something is, and only if
  *     it has moved a MiB on its way does what was used go, too.
- *   - Where segments wait in limbo for readers, walking on would send the rest of the pool there, too. What lately
- *     waited there is kept as extra reserve instead, and if nothing at all is free, only unpinned segments are walked.
+ *   - Where segments wait in limbo for readers, walking on would send the rest of the pool there, too. So from the
+ *     first that waits only unpinned segments are walked, and what lately waited there is kept as extra reserve. To
+ *     walk none until nothing is free left it all to one store in a thousand, and a quarter of the pool in limbo.
  *
  * Before the oldest come segments from which nothing, or little, would be lost: those whose items are all dead or
  * expired, and those that are a fifth dead or more, whose rest is moved together.
@@ -141,9 +142,45 @@ static uint64_t room(const larder_pool *pool)
     return bytes + ((uint64_t)header->lists[LARDER_LIST_LIMBO].count << pool->segment_shift);
 }
 
+/* The oldest of a queue that nobody pins; ahead of need, of its older half: what was just stored is not to go because
+ * all that is older is being read. */
+static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool ahead)
+{
+    return find_oldest(pool, queue, ahead ? pool->header->lists[queue].count / 2 : UINT32_MAX, false);
+}
+
+/* Chooses a victim that will be free at once; the current one, if it is. */
+static bool choose_free_victim(larder_pool *pool, bool ahead)
+{
+    enum larder_purpose purpose = LARDER_EVICT;
+    if (pool->header->victim != 0 && !larder_pinned_by_any(pool, pool->header->victim - 1)) {
+        return true;
+    }
+    uint32_t victim = find_mostly_dead(pool, &purpose);
+    if (purpose == LARDER_COMPACT && pool->geometry.evict != 0 &&
+        pool->header->lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
+        victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
+        purpose = LARDER_EVICT;
+    }
+    if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
+        enum larder_list queue = queue_in_turn(pool), other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
+        victim = find_oldest_free(pool, queue, ahead);
+        if (victim == LARDER_NO_SEGMENT) {
+            victim = find_oldest_free(pool, other, ahead);
+        }
+    }
+    if (victim != LARDER_NO_SEGMENT) {
+        larder_walk_begin(pool, victim, purpose);
+    }
+    return victim != LARDER_NO_SEGMENT;
+}
+
 static bool make_room_step(larder_pool *pool, larder_budget *left)
 {
     enum larder_purpose purpose = LARDER_EVICT;
+    if (pool->header->lists[LARDER_LIST_LIMBO].count > 0) {
+        return choose_free_victim(pool, true) && larder_walk_on(pool, left, false);
+    }
     if (pool->header->victim != 0) {
         return larder_walk_on(pool, left, false);
     }
@@ -174,9 +211,6 @@ static bool make_room(larder_pool *pool, uint64_t more, larder_budget left)
         larder_drain_limbo(pool);
     }
     while (room(pool) < wanted_room(pool) + more && left.visits > 0) {
-        if (lists[LARDER_LIST_LIMBO].count > 0 && lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
-            break; /* nothing could be moved now, and what is emptied would wait with the others */
-        }
         if (!make_room_step(pool, &left)) {
             break;
         }
@@ -212,31 +246,6 @@ void larder_keep_house(larder_pool *pool, uint32_t microseconds)
     }
 }
 
-/* Chooses a victim that will be free at once; the current one, if it is. */
-static bool choose_free_victim(larder_pool *pool)
-{
-    enum larder_purpose purpose = LARDER_EVICT;
-    if (pool->header->victim != 0 && !larder_pinned_by_any(pool, pool->header->victim - 1)) {
-        return true;
-    }
-    uint32_t victim = find_mostly_dead(pool, &purpose);
-    if (purpose == LARDER_COMPACT && pool->geometry.evict != 0) {
-        victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
-        purpose = LARDER_EVICT;
-    }
-    if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
-        enum larder_list queue = queue_in_turn(pool), other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
-        victim = find_oldest(pool, queue, UINT32_MAX, false);
-        if (victim == LARDER_NO_SEGMENT) {
-            victim = find_oldest(pool, other, UINT32_MAX, false);
-        }
-    }
-    if (victim != LARDER_NO_SEGMENT) {
-        larder_walk_begin(pool, victim, purpose);
-    }
-    return victim != LARDER_NO_SEGMENT;
-}
-
 enum larder_result larder_make_room_now(larder_pool *pool)
 {
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
@@ -244,7 +253,7 @@ enum larder_result larder_make_room_now(larder_pool *pool)
     uint64_t left = MOVED_AT_ONCE;
     larder_drain_limbo(pool);
     for (uint32_t walked = 0; available->count <= LARDER_KEPT_SEGMENTS && walked < WALKS_AT_ONCE; walked++) {
-        if (!choose_free_victim(pool)) {
+        if (!choose_free_victim(pool, false)) {
             break;
         }
         uint64_t whole = larder_segment_bytes(pool); /* compacting drops nothing, and has to come to its end */
