@@ -59,7 +59,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     zval function, argument, result;
-    bool ended = false;
+    volatile bool ended = false; /* what a longjmp passes by */
     ZVAL_STRING(&function, "fuzz");
     ZVAL_STRINGL(&argument, (const char *)bytes, size);
     ZVAL_UNDEF(&result);
