@@ -2,11 +2,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "fixture.h"
+#include "saving.h"
 
 #include "engine/directory.h"
 #include "engine/formats.h"
-#include "engine/snapshot.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -22,9 +21,9 @@ static void make_other(const char *file)
     close(fd);
 }
 
-static bool is_there(const char *path)
+static bool own_is_there(void)
 {
-    return access(path, F_OK) == 0;
+    return access(pool_path_of("p"), F_OK) == 0;
 }
 
 /* A process of another version, from gate 1 to gate 2. */
@@ -65,9 +64,9 @@ TEST(unheld, "a pool of another format that nobody uses is removed by the next w
     make_other("p@0");
     make_other("q@99");
     larder_pool_close(pool_open("p", 4 * MIB));
-    CHECK(!is_there(path_of(OTHER)) && !is_there(path_of("p@0")));
-    CHECK(is_there(path_of("q@99")));
-    CHECK(is_there(pool_path_of("p")));
+    CHECK(!is_there(OTHER) && !is_there("p@0"));
+    CHECK(is_there("q@99"));
+    CHECK(own_is_there());
 }
 
 static void lock_other(void)
@@ -83,7 +82,7 @@ TEST(held_meanwhile, "a pool of another format that somebody opens while it is b
     fault_arm(LARDER_AT_TAKE_AWAY, 0, lock_other);
     larder_pool *pool = pool_open("p", 4 * MIB);
     fault_disarm();
-    CHECK(is_there(path_of(OTHER)));
+    CHECK(is_there(OTHER));
     larder_pool_close(pool);
 }
 
@@ -121,14 +120,14 @@ TEST(held,
         REQUIRE(larder_pool_enter(pool));
         CHECK(holds_text(pool, "k", "v"));
         larder_pool_leave(pool);
-        CHECK(is_there(path_of(OTHER)));
+        CHECK(is_there(OTHER));
     }
     EQUAL(fault_count(LARDER_AT_TAKE_AWAY), 0); /* nor is it gone for a moment, in which its users would make another */
     end_other(g, other);
     clock_ms += 61000;
     REQUIRE(larder_pool_enter(pool));
     CHECK(holds_text(pool, "k", "v"));
-    CHECK(!is_there(path_of(OTHER)));
+    CHECK(!is_there(OTHER));
     larder_pool_close(pool);
 }
 
@@ -147,7 +146,7 @@ TEST(visited, "who only visits a pool while there is another format looks for th
     end_other(g, other);
     clock_ms += 61000;
     REQUIRE(larder_pool_enter(pool));
-    CHECK(!is_there(path_of(OTHER)));
+    CHECK(!is_there(OTHER));
     larder_pool_close(pool);
     larder_pool_close(next);
 }
@@ -186,7 +185,7 @@ TEST(removed, "removing a pool removes it in all formats, and its name is told w
     CHECK(larder_pool_names(&config, see_name, expected, &error));
     EQUAL(names_seen, 2);
     EQUAL(pool_remove("p", &error), 1);
-    CHECK(!is_there(path_of(OTHER)) && !is_there(path_of("p@0")));
+    CHECK(!is_there(OTHER) && !is_there("p@0"));
     EQUAL(pool_remove("p", &error), 0);
 }
 
@@ -197,7 +196,7 @@ TEST(cleared, "clearing a pool takes the name away from those in other formats, 
     EQUAL(put_text(pool, "k", "v"), LARDER_OK);
     pid_t other = start_other(g);
     larder_clear(pool);
-    CHECK(!pool->undone && !is_there(path_of(OTHER)) && is_there(pool_path_of("p")));
+    CHECK(!pool->undone && !is_there(OTHER) && own_is_there());
     larder_pool_close(pool);
     end_other(g, other);
 }
@@ -226,7 +225,7 @@ TEST(not_listed, "where the directory cannot be listed, clearing or removing a p
     CHECK(undone && strstr(pool->trouble.message, "cannot be listed") != NULL);
     EQUAL(removed, -1);
     CHECK(strstr(error.message, "cannot be listed") != NULL);
-    CHECK(is_there(path_of(OTHER)));
+    CHECK(is_there(OTHER));
     larder_pool_close(pool);
 }
 
@@ -235,8 +234,7 @@ TEST(saved, "what was saved while there was another format is not loaded, and th
     gate *g = shared_memory(sizeof *g);
     larder_error error;
     larder_saved saved;
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.snapshots = path_of("kept");
+    larder_pool_config config = saving_config("p");
     larder_pool *pool = pool_open_as(&config);
     EQUAL(put_text(pool, "k", "v"), LARDER_OK);
     EQUAL(larder_pool_save(&config, &saved, &error), 1);
@@ -245,7 +243,7 @@ TEST(saved, "what was saved while there was another format is not loaded, and th
     pool = pool_open_as(&config);
     CHECK(!holds_text(pool, "k", "v"));
     CHECK(strstr(pool->header->reason, "another version") != NULL);
-    CHECK(!is_there(saved.path));
+    CHECK(!is_there("kept/p.snapshot"));
     larder_pool_close(pool);
     end_other(g, other);
 }
@@ -255,8 +253,7 @@ TEST(saved_and_gone, "what was saved while there was another format is not loade
     gate *g = shared_memory(sizeof *g);
     larder_error error;
     larder_saved saved;
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.snapshots = path_of("kept");
+    larder_pool_config config = saving_config("p");
     config.now = clock_now;
     pid_t other = start_other(g);
     larder_pool *pool = pool_open_as(&config);
@@ -266,7 +263,7 @@ TEST(saved_and_gone, "what was saved while there was another format is not loade
     end_other(g, other); /* having deleted "k" in its own */
     clock_ms += 61000;
     larder_formats_look_again(pool); /* as if it had been saved a moment ago, when its user had looked */
-    CHECK(is_there(path_of(OTHER)));
+    CHECK(is_there(OTHER));
     REQUIRE(larder_pool_enter(pool));
     CHECK(!holds_text(pool, "k", "v"));
     larder_pool_close(pool);
@@ -277,8 +274,7 @@ TEST(saved_and_swept,
 {
     larder_error error;
     larder_saved saved;
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.snapshots = path_of("kept");
+    larder_pool_config config = saving_config("p");
     larder_pool *pool = pool_open_as(&config);
     EQUAL(put_text(pool, "k", "v"), LARDER_OK);
     larder_pool_close(pool);
@@ -286,7 +282,7 @@ TEST(saved_and_swept,
     make_other(OTHER);
     config.size = UINT64_C(1) << 40;
     CHECK(pool_refusal(&config)[0] != '\0');
-    CHECK(!is_there(path_of(OTHER)));
+    CHECK(!is_there(OTHER));
     config.size = 4 * MIB;
     pool = pool_open_as(&config);
     CHECK(!holds_text(pool, "k", "v"));
@@ -297,12 +293,11 @@ TEST(saved_beside, "who saves a pool removes those of another format that came a
 {
     larder_error error;
     larder_saved saved;
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.snapshots = path_of("kept");
+    larder_pool_config config = saving_config("p");
     larder_pool *pool = pool_open_as(&config);
     make_other(OTHER);
     EQUAL(larder_pool_save(&config, &saved, &error), 1);
-    CHECK(!is_there(path_of(OTHER)));
+    CHECK(!is_there(OTHER));
     larder_pool_close(pool);
 }
 
@@ -310,13 +305,12 @@ TEST(not_saved, "a pool that only another version can save stays as it is, and t
 {
     larder_error error = {.message = ""};
     larder_saved saved;
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.snapshots = path_of("kept");
+    larder_pool_config config = saving_config("p");
     make_other(OTHER);
     EQUAL(larder_pool_save(&config, &saved, &error), -1);
     CHECK(strstr(error.message, "another version") != NULL);
-    CHECK(is_there(path_of(OTHER)));
-    CHECK(!is_there(pool_path_of("p")));
+    CHECK(is_there(OTHER));
+    CHECK(!own_is_there());
 }
 
 TEST(names, "a file is a pool's if its name is a pool's name, an at sign and a number")

@@ -305,10 +305,15 @@ TEST(late_event,
 
 static uint64_t second_stop;
 
-static void invalidate_and_come_back(void)
+static void invalidate_meanwhile(void)
 {
     const uint64_t tags[] = {larder_tag_of("a", 1)};
     larder_invalidate(there, tags, 1);
+}
+
+static void invalidate_and_come_back(void)
+{
+    invalidate_meanwhile();
     fault_arm(LARDER_AT_TAG, second_stop, fill_meanwhile);
 }
 
@@ -327,13 +332,6 @@ TEST(twice_late, "an invalidation that is late twice kills what was filled past 
             close_two();
         }
     }
-}
-
-/* A fill of two tags of which its own request has invalidated one. */
-static void invalidate_meanwhile(void)
-{
-    const uint64_t tags[] = {larder_tag_of("a", 1)};
-    larder_invalidate(there, tags, 1);
 }
 
 static void clear_meanwhile(void)
@@ -366,6 +364,7 @@ TEST(judged_meanwhile,
     }
 }
 
+/* A fill of two tags of which its own request has invalidated one. */
 static void fill_past_own_meanwhile(void)
 {
     const uint64_t tags[] = {larder_tag_of("a", 1), larder_tag_of("b", 1)};

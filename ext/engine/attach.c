@@ -111,9 +111,8 @@ void larder_detach(larder_pool *pool)
 /* Was it removed, replaced or saved between our opening it and our taking a slot? */
 static bool has_lost_its_name(const larder_pool *pool)
 {
-    struct stat status;
     return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES ||
-           stat(pool->path, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode;
+           !larder_slot_has_its_name(pool);
 }
 
 enum attached { ATTACHED, VANISHED, FAILED };

@@ -28,9 +28,7 @@ static int open_again(const larder_pool *pool)
     return fd;
 }
 
-/* Asked once the slot's lock is held. Another version, which knows nothing of a header's mark, may have taken the name
- * away before it could see the lock: formats.h. */
-static bool has_its_name(const larder_pool *pool)
+bool larder_slot_has_its_name(const larder_pool *pool)
 {
     struct stat status;
     return stat(pool->path, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode;
@@ -87,7 +85,9 @@ bool larder_slot_take(larder_pool *pool, larder_error *error)
 {
     int fd = open_again(pool);
     uint32_t index = fd < 0 ? LARDER_NO_SLOT : lock_any(pool, fd, 0);
-    if (fd < 0 || !has_its_name(pool)) {
+    /* Asked once the lock is held. Another version, which knows nothing of a header's mark, may have taken the name
+     * away before it could see the lock: formats.h. */
+    if (fd < 0 || !larder_slot_has_its_name(pool)) {
         larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->path);
     } else if (index == LARDER_NO_SLOT) {
         larder_fail(error,

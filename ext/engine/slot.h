@@ -13,6 +13,9 @@
 /* Takes a slot for this handle: raises its incarnation and drops the pins of whoever died in it. */
 bool larder_slot_take(larder_pool *pool, larder_error *error);
 
+/* Does the pool's path lead to the file that this handle has open? */
+bool larder_slot_has_its_name(const larder_pool *pool);
+
 /* Gives the slot back. Its pins fall when the lock does: the next one to need them buries it. */
 void larder_slot_release(larder_pool *pool);
 
