@@ -89,6 +89,34 @@ TEST(comes_home, "a thread that had to map a pool elsewhere uses values in place
     larder_pool_close(too);
 }
 
+static void replace(void *context)
+{
+    gate *g = context;
+    larder_error error;
+    gate_wait(g, 1);
+    pool_remove("p", &error);
+    larder_pool_close(pool_open("p", 4 * MIB));
+}
+
+/* By chance two addresses are the same once in a hundred times. */
+TEST(next_door, "a thread uses a new pool in place while another has not noticed that its predecessor is gone")
+{
+    unsigned in_place = 0;
+    for (unsigned round = 0; round < 5; round++) {
+        gate *g = shared_memory(sizeof *g);
+        pid_t other = child_start(replace, g);
+        larder_pool *idle = pool_open("p", 4 * MIB);
+        CHECK(idle->zero_copy);
+        gate_open(g, 1);
+        EQUAL(child_wait(other), 0);
+        larder_pool *busy = pool_open("p", 4 * MIB);
+        in_place += busy->zero_copy;
+        larder_pool_close(busy);
+        larder_pool_close(idle);
+    }
+    COMPARE(in_place, >=, 1);
+}
+
 /* ---- forks ---- */
 
 typedef struct other_thread {

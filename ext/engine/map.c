@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,11 +92,14 @@ uint64_t larder_choose_base(int directory, const char *name, uint64_t size)
 {
     address_use uses[256];
     size_t used = addresses_in_use(directory, name, uses, sizeof uses / sizeof uses[0]);
+    /* Not where its predecessor was made for: threads and requests may still have that mapped. */
+    uint64_t random = 0;
+    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
     for (size_t r = 0; r < sizeof address_ranges / sizeof address_ranges[0]; r++) {
         uint64_t step = (size + LARDER_MARGIN + (UINT64_C(1) << 30) - 1) >> 30 << 30;
-        unsigned tries = 0;
-        for (uint64_t at = address_ranges[r].from; at + step <= address_ranges[r].to && tries < 512;
-             at += step, tries++) {
+        uint64_t places = (address_ranges[r].to - address_ranges[r].from) / step;
+        for (uint64_t tries = 0; tries < places && tries < 512; tries++) {
+            uint64_t at = address_ranges[r].from + (random % places + tries) % places * step;
             if (!overlaps(at, at + size + LARDER_MARGIN, uses, used) && address_is_free(at, size)) {
                 return at;
             }
