@@ -157,8 +157,9 @@ function through_one_array_twice(): array
     $a = [$inner, $inner, 'end'];
     return $a;
 }
+// Not serialize(), which PHP 8.4 cannot do with the value itself either: it runs out of its stack.
 foreach (readings(new Image(through_one_array_twice())) as $how => $read) {
-    check(strlen(serialize($read)) < 1000 && $read[0][0][1][0][2] === 'end', "a cycle through one array twice ends, $how");
+    check(strlen(print_r($read, true)) < 10000 && $read[0][0][1][0][2] === 'end', "a cycle through one array twice ends, $how");
     unset($read);
 }
 function beside(): array
