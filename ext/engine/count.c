@@ -1,4 +1,5 @@
 #include "count.h"
+#include "get.h"
 #include "store.h"
 #include "token.h"
 
@@ -41,11 +42,11 @@ static bool read_int(const larder_found *found, int64_t *value)
 {
     const larder_item *item = found->item;
     const uint8_t *at = (const uint8_t *)item + larder_item_value_at(item->tags, item->key_length, item->kind);
-    memcpy(value, at, sizeof *value);
     if (item->kind == LARDER_COUNTER_KIND) {
-        *value >>= 1;
+        *value = larder_counter_value(at);
         return true;
     }
+    memcpy(value, at, sizeof *value);
     return item->kind == LARDER_INT_KIND;
 }
 
