@@ -288,7 +288,8 @@ bool contains_itself(zval *value)
     count_value(&to, value);
     ZEND_HASH_FOREACH_NUM_KEY(&to.holders, reference)
     {
-        contains |= is_on_cycle(&to, (zend_reference *)(uintptr_t)reference);
+        /* No reference is at 0, which clang-tidy cannot know. */
+        contains |= reference != 0 && is_on_cycle(&to, (zend_reference *)(uintptr_t)reference);
     }
     ZEND_HASH_FOREACH_END();
     zend_hash_destroy(&to.visited);
