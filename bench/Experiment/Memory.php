@@ -40,7 +40,7 @@ final class Memory implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(160, 512, 35);
+        return new Needs(160, 512, 28);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -37,7 +37,7 @@ final class Scale implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 32 : 235);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 36 : 255);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

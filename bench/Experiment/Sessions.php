@@ -40,7 +40,7 @@ final class Sessions implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(16, 512, $profile === Profile::Quick ? 17 : 60);
+        return new Needs(16, 512, $profile === Profile::Quick ? 20 : 60);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -14,8 +14,8 @@ use Larder\Bench\Subject\Values;
 /**
  * Many processes that read and write one subject at the same time.
  *
- * They are forked, as PHP-FPM's are, because some stores are shared by processes of one parent only. The first one
- * stores all items before the others open anything. In each round the first so many of them work from one moment to
+ * They are forked, as PHP-FPM's are, because some stores are shared by processes of one parent only. Each opens the
+ * subject and visits its memory, one after the other; then the first one stores all items. In each round the first so many of them work from one moment to
  * another, the same for all, and the rate of a round is what they did together in that time.
  */
 final class Crowd implements Task
@@ -40,12 +40,10 @@ final class Crowd implements Task
             for ($number = 0; $number < max($counts); $number++) {
                 $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number);
                 $members[] = $process = MemberProcess::fork($member);
-                if ($number === 0) {
-                    // The others find everything stored.
-                    $process->expect('ready');
-                }
+                $process->expect('open');
             }
-            foreach (array_slice($members, 1) as $process) {
+            foreach ($members as $process) {
+                $process->tell('prepare');
                 $process->expect('ready');
             }
 

@@ -37,9 +37,17 @@ final class Member
         private readonly int $number,
     ) {}
 
+    /** Leaves nothing stored. */
     public function open(): void
     {
         $this->client = $this->subject->open($this->place, $this->value);
+        // A process's first visit of a page of shared memory is slow and its last slow one; those of PHP-FPM live long.
+        $this->subject->warm($this->client, $this->place);
+    }
+
+    /** When all have opened the subject. */
+    public function prepare(): void
+    {
         // What lives in a process must be stored in each of them.
         if ($this->number === 0 || $this->subject->family === Family::Yardstick) {
             $store = $this->load('store', 'foreach ($plan as [$keys, $key, $value]) { ' . $this->subject->write($this->value) . ' }');

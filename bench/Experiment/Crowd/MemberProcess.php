@@ -67,7 +67,11 @@ final class MemberProcess
         pcntl_signal(SIGTERM, SIG_IGN);
         try {
             $member->open();
-            fwrite($line, "ready\n");
+            fwrite($line, "open\n");
+            if (fgets($line) !== false) {
+                $member->prepare();
+                fwrite($line, "ready\n");
+            }
             while (($order = fgets($line)) !== false) {
                 [$begin, $end] = array_map(intval(...), explode(' ', trim($order)));
                 fwrite($line, json_encode($member->work($begin, $end), JSON_THROW_ON_ERROR) . "\n");

@@ -37,6 +37,7 @@ final class MemberTest extends TestCase
         try {
             $member = new Member($subject, Values::named('string-20'), new Place($directory, $directory, 'nobody', 0, []), $directory, 100_000, $writes, 1);
             $member->open();
+            $member->prepare();
             $operations = 0;
             // As long as the machine takes for a whole round; each call begins anew.
             for ($milliseconds = 20; $operations < 5_000 && $milliseconds < 60_000; $milliseconds *= 2) {
