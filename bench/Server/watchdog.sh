@@ -3,11 +3,13 @@
 #
 #   watchdog.sh DIRECTORY COMMAND [ARGUMENT...]
 #
-# The server's output goes to DIRECTORY/log. Our first line of output is the server's process id. When standard input
+# The server runs in DIRECTORY, an absolute path, so that whatever it writes unasked goes with it (a replica of Redis
+# writes what it was sent to dump.rdb, and every other one that starts there loads it). Its output goes to log. Our first line of output is the server's process id. When standard input
 # ends, whichever way our starter died (kill -9 included), the server is stopped and the directory is removed.
 # Started through setsid, so that a Ctrl-C at the terminal reaches our starter and not the server.
 directory=$1
 shift
+cd -- "$directory" || exit 1
 
 stop() {
     trap '' EXIT HUP INT TERM

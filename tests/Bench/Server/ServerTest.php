@@ -57,6 +57,22 @@ final class ServerTest extends TestCase
         self::assertNotEquals($directories, self::directories());
     }
 
+    public function testAServerRunsInADirectoryOfItsOwn(): void
+    {
+        $directory = ServerProcess::directory();
+        $file = "{$directory}/where";
+        $process = ServerProcess::start(
+            'A shell',
+            $directory,
+            ['/bin/sh', '-c', 'pwd -P >"$0" && exec sleep 1000', $file],
+            static fn(): bool => (string) @file_get_contents($file) !== '',
+        );
+
+        self::assertSame(realpath($directory) . "\n", file_get_contents($file));
+
+        $process->stop();
+    }
+
     public function testThePublishedCommandDoesNotSayWhereTheCheckoutLies(): void
     {
         self::need('php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, 'php-fpm');
