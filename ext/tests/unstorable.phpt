@@ -58,7 +58,7 @@ $values = [
     'closure' => fn () => 1, 'resource' => $open, 'closed resource' => $closed, 'generator' => $generator,
     'first class callable' => strlen(...), 'in an array' => ['a' => [3 => $open]], 'in an object' => (object) ['p' => ['q' => fn () => 1]],
     'in a private property' => new Holder($generator), 'in an array of many' => [1, 2, 3, ['x' => 'y', 'z' => [$open, 1]]],
-    'by reference' => ['r' => &$referenced], 'anonymous class' => new class {}, 'weak map' => new WeakMap(), 'reflection' => new ReflectionClass('stdClass'),
+    'by reference' => ['r' => &$referenced], 'anonymous class' => new class {}, 'its class is not there' => [unserialize('O:7:"Missing":0:{}')], 'weak map' => new WeakMap(), 'reflection' => new ReflectionClass('stdClass'),
     'beside what is serialised' => [new DateTime('@0'), ['file' => $open]], 'file object' => ['splfile' => new SplFileObject('php://memory')],
     'throws' => [new Throws()], 'ArrayObject' => ['a' => new ArrayObject(['x' => $open])], 'ArrayObject of an object' => new ArrayObject((object) ['w' => fn () => 1]),
     'a property of an ArrayObject' => new Container($open), 'ArrayIterator' => new ArrayIterator([1, [$closed]]), 'SplObjectStorage' => $storage,
@@ -119,6 +119,7 @@ in a private property: Larder\Exception\Unstorable: The value of the key "k" was
 in an array of many: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value[3]['z'][0] is a resource, which cannot be stored; store what was read from it.
 by reference: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value['r']['bad'] is a Generator, which cannot be stored; store plain data taken from it.
 anonymous class: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value is an object of an anonymous class, which cannot be stored; store plain data taken from it.
+its class is not there: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value[0] is a Missing without its class, which cannot be stored; load the class before the object is unserialised.
 weak map: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value is a WeakMap, which cannot be stored; store plain data taken from it.
 reflection: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value is a ReflectionClass, which cannot be stored; store plain data taken from it.
 beside what is serialised: Larder\Exception\Unstorable: The value of the key "k" was not stored: $value[1]['file'] is a resource, which cannot be stored; store what was read from it.

@@ -216,6 +216,7 @@ abstract class ValueContract extends ToldContract
         yield 'a closure in an SplFixedArray' => [static fn(): mixed => \SplFixedArray::fromArray([1, static fn(): int => 1]), '[1]'];
         yield 'an object that forbids to be serialised' => [static fn(): mixed => ['a' => [1, new \SimpleXMLElement('<a/>')]], "['a'][1]"];
         yield 'an object of an anonymous class' => [static fn(): mixed => [new class {}], '[0]'];
+        yield 'an object whose class was not there when it was unserialised' => [static fn(): mixed => ['from' => [unserialize('O:7:"Missing":0:{}')]], "['from'][0]"];
         yield 'a generator' => [static fn(): mixed => ['g' => (static fn(): \Generator => yield 1)()], "['g']"];
     }
 

@@ -45,6 +45,9 @@ refuse([1, [2, [-3 => STDIN]]]);
 refuse((object) ['a' => (object) ['b' => [$generator]]]);
 refuse(new PrivateHandler($closure));
 refuse(['x' => new class {}]);
+// Objects of a class that was not there when they were unserialised, and one that does not even know which.
+refuse(['from' => ['elsewhere' => unserialize('O:7:"Missing":1:{s:1:"a";i:1;}')]]);
+refuse(new __PHP_Incomplete_Class());
 refuse([[new WeakMap()], 1]);
 refuse(WeakReference::create($generator));
 $point = new Point();
@@ -71,6 +74,8 @@ $value[1][1][-3] is a resource, which cannot be stored; store what was read from
 $value->a->b[0] is a Generator, which cannot be stored; store plain data taken from it
 $value->inner[0] is a Closure, which cannot be stored; store what it returns, or the name of a function
 $value['x'] is an object of an anonymous class, which cannot be stored; store plain data taken from it
+$value['from']['elsewhere'] is a Missing without its class, which cannot be stored; load the class before the object is unserialised
+$value is a something without its class, which cannot be stored; load the class before the object is unserialised
 $value[0][0] is a WeakMap, which cannot be stored; store plain data taken from it
 $value is a WeakReference, which cannot be stored; store plain data taken from it
 $value[0]->dynamic['d'] is a Closure, which cannot be stored; store what it returns, or the name of a function
