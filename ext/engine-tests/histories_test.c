@@ -1,5 +1,5 @@
-/* Random histories: processes that are slow at every point do everything at once to a few keys, and what they read is
- * judged by the rule of staleness (history.h).
+/* Random histories: processes that are slow at every point, and stopped and woken at any instruction, do everything at
+ * once to a few keys, and what they read is judged by the rule of staleness (history.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -12,6 +12,8 @@
 #include "engine/token.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -304,6 +306,27 @@ static void judge_round(bool evicts)
     }
 }
 
+static bool is_running(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+    REQUIRE(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0);
+    return info.si_pid == 0;
+}
+
+/* One after the other is stopped wherever it is, and woken after a while in which the others mostly do something, at
+ * times more than the 10 ms for which they wait for the segment lock. Until one of them has ended: the rest is theirs.
+ */
+static void stop_and_wake(const pid_t *pids)
+{
+    rng r = {world->seed};
+    for (pid_t pid = pids[0]; is_running(pid); pid = pids[rng_below(&r, PROCESSES)]) {
+        REQUIRE(kill(pid, SIGSTOP) == 0);
+        usleep((useconds_t)rng_below(&r, rng_below(&r, 20) == 0 ? 20000 : 2000));
+        REQUIRE(kill(pid, SIGCONT) == 0);
+        usleep((useconds_t)rng_below(&r, 3000));
+    }
+}
+
 static void play(uint64_t rounds, bool evicts)
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
@@ -318,6 +341,7 @@ static void play(uint64_t rounds, bool evicts)
             pids[i] = child_start(work, (void *)i);
         }
         gate_open(&world->go, 1);
+        stop_and_wake(pids);
         for (int i = 0; i < PROCESSES; i++) {
             EQUAL(child_wait(pids[i]), 0);
         }
