@@ -7,7 +7,11 @@ namespace Larder\Tests\Contract;
 use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\RedisServer;
 use Larder\Dsn;
+use Larder\Item;
+use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\Redis\Script;
+use Larder\Store\Tags;
 
 /** RedisStore over one server, by one client. */
 abstract class RedisContract extends SharedStoreContract
@@ -71,6 +75,23 @@ abstract class RedisContract extends SharedStoreContract
         Forgery::inRedis(self::server()->socket, static::database(), "test:{$key}", $forge);
 
         return true;
+    }
+
+    /** The server reads the tags itself, once one was invalidated. */
+    final public function testWhatIsCutOffInItsTagsIsAMissAndNoErrorToAnyOperation(): void
+    {
+        $item = new Item('key', 'value', 1_000, ['first', 'second']);
+        $end = Script::HEAD + \strlen(Tags::pack($item->tags));
+        for ($length = 0; $length < $end; $length++) {
+            self::assertSame([], $this->store()->save([$item]));
+            $this->store()->invalidateTags(['another']);
+            $this->forge('key', static fn(string $bytes): string => substr($bytes, 0, $length));
+            self::assertSame([], self::named('test')->fetch(['key'])->items, "cut after {$length}");
+            self::assertSame([], $this->store()->touch(['key'], 2_000), "cut after {$length}");
+            self::assertSame([], $this->store()->delete(['key']), "cut after {$length}");
+            self::assertSame([], $this->store()->save([$item], SaveMode::Add), "cut after {$length}");
+            self::assertSame('value', $this->value('key'), "cut after {$length}");
+        }
     }
 
     private static function named(string $prefix): Store

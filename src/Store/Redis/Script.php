@@ -288,6 +288,7 @@ enum Script: string
     private const JUDGE = <<<'LUA'
         local function worst(item, at, since, epoch)
             local last, verdict, fields = at + struct.unpack('>I3', item, at - 3), 0, {'e', 'f'}
+            if last > #item + 1 then return 2 end
             while at < last do
                 local size = string.byte(item, at)
                 fields[#fields + 1] = 't' .. string.sub(item, at + 1, at + size)
