@@ -223,12 +223,13 @@ final class ApcuStore implements Store, DirectReads
         $touched = [];
         foreach ($keys as $key) {
             $this->section->atomically(function () use ($key, $ttl, &$touched): void {
-                [$value, $verdict, $wrapping] = $this->entries->look($key);
+                [$value, $verdict, $wrapping, $payload] = $this->entries->look($key);
                 if ($verdict === Verdict::Live) {
                     if ($wrapping[2] !== null) {
                         $this->guards->markAgain($key, $wrapping[2], $ttl);
                     }
-                    $this->store($key, Wrapping::of($value, $ttl, ...$wrapping), $ttl);
+                    // What APCu's own serializer was not given, it is not given now either.
+                    $this->store($key, Wrapping::of($payload ?? $value, $ttl, $wrapping[0], $wrapping[1], $wrapping[2], $payload !== null), $ttl);
                     $touched[] = $key;
                 }
             });

@@ -101,6 +101,7 @@ abstract class SharedStoreContract extends StoreContract
             $objects = ['told' => new $class(), 'plain' => [new ("{$class}Plain")()], 'enum' => [\constant("{$class}Enum::One")]];
             self::assertSame([], $store->save([...array_map(static fn(string $key, mixed $value): Item => new Item($key, $value, 1_000), array_keys($objects), $objects), new Item('other', 1)]));
             self::assertCount(4, $store->fetch(['told', 'plain', 'enum', 'other'])->items);
+            self::assertSame(['told', 'plain', 'enum'], $store->touch(['told', 'plain', 'enum'], 2_000));
 
             return [];
         }, 1);

@@ -22,7 +22,7 @@ final class Entries
         private readonly Section $section,
     ) {}
 
-    /** @return array{mixed, Verdict, array{int, list<string>, ?int}} the value; and stamp, tags and mark */
+    /** @return array{mixed, Verdict, array{int, list<string>, ?int}, ?string} the value; stamp, tags and mark; and the payload, if it lies there as one */
     public function look(string $key): array
     {
         try {
@@ -32,18 +32,19 @@ final class Entries
             $found = false;
         }
         if ($found !== true) {
-            return [null, Verdict::Dead, [0, [], null]];
+            return [null, Verdict::Dead, [0, [], null], null];
         }
         $value ??= null;
         if (!\is_array($value) || ($value[0] ?? null) !== Wrapping::MARK) {
-            return [$value, Verdict::Live, [0, [], null]];
+            return [$value, Verdict::Live, [0, [], null], null];
         }
         [$stamp, $tags, $mark] = [$value[3] ?? 0, $value[4] ?? [], $value[5] ?? null];
         $tags = \is_array($tags) ? array_values(array_filter($tags, is_string(...))) : [];
 
         $content = $this->unwrapped($value, $this);
+        $payload = ($value[6] ?? false) === true && \is_string($value[2] ?? null) ? $value[2] : null;
 
-        return [$content, $content === $this ? Verdict::Dead : $this->verdict($key, $value), [\is_int($stamp) ? $stamp : 0, $tags, \is_int($mark) ? $mark : null]];
+        return [$content, $content === $this ? Verdict::Dead : $this->verdict($key, $value), [\is_int($stamp) ? $stamp : 0, $tags, \is_int($mark) ? $mark : null], $payload];
     }
 
     /**
