@@ -271,6 +271,30 @@ final class ServerFailureTest extends TestCase
         self::assertLessThan(100e9, hrtime(true) - $begun);
     }
 
+    /** A master that has lost its replicas may be told to take nothing (min-replicas-to-write), and users may only read. */
+    #[DataProvider('redisClients')]
+    public function testWhereARedisMayOnlyBeReadNobodyWaitsForALeaseThatNobodyHas(string $client): void
+    {
+        $this->server = $server = CacheServer::redis()->start();
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $forbid = [
+            static fn(): mixed => $redis->config('SET', 'min-replicas-to-write', '1'),
+            static fn(): mixed => $redis->rawCommand('ACL', 'SETUSER', 'default', '-set'),
+        ];
+        foreach ($forbid as $i => $each) {
+            $redis->config('SET', 'min-replicas-to-write', '0');
+            $cache = Cache::open("redis+unix:{$server->socket}?client={$client}&prefix=round-{$i}&retry_after=0");
+            self::assertTrue($cache->set('there', 1));
+            self::assertNull($cache->get('missed before'));
+            $each();
+            $begun = hrtime(true);
+            self::assertSame('computed', $cache->remember('missed before', static fn(): string => 'computed', patience: new Patience(lease: 100.0, hard: 30.0)), "case {$i}");
+            self::assertLessThan(30e9, hrtime(true) - $begun, "case {$i}");
+            self::assertSame(1, $cache->get('there'), "case {$i}");
+        }
+    }
+
     public function testOnAFullMemcachedNobodyWaitsForALeaseThatNobodyHas(): void
     {
         $this->server = $server = CacheServer::memcached(['-M', '-m', '2'])->start();

@@ -13,7 +13,7 @@ use Larder\Store\Breaker;
 final class PhpRedisConnection implements Connection
 {
     /** Replies that the client throws, although the connection is as good as before. */
-    private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|BUSY|NOPERM) /';
+    private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|NOPERM) /';
 
     private ?\Redis $redis = null;
 

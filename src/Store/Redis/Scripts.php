@@ -78,7 +78,7 @@ final class Scripts
                     'The Redis server',
                     "it said \"{$reply->message}\"",
                     'see its configuration',
-                    takesNothing: preg_match('/^(OOM|MISCONF|READONLY) /', $reply->message) === 1,
+                    takesNothing: preg_match('/^(OOM|MISCONF|READONLY|NOREPLICAS|NOPERM) /', $reply->message) === 1,
                 );
             }
         }
