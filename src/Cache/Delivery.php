@@ -194,9 +194,8 @@ final class Delivery
         $this->tags += array_fill_keys($tags, true);
         if ($clears || \count($this->keys) + \count($this->tags) > self::MOST_UNDELIVERED) {
             // The tags may be those of items that a clear of a namespace does not reach.
-            $kept = \count($this->tags) <= self::MOST_UNDELIVERED ? $this->tags : [];
-            $this->forget();
-            $this->tags = $kept;
+            $this->tags = \count($this->tags) <= self::MOST_UNDELIVERED ? $this->tags : [];
+            $this->keys = [];
             $this->clearPending = true;
         }
         if ($this->journal !== null) {

@@ -211,6 +211,23 @@ final class DeliveryTest extends TestCase
         self::assertSame('fresh', $cache->get('key'));
     }
 
+    public function testWhatIsLostInOneOutageIsLoggedOnceHoweverLongThatLasts(): void
+    {
+        $store = new ChaosStore();
+        $logger = new MemoryLogger();
+        $now = 1_000_000.0;
+        $cache = new Cache($store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
+        $store->isDown = true;
+        for ($i = 0; $i < 3; $i++) {
+            self::assertFalse($cache->delete('key'));
+            self::assertFalse($cache->clear());
+            $now += 100.0;
+        }
+        self::assertCount(1, array_filter($logger->lines, static fn(string $line): bool => str_contains($line, 'has missed')));
+    }
+
     public function testAFillThatIsLostRaisesNoFlag(): void
     {
         $store = new ChaosStore();
