@@ -166,7 +166,7 @@ final class MemcachedStore implements Store, Leases
             array_push($existed, ...$shard->delete($groups[$number], $token));
         });
 
-        return array_values(array_filter(self::once($keys), static fn(string $key): bool => \in_array($key, $existed, true)));
+        return self::among($keys, $existed);
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
@@ -185,7 +185,7 @@ final class MemcachedStore implements Store, Leases
             array_push($touched, ...$shard->touch($groups[$number], $ttl));
         });
 
-        return array_values(array_filter(self::once($keys), static fn(string $key): bool => \in_array($key, $touched, true)));
+        return self::among($keys, $touched);
     }
 
     public function invalidateTags(array $tags, int $serveStale = 0): void
@@ -296,6 +296,19 @@ final class MemcachedStore implements Store, Leases
     private static function once(array $keys): array
     {
         return \count($keys) < 2 ? $keys : array_map(strval(...), array_keys(array_flip($keys)));
+    }
+
+    /**
+     * @param list<string> $keys
+     * @param list<string> $found
+     *
+     * @return list<string> the keys that were found, none twice, in their order
+     */
+    private static function among(array $keys, array $found): array
+    {
+        $found = array_flip($found);
+
+        return array_values(array_filter(self::once($keys), static fn(string $key): bool => isset($found[$key])));
     }
 
     /**

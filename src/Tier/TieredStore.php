@@ -210,7 +210,8 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             if ($keys === []) {
                 return [];
             }
-            $items = array_values(array_filter($items, static fn(Item $item): bool => \in_array($item->key, $keys, true)));
+            $isLeft = array_flip($keys);
+            $items = array_values(array_filter($items, static fn(Item $item): bool => isset($isLeft[$item->key])));
         }
 
         return $this->record(Event::keys($keys), fn(): array => $this->far->save($items, $mode));

@@ -90,8 +90,9 @@ final class RecordingStore implements Store, PerRequest
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
         $unsaved = $this->store->save($items, $mode);
+        $isUnsaved = array_flip($unsaved);
         foreach ($items as $item) {
-            if (!\in_array($item->key, $unsaved, true)) {
+            if (!isset($isUnsaved[$item->key])) {
                 $this->record(Verb::Write, $item->key, $item);
             }
         }
