@@ -8,6 +8,7 @@ use Larder\DirectReads;
 use Larder\Store;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -26,12 +27,12 @@ final class ThreeTiersTest extends TieredStoreContract
         return new ApcuStore("near-{$name}");
     }
 
-    protected function named(string $name): RequestEachTime
+    protected function named(string $name): ChaosStore
     {
         $far = new SqliteStore("{$this->path()}/cache.db", $name, timeout: 30.0);
         $log = $far->log();
 
-        return new RequestEachTime(new TieredStore(new ArrayStore(), new TieredStore($this->near($name), $far, $log), $log));
+        return RequestEachTime::of(new TieredStore(new ArrayStore(), new TieredStore($this->near($name), $far, $log), $log));
     }
 
     protected function isBlockedByTheDead(): bool

@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tests\Contract;
 
 use Larder\DirectReads;
+use Larder\Leases;
 use Larder\Store;
+use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
@@ -15,7 +17,7 @@ abstract class TieredStoreContract extends SharedStoreContract
 {
     private ?Scratch $scratch = null;
 
-    private ?RequestEachTime $store = null;
+    private ?ChaosStore $store = null;
 
     /** @param string $name one near store for each */
     abstract protected function near(string $name): Store&DirectReads;
@@ -79,11 +81,20 @@ abstract class TieredStoreContract extends SharedStoreContract
         return ($pages - $free) * $size + $near;
     }
 
-    protected function named(string $name): RequestEachTime
+    /** Those of the tier itself, which a store of chaos does not pass on. */
+    protected function leases(): Leases
+    {
+        $store = $this->store();
+        self::assertTrue($store instanceof ChaosStore && $store->store instanceof Leases);
+
+        return $store->store;
+    }
+
+    protected function named(string $name): ChaosStore
     {
         $far = new SqliteStore("{$this->path()}/cache.db", $name, timeout: 30.0);
 
-        return new RequestEachTime(new TieredStore($this->near($name), $far, $far->log()));
+        return RequestEachTime::of(new TieredStore($this->near($name), $far, $far->log()));
     }
 
     protected function path(): string

@@ -62,7 +62,7 @@ final class TierTest extends TestCase
                 $store = Dsn::parse(str_replace('NAME', $pool, $onCommandLine) . $far)->open();
                 self::assertInstanceOf(TieredStore::class, $store);
 
-                return [(new History(new RequestEachTime($store), new Ledger($ledger), true))->run(2 * self::ROUNDS * self::STEPS)];
+                return [(new History(RequestEachTime::of($store), new Ledger($ledger), true))->run(2 * self::ROUNDS * self::STEPS)];
             });
             self::assertSame([], $workers->crashes());
         } finally {

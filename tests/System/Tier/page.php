@@ -18,7 +18,7 @@ if (!$store instanceof TieredStore) {
     throw new LogicException('This page is about tiers.');
 }
 mt_srand((int) $asked['seed']);
-$report = (new History(new RequestEachTime($store), new Ledger($asked['ledger']), true))->run((int) $asked['steps']);
+$report = (new History(RequestEachTime::of($store), new Ledger($asked['ledger']), true))->run((int) $asked['steps']);
 // So that what others have done meanwhile is applied to the near store, too.
 $store->beginRequest();
 $store->read('of no interest');
