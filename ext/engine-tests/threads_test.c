@@ -4,7 +4,9 @@
 #endif
 #include "fixture.h"
 
+#include "engine/lease.h"
 #include "engine/tag.h"
+#include "engine/token.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -213,43 +215,103 @@ typedef struct worker {
     uint64_t torn, read;
 } worker;
 
-#define KEYS 300u
+#define KEYS     300u
+#define COUNTERS 20u
+
+/* key_number() has buffers that threads would share. */
+static larder_key key_in(char *text, size_t size, const char *kind, uint64_t number)
+{
+    size_t length = (size_t)snprintf(text, size, "%s-%llu", kind, (unsigned long long)number);
+    return (larder_key){.bytes = text, .length = (uint32_t)length, .hash = larder_hash(text, length)};
+}
+
+static void put(larder_pool *pool, const larder_key *key, described *what, larder_terms terms, rng *r)
+{
+    const uint64_t tag = larder_tag_of("tag", 3);
+    terms.tags = &tag;
+    terms.tags_count = rng_below(r, 2) == 0 ? 1 : 0;
+    put_described_under(pool, *key, what, DESCRIBED_LEAST + rng_below(r, 30000), &terms);
+}
+
+/* As remember() does. */
+static void compute(larder_pool *pool, const larder_key *key, described *what, rng *r)
+{
+    const larder_terms terms = {.verb = LARDER_FILL,
+                                .token = larder_now_logical(pool->header),
+                                .life = pool->life,
+                                .expiry = LARDER_NO_EXPIRY};
+    enum larder_lease_result lease = larder_lease_take(pool, key, 100);
+    if (lease == LARDER_LEASE_HELD) {
+        larder_lease_wait(pool, key, 1);
+    }
+    put(pool, key, what, terms, r);
+    if (lease == LARDER_LEASE_TAKEN) {
+        larder_lease_give_back(pool, key);
+    }
+}
+
+static void count(larder_pool *pool, worker *w, uint64_t number)
+{
+    char text[32];
+    const larder_key counter = key_in(text, sizeof text, "counter", number % COUNTERS);
+    int64_t now = 0;
+    w->torn += larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &now) == LARDER_COUNTED && now < 1;
+}
+
+static void read_one(larder_pool *pool, worker *w, const larder_key *key, uint64_t number)
+{
+    larder_hit hit;
+    described what;
+    enum reading seen = read_described(pool, *key, number, &what, &hit);
+    w->torn += seen == READ_TORN;
+    w->read += seen == READ_WHOLE;
+}
+
+static void change_all(larder_pool *pool, rng *r)
+{
+    const uint64_t tag = larder_tag_of("tag", 3);
+    if (rng_below(r, 20) == 0) {
+        larder_clear(pool);
+    } else {
+        larder_invalidate(pool, &tag, 1);
+    }
+}
 
 static void *work(void *context)
 {
     worker *w = context;
     rng r = {.state = w->seed};
     larder_pool *pool = pool_open("p", 4 * MIB);
-    const uint64_t tag = larder_tag_of("tag", 3);
-    for (uint64_t i = 0; i < 3000 * test_scale(); i++) {
-        char text[16];
+    for (uint64_t i = 0; i < 4000 * test_scale(); i++) {
+        char text[32];
         uint64_t number = rng_below(&r, KEYS), turn = rng_below(&r, 100);
-        size_t length = (size_t)snprintf(text, sizeof text, "key-%llu", (unsigned long long)number);
-        const larder_key key = {.bytes = text, .length = (uint32_t)length, .hash = larder_hash(text, length)};
+        const larder_key key = key_in(text, sizeof text, "key", number);
         described what = {.key = number, .version = i, .block = rng_below(&r, 2) == 0};
-        larder_terms terms = {.mode = LARDER_SET, .expiry = LARDER_NO_EXPIRY};
-        larder_hit hit;
-        if (turn < 30) {
-            terms.tags = &tag;
-            terms.tags_count = turn % 2;
-            put_described_under(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, 30000), &terms);
-        } else if (turn < 35) {
-            larder_delete(pool, &key);
-        } else if (turn == 35) {
-            larder_invalidate(pool, &tag, 1);
+        if (turn < 25) {
+            put(pool, &key, &what, (larder_terms){.mode = LARDER_SET, .expiry = LARDER_NO_EXPIRY}, &r);
+        } else if (turn < 30) {
+            put(pool, &key, &what, (larder_terms){.mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY}, &r);
         } else if (turn < 38) {
+            compute(pool, &key, &what, &r);
+        } else if (turn < 43) {
+            larder_delete(pool, &key);
+        } else if (turn < 48) {
+            larder_touch(pool, &key, rng_below(&r, 2) == 0 ? LARDER_NO_EXPIRY : larder_wall_ms() + 50);
+        } else if (turn < 58) {
+            count(pool, w, number);
+        } else if (turn == 58) {
+            change_all(pool, &r);
+        } else if (turn < 61) {
             larder_pool_leave(pool);
         } else {
-            enum reading seen = read_described(pool, key, number, &what, &hit);
-            w->torn += seen == READ_TORN;
-            w->read += seen == READ_WHOLE;
+            read_one(pool, w, &key, number);
         }
     }
     larder_pool_close(pool);
     return NULL;
 }
 
-TEST(threads_together, "threads that store, read, delete and evict at once never see a torn value")
+TEST(threads_together, "threads that store, read, delete, count, touch, compute, clear and evict at once never see a torn value")
 {
     worker workers[THREADS];
     uint64_t read = 0;
