@@ -80,6 +80,25 @@ final class RedisStoreTest extends TestCase
         self::assertSame(1, $proxy->roundTrips() - $before);
     }
 
+    /** As after the serializer or the secret was changed: the server does not know that they cannot be read. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testABatchThatCannotBeReadIsTwoRoundTripsAndCanBeFilled(string $client): void
+    {
+        $proxy = new Proxy(self::$server->socket ?? '');
+        $open = static fn(string $secret): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=foreign-{$client}&secret={$secret}")->open();
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 199));
+        $open('the-secret-of-last-year')->save(array_map(static fn(string $key): Item => new Item($key, 'old', 100), $keys));
+        $store = $open('the-secret-of-this-year');
+        $store->fetch(['absent']);
+        $before = $proxy->roundTrips();
+        $fetched = $store->fetch($keys);
+        self::assertSame(2, $proxy->roundTrips() - $before);
+        self::assertSame([[], $keys], [$fetched->items, array_keys($fetched->tokens)]);
+        self::assertSame([], $store->save(array_map(static fn(string $key): Item => new Item($key, 'new', 100, token: $fetched->tokens[$key], fill: true), $keys)));
+        self::assertCount(200, $store->fetch($keys)->items);
+    }
+
     /** As in a web request: the process has done nothing yet that could have told it what to expect. */
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]

@@ -68,7 +68,7 @@ final class Reads
         [$found, $guard] = \is_array($reply) ? $reply + [null, null] : [null, null];
         $token = \is_string($found) && \strlen($found) === self::CLOCK_BYTES && \is_string($guard) ? self::guarded($found, $guard) : null;
 
-        return $token ?? $this->readByScript([$key], $clock)[0][1];
+        return $token ?? $this->readByScript([$key], tokensOnly: true)[0][1];
     }
 
     /**
@@ -129,16 +129,16 @@ final class Reads
 
     /**
      * @param array<int, string> $keys
-     * @param ?string            $name to look under instead of the items'
+     * @param bool               $tokensOnly whether to look at the clocks instead of the items, which are none: so all are missing
      *
      * @return array<int, array{?Item, Token, bool}> as readPlainly()
      */
-    private function readByScript(array $keys, ?string $name = null): array
+    private function readByScript(array $keys, bool $tokensOnly = false): array
     {
         $calls = $numbers = [];
         foreach ($this->layout->grouped($keys) as $shard => $chunks) {
             foreach ($chunks as $chunk) {
-                $calls[] = [Script::Fetch, $this->layout->names($shard, $chunk, $name), [$this->time->isToBeAsked() ? '1' : '0']];
+                $calls[] = [Script::Fetch, $this->layout->names($shard, $chunk, $tokensOnly ? $this->layout->clock($shard) : null), [$this->time->isToBeAsked() ? '1' : '0']];
                 $numbers[] = $chunk;
             }
         }
@@ -164,15 +164,13 @@ final class Reads
                 }
             }
         }
-        if ($name === null) {
-            foreach ($foreign as $i => $key) {
-                // The server takes it for living, and made nothing that a fill could be judged by.
-                $found[$i] = [null, $this->token($key), false];
-            }
-            $this->readsPlainly = $couldBePlain;
+        if ($tokensOnly) {
+            return $found;
         }
+        $this->readsPlainly = $couldBePlain;
 
-        return $found;
+        // The server takes these for living, and made nothing that fills of them could be judged by.
+        return $foreign === [] ? $found : array_replace($found, $this->readByScript($foreign, tokensOnly: true));
     }
 
     private static function isOf(string $clock, string $item): bool
