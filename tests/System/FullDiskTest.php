@@ -105,6 +105,25 @@ final class FullDiskTest extends TestCase
         self::assertSame([100, [], 'It was logged once.'], $report);
     }
 
+    /** What SQLite does not call a full disk: a quota that is used up, or files that may not grow. */
+    public function testWhereADatabaseMayNotGrowNobodyWaitsForSomebodyWhoComputes(): void
+    {
+        $scratch = new Scratch();
+        $report = $this->inAChild(static function () use ($scratch): array {
+            $open = static fn(): Cache => Cache::open("sqlite:{$scratch->path}/cache.db");
+            // Somebody has it open, or nobody could read it either.
+            $keeper = $open();
+            $keeper->set('there', 1);
+            pcntl_signal(\SIGXFSZ, \SIG_IGN);
+            posix_setrlimit(\POSIX_RLIMIT_FSIZE, 0, 0);
+            $begun = hrtime(true);
+            $value = $open()->remember('missing', static fn(): string => 'computed', patience: new Patience(lease: 100.0, hard: 30.0));
+
+            return [$value, $keeper->get('there'), hrtime(true) - $begun < 30_000_000_000 ? 'Nobody waited.' : 'It took too long.'];
+        });
+        self::assertSame(['computed', 1, 'Nobody waited.'], $report);
+    }
+
     #[DataProvider('stores')]
     public function testWhoComputesSinceTheDiskWasNotFullIsWaitedFor(string $dsn): void
     {

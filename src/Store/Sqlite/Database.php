@@ -19,9 +19,16 @@ final class Database
 {
     private const BUSY = 5;
 
-    private const READ_ONLY = 8;
-
     private const FULL = 13;
+
+    /** After these nobody writes: the file is read-only, damaged, full, no database. */
+    private const TAKES_NOTHING = [8, 11, self::FULL, 26];
+
+    /**
+     * As extended codes: a write, a sync, a truncation, and shared memory that should have grown. A quota that is used up (EDQUOT)
+     * and a limit on the size of files (EFBIG) are among these, as a full disk is ENOSPC alone to SQLite.
+     */
+    private const CANNOT_WRITE = [778, 1_034, 1_546, 4_874];
 
     private ?\SQLite3 $connection = null;
 
@@ -35,7 +42,7 @@ final class Database
 
     private bool $isOpen = false;
 
-    /** SQLite's code for what has failed in a transaction; rolling that back leaves another one. */
+    /** SQLite's extended code for what has failed in a transaction; rolling that back leaves another one. */
     private ?int $failure = null;
 
     /** Whether the size is already this connection's limit. */
@@ -124,16 +131,16 @@ final class Database
 
         return $this->attempt(function () use ($work): mixed {
             $connection = $this->limited();
+            $this->failure = null;
             $this->execute($connection, 'BEGIN IMMEDIATE');
             $this->isOpen = true;
-            $this->failure = null;
             try {
                 $result = $work();
                 $this->execute($connection, 'COMMIT');
 
                 return $result;
             } catch (\Throwable $failure) {
-                $this->failure = $this->connection?->lastErrorCode();
+                $this->failure = $this->connection?->lastExtendedErrorCode();
                 $this->rollBack();
 
                 throw $failure;
@@ -176,6 +183,8 @@ final class Database
         if ($this->isOpen) {
             return $work();
         }
+        // What was thrown in the last transaction may have been none of SQLite's.
+        $this->failure = null;
         try {
             try {
                 return $work();
@@ -190,8 +199,8 @@ final class Database
         } catch (Exception|Full $mistake) {
             throw $mistake;
         } catch (\Exception $failure) {
-            $code = $this->failure ?? $this->connection?->lastErrorCode() ?? 0;
-            $this->failure = null;
+            $extended = $this->failure ?? $this->connection?->lastExtendedErrorCode() ?? 0;
+            $code = $extended & 0xff;
             if ($code === self::FULL && $this->isAtItsSize()) {
                 throw new Full();
             }
@@ -199,10 +208,11 @@ final class Database
 
             throw StoreUnavailable::because("The SQLite database \"{$this->path}\"", $failure->getMessage(), match ($code) {
                 5, 6 => 'another process holds its lock, raise the timeout if that is usual',
+                10 => 'see that its disk works and that no quota is used up',
                 11, 26 => 'the file is damaged or no database, move it away',
                 self::FULL => 'free some space on its disk',
                 default => 'see that PHP\'s user may write the file and its directory',
-            }, $failure, takesNothing: $code === self::FULL || $code === self::READ_ONLY);
+            }, $failure, takesNothing: \in_array($code, self::TAKES_NOTHING, true) || \in_array($extended, self::CANNOT_WRITE, true));
         }
     }
 

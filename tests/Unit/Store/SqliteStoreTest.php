@@ -6,6 +6,7 @@ namespace Larder\Tests\Unit\Store;
 
 use Larder\Cache;
 use Larder\Capability;
+use Larder\Exception\NotACounter;
 use Larder\Item;
 use Larder\Store\Sqlite\Database;
 use Larder\Store\Sqlite\Rows;
@@ -78,6 +79,20 @@ final class SqliteStoreTest extends TestCase
         self::assertLessThan(\count($kept) / 4, \count($old), 'What was stored long ago goes first.');
         self::assertSame(1, $store->increment('counter'));
         self::assertSame([], $store->save([new Item('after', 'x')]));
+    }
+
+    public function testAFullDatabaseMakesRoomAlsoAfterACallerHasMadeAMistake(): void
+    {
+        $store = $this->store();
+        for ($i = 0; $i < 500; $i++) {
+            self::assertSame([], $store->save([new Item('text', 'no counter')]));
+            try {
+                $store->increment('text');
+                self::fail('A text was counted.');
+            } catch (NotACounter) {
+            }
+            self::assertSame([], $store->save([new Item("key {$i}", random_bytes(10_000))]));
+        }
     }
 
     public function testWhatIsDeadGoesBeforeWhatIsAlive(): void
