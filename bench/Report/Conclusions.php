@@ -76,7 +76,8 @@ final readonly class Conclusions
         }
 
         return '<section id="ledger"><h2>What the sources claim</h2><p>Each claim of the four sources, and whether this run agrees. A '
-            . '"three times" that lies between twice and four and a half times is agreed with.</p><ul>'
+            . '"three times" that lies between twice and four and a half times is agreed with. '
+            . 'Where Valkey was measured and Redis was not, it speaks for Redis.</p><ul>'
             . implode('', array_map(static fn(string $letter, string $source): string => "<li>{$letter}: " . Markup::escape($source) . '</li>', ['A', 'B', 'C', 'D'], [Sources::A, Sources::B, Sources::C, Sources::D]))
             . '</ul>' . Markup::table(['source', 'claim', 'figure', 'found here', ''], $rows) . '</section>';
     }

@@ -86,6 +86,21 @@ final class Findings
         return $titles;
     }
 
+    /**
+     * Valkey speaks for Redis in an experiment that measured no Redis, as where only Valkey is installed. What is called after
+     * Redis in both cases, such as a script of `web`, the subject `redis-script` or redis-benchmark, is what it is.
+     */
+    public function spoken(string $experiment, string $subject): string
+    {
+        if (!str_starts_with($subject, 'redis')) {
+            return $subject;
+        }
+        $valkey = 'valkey' . substr($subject, 5);
+        $measured = array_map(static fn(Measurement $measurement): string => $measurement->subject, $this->run->outcome($experiment)->measurements ?? []);
+
+        return !in_array($subject, $measured, true) && in_array($valkey, $measured, true) ? $valkey : $subject;
+    }
+
     /** @return list<string> */
     public function metrics(Outcome $outcome): array
     {

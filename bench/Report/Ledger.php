@@ -124,7 +124,7 @@ final readonly class Ledger
     {
         $saturated = [];
         foreach ([$above, $below] as [$case, $subject]) {
-            $measurement = $this->findings->measurement('clients', 'rate', $case, $this->spoken($subject));
+            $measurement = $this->findings->measurement('clients', 'rate', $case, $this->findings->spoken('clients', $subject));
             if ($measurement !== null && Saturation::isIn($measurement)) {
                 $saturated[] = sprintf('the %ss of %s', $case['operation of the clients'] ?? '', $this->findings->run->title($measurement->subject, $this->findings->run->outcome('clients')));
             }
@@ -199,7 +199,7 @@ final readonly class Ledger
     /** @param array<string, string> $case */
     private function ratio(string $experiment, string $metric, array $case, string $above, string $below): ?Interval
     {
-        return $this->findings->ratio($experiment, $metric, $case, $this->spoken($above), $this->spoken($below));
+        return $this->findings->ratio($experiment, $metric, $case, $this->findings->spoken($experiment, $above), $this->findings->spoken($experiment, $below));
     }
 
     /**
@@ -210,32 +210,18 @@ final readonly class Ledger
      */
     private function between(string $experiment, string $metric, array $case, string $above, array $other, string $below): ?Interval
     {
-        return $this->findings->between($experiment, $metric, $case, $this->spoken($above), $other, $this->spoken($below));
+        return $this->findings->between($experiment, $metric, $case, $this->findings->spoken($experiment, $above), $other, $this->findings->spoken($experiment, $below));
     }
 
     private function floor(string $experiment, string $one, string $other): NoiseFloor
     {
-        return $this->findings->floor($experiment, 'time', $this->spoken($one), $this->spoken($other));
-    }
-
-    /** Valkey speaks for Redis where only Valkey was measured. */
-    private function spoken(string $subject): string
-    {
-        foreach ($this->findings->run->outcomes as $outcome) {
-            foreach ($outcome->measurements as $measurement) {
-                if (str_starts_with($measurement->subject, 'redis')) {
-                    return $subject;
-                }
-            }
-        }
-
-        return str_starts_with($subject, 'redis') ? 'valkey' . substr($subject, 5) : $subject;
+        return $this->findings->floor($experiment, 'time', $this->findings->spoken($experiment, $one), $this->findings->spoken($experiment, $other));
     }
 
     /** @param array<string, string> $case */
     private function value(string $experiment, string $metric, array $case, string $subject): ?Interval
     {
-        $measurement = $this->findings->measurement($experiment, $metric, $case, $this->spoken($subject));
+        $measurement = $this->findings->measurement($experiment, $metric, $case, $this->findings->spoken($experiment, $subject));
 
         return $measurement === null ? null : $this->findings->median($experiment, $measurement);
     }
@@ -247,7 +233,7 @@ final readonly class Ledger
      */
     private function busy(array $case, string $subject): ?Interval
     {
-        $measurement = $this->findings->measurement('clients', 'rate', $case, $this->spoken($subject));
+        $measurement = $this->findings->measurement('clients', 'rate', $case, $this->findings->spoken('clients', $subject));
         $rates = $measurement === null ? [] : $measurement->values();
         $times = $measurement === null ? [] : $measurement->column('server cpu');
         $shares = array_map(static fn(float $rate, float $time): float => $rate * $time / 1e9, $rates, array_slice([...$times, ...array_fill(0, count($rates), 0.0)], 0, count($rates)));

@@ -30,7 +30,8 @@ final readonly class Published
     /** What the run has beside it, in the published unit: a median with its interval, or the statistic that was published. */
     public function measuredIn(Findings $findings): string
     {
-        $measurement = $findings->measurement($this->experiment, $this->metric, $this->case, $this->subject);
+        $spoken = $findings->spoken($this->experiment, $this->subject);
+        $measurement = $findings->measurement($this->experiment, $this->metric, $this->case, $spoken);
         $values = $measurement === null ? [] : $measurement->values();
         if ($measurement === null || $values === []) {
             return 'not measured';
@@ -40,6 +41,6 @@ final readonly class Published
         }
         $ours = $findings->median($this->experiment, $measurement);
 
-        return Quantity::interval(new Interval($ours->estimate * $this->factor, $ours->low * $this->factor, $ours->high * $this->factor));
+        return Quantity::interval(new Interval($ours->estimate * $this->factor, $ours->low * $this->factor, $ours->high * $this->factor)) . ($spoken === $this->subject ? '' : ' (Valkey)');
     }
 }

@@ -18,7 +18,7 @@ final readonly class Restated
         $restated = [];
         foreach (Sources::comparisons() as [$above, $below]) {
             $published = $above->value / $below->value;
-            $found = $findings->ratio($above->experiment, $above->metric, $above->case, $above->subject, $below->subject);
+            $found = $findings->ratio($above->experiment, $above->metric, $above->case, $findings->spoken($above->experiment, $above->subject), $findings->spoken($below->experiment, $below->subject));
             $restated[] = new self($above, $below, $published, $found, self::word($published, $found));
         }
 

@@ -41,7 +41,7 @@ final readonly class SitePromises
         $promises = [];
         foreach (self::LIBRARY as [$above, $below, $value, $operation, $bound, $title]) {
             $case = ['value' => $value, 'operation' => $operation->value, 'keys' => 'one hot key'];
-            $promises[] = Promise::atMost($title, 'time, the library\'s over the other', $this->findings->ratio('gets', 'time', $case, $above, $below), $bound);
+            $promises[] = Promise::atMost($title, 'time, the library\'s over the other', $this->findings->ratio('gets', 'time', $case, $above, $this->findings->spoken('gets', $below)), $bound);
         }
 
         return [...$promises, $this->tierRequest()];
