@@ -17,7 +17,7 @@ final readonly class Placement
 {
     /** Where it is not as in the other experiments, an experiment says so among its parameters. */
     public const PARAMETER = 'placement';
-    public const ON_ALL = 'clients on all processors, servers where they always are';
+    public const ON_ALL = 'clients on all processors, the first on the first, the second on the second, and so on; servers where they always are';
 
     /**
      * @param list<string> $client a command that runs its arguments where clients run
@@ -44,6 +44,23 @@ final readonly class Placement
                 count($processors) - 1,
             ),
         };
+    }
+
+    /**
+     * Moves this process to one of the processors allowed to it: with the same number always to the same one, so that whether it
+     * shares one with its server is no luck.
+     */
+    public static function stay(int $number): void
+    {
+        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents('/proc/self/status'), $match);
+        $taskset = Program::find('taskset');
+        $processors = self::processors($match[1] ?? '');
+        if ($taskset !== null && count($processors) > 1) {
+            exec(sprintf('%s -cp %d %d 2>&1', escapeshellarg($taskset), $processors[$number % count($processors)], getmypid()), $said, $code);
+            if ($code !== 0) {
+                throw new \RuntimeException('A process could not be moved to a processor of its own: ' . implode(' ', $said));
+            }
+        }
     }
 
     /** @return list<int> from the kernel's notation, `0-3,8` */

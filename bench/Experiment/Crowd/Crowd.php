@@ -38,7 +38,7 @@ final class Crowd implements Task
         try {
             $counts = array_map(intval(...), explode(' ', $arguments->string('counts')));
             for ($number = 0; $number < max($counts); $number++) {
-                $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number);
+                $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number, $arguments->int('warmed') === 1);
                 $members[] = $process = MemberProcess::fork($member);
                 $process->expect('open');
             }

@@ -13,8 +13,10 @@ final readonly class Crowds
     /**
      * @param int $milliseconds of a round
      * @param int $rounds of each number of processes, in a random order
+     * @param bool $isWarmed whether each process first visits all of the subject's memory: it must where they write, and takes longer than
+     *                       everything else where they are hundreds
      */
-    public function __construct(private Laboratory $laboratory, private int $milliseconds, private int $rounds) {}
+    public function __construct(private Laboratory $laboratory, private int $milliseconds, private int $rounds, private bool $isWarmed = true) {}
 
     /**
      * @param non-empty-list<int> $counts numbers of processes
@@ -27,7 +29,7 @@ final readonly class Crowds
         $server = $subject->server === null ? null : $this->laboratory->server($subject->server);
         $found = $this->laboratory->task($subject->title, Crowd::class, [
             'subject' => $subject->name, 'file' => (string) $this->laboratory->subjectFile, 'value' => $value, 'keys' => $keys, 'writes' => $writes,
-            'counts' => implode(' ', $counts), 'milliseconds' => $this->milliseconds, 'rounds' => $this->rounds,
+            'counts' => implode(' ', $counts), 'milliseconds' => $this->milliseconds, 'rounds' => $this->rounds, 'warmed' => (int) $this->isWarmed,
             'bytes' => Laboratory::MEGABYTES << 20, 'endpoint' => json_encode((object) ($server?->endpoint() ?? []), JSON_THROW_ON_ERROR),
         ], [...$subject->settings, 'apc.shm_size' => Laboratory::MEGABYTES . 'M'], false);
         $rows = [];

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Crowd;
 
+use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\Family;
 use Larder\Bench\Subject\Place;
@@ -35,14 +36,23 @@ final class Member
         private readonly int $keys,
         private readonly int $writes,
         private readonly int $number,
+        private readonly bool $isWarmed = true,
     ) {}
+
+    /** The members go round the processors. */
+    public function stay(): void
+    {
+        Placement::stay($this->number);
+    }
 
     /** Leaves nothing stored. */
     public function open(): void
     {
         $this->client = $this->subject->open($this->place, $this->value);
         // A process's first visit of a page of shared memory is slow and its last slow one; those of PHP-FPM live long.
-        $this->subject->warm($this->client, $this->place);
+        if ($this->isWarmed) {
+            $this->subject->warm($this->client, $this->place);
+        }
     }
 
     /** When all have opened the subject. */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Forked;
+use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Report\Fields;
 
 /** What storing again takes what cleans removed: a design that leaves dead items where they are pays for it here. */
@@ -23,7 +24,11 @@ final class Refill
             return [];
         });
 
-        return Forked::all($clients, static fn(int $client): array => self::refill($design->open($place), $catalogue, $client, $clients, $nanoseconds));
+        return Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $clients, $nanoseconds): array {
+            Placement::stay($client);
+
+            return self::refill($design->open($place), $catalogue, $client, $clients, $nanoseconds);
+        });
     }
 
     /** @return array<string, int> */

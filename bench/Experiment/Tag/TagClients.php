@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Forked;
+use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Report\Fields;
 use Larder\Bench\Server\CpuMeter;
@@ -59,6 +60,7 @@ final class TagClients implements Task
         $afterwards = $arguments->int('milliseconds afterwards') * 1_000_000;
         $meter = CpuMeter::among($place->string('servers'));
         $answers = Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $operations, $nanoseconds): array {
+            Placement::stay($client);
             $answer = self::work($design->open($place), $catalogue, $client, $operations, $nanoseconds);
             $loop = self::work(new Idle(), $catalogue, $client, self::IDLE, PHP_INT_MAX >> 1)['client cpu'];
 

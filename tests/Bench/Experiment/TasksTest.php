@@ -167,7 +167,7 @@ final class TasksTest extends TestCase
     {
         return [
             'subject' => $subject, 'file' => $file, 'value' => 'string-1k', 'keys' => 50, 'writes' => 5, 'counts' => '1 3', 'milliseconds' => $milliseconds,
-            'rounds' => 2, 'bytes' => 16 << 20, 'endpoint' => '{}',
+            'rounds' => 2, 'warmed' => 1, 'bytes' => 16 << 20, 'endpoint' => '{}',
         ];
     }
 }
