@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench test races leftovers model torture fuzz builds ext lint fix clean packages vendor
+.PHONY: record help bench charts test races leftovers model torture fuzz builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -11,6 +11,9 @@ help: ## this list
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)
+
+charts: vendor ## fetch Vega-Lite, as bench/package-lock.json pins it with its licences, so that reports have charts without a network
+	@$(PHP) -r 'require "vendor/autoload.php"; $$lack = Larder\Bench\Report\Charts::install(); if ($$lack !== null) { fwrite(STDERR, "$$lack\n"); exit(1); }'
 
 record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about an hour on a machine with nothing else to do
 	@PHP=$(PHP) tools/record $(ARGS)
@@ -56,6 +59,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
+charts: PURPOSES += charts
 test races leftovers: PURPOSES  += bench charts servers proof browser
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
