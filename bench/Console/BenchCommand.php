@@ -117,7 +117,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         }
         $left = array_diff_key($choice->experiments, array_flip(array_map(static fn(Outcome $outcome): string => $outcome->name, $run->outcomes)));
         $this->laboratory = $laboratory;
-        $hasFailed = (new Session($run, $laboratory, $errors, $choice->json, $choice->hasNamedSubjects))->measure($left);
+        $hasFailed = (new Session($run, $laboratory, $errors, $choice->json, $choice->hasNamedSubjects, $choice->hasNamedExperiments))->measure($left);
         $this->write($run, $choice, $output, $errors);
 
         return match (true) {

@@ -30,6 +30,7 @@ final readonly class Choice
         public string $html,
         public bool $isResumed,
         public bool $hasNamedSubjects,
+        public bool $hasNamedExperiments,
     ) {}
 
     /** @throws \InvalidArgumentException with one sentence that says what to change */
@@ -50,6 +51,7 @@ final readonly class Choice
             self::option($input, 'html') ?? 'report.html',
             $input->getOption('resume') === true,
             self::patterns($input) !== [],
+            $input->getArgument('experiment') !== [],
         );
         self::writable($choice->json);
         self::writable($choice->html);

@@ -19,13 +19,17 @@ final class Session
     /** How long what was done took in terms of what it was expected to take. */
     private float $pace = 1.0;
 
-    /** @param bool $isAskedFor whether the reader named the subjects: then one that cannot be had is a failure */
+    /**
+     * @param bool $isAskedFor whether the reader named the subjects: then one that cannot be had is a failure
+     * @param bool $isNamed whether the reader named the experiments: then one of which nothing could be measured is a failure
+     */
     public function __construct(
         private readonly Run $run,
         private readonly Laboratory $laboratory,
         private readonly OutputInterface $errors,
         private readonly string $json,
         private readonly bool $isAskedFor = false,
+        private readonly bool $isNamed = false,
     ) {}
 
     /**
@@ -77,7 +81,14 @@ final class Session
         } finally {
             $this->laboratory->subjects = $asked;
         }
-        foreach (array_unique([...$outcome->failures(), ...($this->isAskedFor ? array_diff($outcome->lacks(), ["{$tooLittle}."]) : [])]) as $failure) {
+        $isEmpty = $outcome->measurements === [];
+        $lacks = $this->isAskedFor || ($this->isNamed && $isEmpty) ? array_diff($outcome->lacks(), ["{$tooLittle}."]) : [];
+        if ($this->isNamed && $isEmpty && $outcome->isComplete && $outcome->lacks() === []) {
+            $lacks[] = 'nothing of it was measured: give other --subjects; the report says why each was left out.';
+        }
+        // What is missing may be there when the run is resumed.
+        $outcome->isComplete = $outcome->isComplete && !$isEmpty;
+        foreach (array_unique([...$outcome->failures(), ...$lacks]) as $failure) {
             $this->errors->writeln("\n<error>{$name}: {$failure}</error>");
             $this->hasFailed = true;
         }

@@ -95,7 +95,7 @@ final readonly class HtmlReport
             $notes .= sprintf('<li>Left out: %s; %s</li>', Markup::escape(implode(', ', $titles)), nl2br(Markup::escape($why)));
         }
         $notes = $notes === '' ? '' : "<h3>Notes</h3><ul>{$notes}</ul>";
-        $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment is not complete: it was interrupted, or something failed.</p>';
+        $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment is not complete: it was interrupted, something failed, or what it needs is not here.</p>';
 
         return sprintf(
             '<section id="%s"><h2>%s</h2><p>%s</p>%s<dl>%s</dl>%s%s%s</section>',

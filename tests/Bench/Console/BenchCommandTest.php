@@ -157,7 +157,7 @@ final class BenchCommandTest extends TestCase
 
     public function testTheReportNamesTheVersionsOfTheMeasuredProcesses(): void
     {
-        [$code, $output, $errors] = $this->bench('connect', '--subjects=array');
+        [$code, $output, $errors] = $this->bench('connect', '--subjects=file-disk');
 
         self::assertSame(0, $code, $output . $errors);
         $versions = $this->report()->versions;

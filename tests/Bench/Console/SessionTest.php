@@ -55,6 +55,28 @@ final class SessionTest extends TestCase
         }
     }
 
+    public function testANamedExperimentThatCanMeasureNothingIsAFailureAndIsDoneWhenTheRunIsResumed(): void
+    {
+        $lacking = (Subjects::all()['file-disk'])->leftOut('it is not installed: install the package one.');
+        foreach ([true, false] as $isNamed) {
+            [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, 0, false, ['file-disk' => $lacking], $isNamed);
+
+            self::assertSame($isNamed, $hasFailed);
+            self::assertSame($isNamed, str_contains($said, 'asks: it is not installed: install the package one.'));
+            self::assertFalse($run->outcomes[0]->isComplete ?? null);
+        }
+    }
+
+    public function testANamedExperimentThatHasNoneOfTheSubjectsIsAFailure(): void
+    {
+        foreach ([true, false] as $isNamed) {
+            [$hasFailed, $said] = self::measure([], 0, 0, false, [], $isNamed);
+
+            self::assertSame($isNamed, $hasFailed);
+            self::assertSame($isNamed, str_contains($said, 'asks: nothing of it was measured: give other --subjects'));
+        }
+    }
+
     public function testTooLittleMemoryGivesAnExperimentUp(): void
     {
         [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, self::TOO_MUCH);
@@ -69,7 +91,7 @@ final class SessionTest extends TestCase
      * @param array<string, Subject> $instead of those
      * @return array{bool, string, Run, Laboratory} whether something failed, what was said, and what was written
      */
-    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = []): array
+    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = [], bool $isNamed = false): array
     {
         $laboratory = new Laboratory(Profile::Quick, [...array_intersect_key(Subjects::all(), array_flip($subjects)), ...$instead], Placement::ofThisMachine());
         $experiment = new class ($sharedMegabytes, $megabytes) implements Experiment {
@@ -105,7 +127,7 @@ final class SessionTest extends TestCase
         $said = new BufferedOutput();
         $json = (string) tempnam(sys_get_temp_dir(), 'larder-session-');
         try {
-            $hasFailed = (new Session($run, $laboratory, $said, $json, $isAskedFor))->measure(['asks' => $experiment]);
+            $hasFailed = (new Session($run, $laboratory, $said, $json, $isAskedFor, $isNamed))->measure(['asks' => $experiment]);
         } finally {
             unlink($json);
         }
