@@ -57,14 +57,18 @@ final readonly class Agreement
         return $this->intervals === 0 ? 1.0 : $this->overlapping / $this->intervals;
     }
 
-    /** Whether no verdict turned round and enough of the intervals overlap. */
+    /** Whether no verdict turned round and enough of the intervals overlap; where there are none, nothing shows it. */
     public function isReached(): bool
     {
-        return $this->flips === [] && $this->share() >= self::LEAST;
+        return $this->intervals > 0 && $this->flips === [] && $this->share() >= self::LEAST;
     }
 
     public function sentence(): string
     {
+        if ($this->intervals === 0) {
+            return 'The two runs cannot be said to agree: nothing was measured more than once in both.';
+        }
+
         return sprintf(
             'The two runs %s: of %s verdicts %s turned round between "wins" and "loses", and of %s intervals %s overlap, %s %%; none and at least %d %% are asked for.',
             $this->isReached() ? 'agree' : 'do not agree',

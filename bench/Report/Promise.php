@@ -46,10 +46,17 @@ final readonly class Promise
         return new self($title, $figure, $found, sprintf('interval reaches %s and is no wider than %s %%', self::number($bound), 100 * $widest), $state);
     }
 
-    /** Met when the estimate lies between the two. */
+    /** Met when the estimate lies between the two and the interval is no wider than what lies between them: noise must not help a promise. */
     public static function within(string $title, string $figure, ?Interval $found, float $least, float $most): self
     {
-        return new self($title, $figure, $found, self::number($least) . ' to ' . self::number($most), self::state($found === null ? null : $found->estimate >= $least && $found->estimate <= $most));
+        $state = match (true) {
+            $found === null => PromiseState::NotMeasured,
+            $found->high < $least || $found->low > $most => PromiseState::Missed,
+            $found->high - $found->low > $most - $least => PromiseState::NotShown,
+            default => self::state($found->estimate >= $least && $found->estimate <= $most),
+        };
+
+        return new self($title, $figure, $found, self::number($least) . ' to ' . self::number($most), $state);
     }
 
     private static function state(?bool $isMet): PromiseState

@@ -90,7 +90,7 @@ final readonly class TerminalReport
         if ($promises === []) {
             return; // the experiments of this run show none
         }
-        $this->output->writeln("\n<info>The promises of this run</info> (ratios of paired blocks with their 95 % intervals)");
+        $this->output->writeln("\n<info>The promises of this run</info> (with their 95 % intervals)");
         $table = new Table($this->output);
         $table->setHeaders(['promise', 'found', 'bound', '']);
         $unmeasured = 0;

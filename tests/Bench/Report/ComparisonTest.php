@@ -63,6 +63,15 @@ final class ComparisonTest extends TestCase
         self::assertSame('The two runs do not agree: of 2 verdicts 1 turned round between "wins" and "loses", and of 4 intervals 3 overlap, 75.0 %; none and at least 90 % are asked for.', $agreement->sentence());
     }
 
+    public function testTwoRunsThatHaveNothingInCommonDoNotAgree(): void
+    {
+        $other = new Findings((new RunFixture())->gets('post', 'get', ['shared-memory' => 1.0])->run());
+        $agreement = Comparison::of(self::gets(1.0), $other)->agreement;
+
+        self::assertFalse($agreement->isReached());
+        self::assertSame('The two runs cannot be said to agree: nothing was measured more than once in both.', $agreement->sentence());
+    }
+
     /** @param int $moved how many of ten intervals moved away without a verdict turning round */
     #[TestWith([0, true])]
     #[TestWith([1, true])]

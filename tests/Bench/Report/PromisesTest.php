@@ -10,6 +10,7 @@ use Larder\Bench\Report\Promise;
 use Larder\Bench\Report\Promises;
 use Larder\Bench\Report\PromiseState;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Statistics\Interval;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
@@ -39,6 +40,16 @@ final class PromisesTest extends TestCase
         foreach (self::promises((new RunFixture())->contest(10.0)) as $promise) {
             self::assertSame(PromiseState::Missed, $promise->state, $promise->title);
         }
+    }
+
+    #[TestWith([1.0, 0.95, 1.05, PromiseState::Met])]
+    #[TestWith([1.0, 0.5, 1.5, PromiseState::NotShown])]
+    #[TestWith([1.2, 0.8, 1.6, PromiseState::NotShown])]
+    #[TestWith([1.15, 1.05, 1.2, PromiseState::Missed])]
+    #[TestWith([1.5, 1.2, 1.8, PromiseState::Missed])]
+    public function testNoiseDoesNotHelpAFigureBetweenTwoBounds(float $estimate, float $low, float $high, PromiseState $state): void
+    {
+        self::assertSame($state, Promise::within('x', 'y', new Interval($estimate, $low, $high), 0.9, 1.1)->state);
     }
 
     public function testApcuIsTheOneWithTheFasterSerialiser(): void
