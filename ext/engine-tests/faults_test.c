@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "fixture.h"
+#include "waiting.h"
 
 #include "engine/lease.h"
 #include "engine/tag.h"
@@ -11,7 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEYS = 300 };
+enum {
+    KEYS = 300,
+    LONGEST_WAIT_NS = 100000000 /* of one turn: 10 ms for each owner of the segment lock, then 1 ms at a time */
+};
 
 typedef struct victim {
     larder_pool *pool;
@@ -56,6 +60,15 @@ static void use_tags(larder_pool *pool, uint64_t number)
     }
 }
 
+/* Nobody waits for who is stopped, or dead: not for the seconds for which one waits for a pool that is being made. */
+static void expect_no_long_wait(uint64_t turn, uint64_t waited)
+{
+    if (waited > LONGEST_WAIT_NS) {
+        test_failed(__FILE__, __LINE__, "an operation of turn %llu waited for %llu us", (unsigned long long)turn,
+                    (unsigned long long)waited / 1000);
+    }
+}
+
 /* Comes by every point: stores, replaces, deletes, counts, touches, moves, evicts, makes runs, clears, opens,
  * invalidates, takes leases. */
 static void do_everything(larder_pool *pool, rng *r, uint64_t operations)
@@ -66,7 +79,8 @@ static void do_everything(larder_pool *pool, rng *r, uint64_t operations)
         described what = {.key = number, .version = i, .block = rng_below(r, 2) == 0};
         larder_hit hit;
         int64_t now;
-        switch (rng_below(r, 13)) {
+        uint64_t turn = rng_below(r, 13), waited = waited_ns();
+        switch (turn) {
         case 0:
             larder_delete(pool, &key);
             break;
@@ -100,6 +114,7 @@ static void do_everything(larder_pool *pool, rng *r, uint64_t operations)
         default:
             put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(r, 12000), LARDER_SET, LARDER_NO_EXPIRY);
         }
+        expect_no_long_wait(turn, waited_ns() - waited);
     }
 }
 

@@ -236,10 +236,8 @@ static void put(larder_pool *pool, const larder_key *key, described *what, larde
 /* As remember() does. */
 static void compute(larder_pool *pool, const larder_key *key, described *what, rng *r)
 {
-    const larder_terms terms = {.verb = LARDER_FILL,
-                                .token = larder_now_logical(pool->header),
-                                .life = pool->life,
-                                .expiry = LARDER_NO_EXPIRY};
+    const larder_terms terms = {
+        .verb = LARDER_FILL, .token = larder_now_logical(pool->header), .life = pool->life, .expiry = LARDER_NO_EXPIRY};
     enum larder_lease_result lease = larder_lease_take(pool, key, 100);
     if (lease == LARDER_LEASE_HELD) {
         larder_lease_wait(pool, key, 1);
@@ -311,7 +309,8 @@ static void *work(void *context)
     return NULL;
 }
 
-TEST(threads_together, "threads that store, read, delete, count, touch, compute, clear and evict at once never see a torn value")
+TEST(threads_together,
+     "threads that store, read, delete, count, touch, compute, clear and evict at once never see a torn value")
 {
     worker workers[THREADS];
     uint64_t read = 0;
