@@ -105,7 +105,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         }
         $this->foreign = new \stdClass();
         $this->clock = $clock ?? time(...);
-        $this->database = new Database($path, $timeout, $size, $this->schema->statements());
+        $this->database = new Database($path, $timeout, $size, $this->schema->statements(), $this->schema->floors());
         $this->rows = new Rows($this->database, $this->schema, $this->clock);
         $this->changes = new Changes($this->database, $this->schema, $this->rows, $size, $this->clock);
         $this->sweep = new Sweep($this->database, $this->schema, $this->rows);
@@ -303,8 +303,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     {
         $this->room->for(fn(): null => $this->database->atomically(function (): null {
             $this->rows->look([]);
-            $this->database->change("DELETE FROM {$this->schema->items}");
-            $this->database->change("DELETE FROM {$this->schema->tags}");
+            $this->rows->removeAll();
             $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
 
             return null;

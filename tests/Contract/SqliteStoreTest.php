@@ -44,6 +44,12 @@ final class SqliteStoreTest extends SharedStoreContract
         yield 'the clock' => static function () use ($database): void {
             $database->exec('DELETE FROM "clock:test"');
         };
+        yield 'the tags' => static function () use ($database): void {
+            $database->exec('DELETE FROM "tags:test"');
+        };
+        yield 'the items' => static function () use ($database): void {
+            $database->exec('DELETE FROM "items:test"');
+        };
     }
 
     private function named(string $prefix): SqliteStore

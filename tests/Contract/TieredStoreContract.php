@@ -56,6 +56,12 @@ abstract class TieredStoreContract extends SharedStoreContract
         yield 'the clock' => static function () use ($database): void {
             $database->exec('DELETE FROM "clock:test"');
         };
+        yield 'the tags' => static function () use ($database): void {
+            $database->exec('DELETE FROM "tags:test"');
+        };
+        yield 'the items' => static function () use ($database): void {
+            $database->exec('DELETE FROM "items:test"');
+        };
         yield 'the log' => static function () use ($database): void {
             $database->exec('DELETE FROM "log:test"');
         };

@@ -45,20 +45,22 @@ final class Database
     /** SQLite's extended code for what has failed in a transaction; rolling that back leaves another one. */
     private ?int $failure = null;
 
-    /** Whether the size is already this connection's limit. */
-    private bool $isLimited = false;
+    /** Whether this connection has its limit, and the database all its triggers. */
+    private bool $isReadyToWrite = false;
 
     /**
-     * @param string       $path    its directory must exist; the file belongs to whoever owns that, also if root made it
-     * @param float        $timeout seconds to wait for another writer
-     * @param ?int         $size    bytes at most; null: as many as there is room for
-     * @param list<string> $schema  statements that make what is not there yet
+     * @param string        $path    its directory must exist; the file belongs to whoever owns that, also if root made it
+     * @param float         $timeout seconds to wait for another writer
+     * @param ?int          $size    bytes at most; null: as many as there is room for
+     * @param list<string>  $schema  statements that make what is not there yet
+     * @param array<string> $added   those of them that make what a database of an earlier version lacks
      */
     public function __construct(
         public readonly string $path,
         private readonly float $timeout,
         private readonly ?int $size,
         private readonly array $schema,
+        private readonly array $added,
     ) {}
 
     /**
@@ -92,7 +94,7 @@ final class Database
      */
     public function change(string $sql, int|string|null ...$parameters): int
     {
-        $connection = $this->limited();
+        $connection = $this->writable();
         $this->execute($connection, $sql, $parameters);
 
         return $connection->changes();
@@ -130,8 +132,8 @@ final class Database
         }
 
         return $this->attempt(function () use ($work): mixed {
-            $connection = $this->limited();
             $this->failure = null;
+            $connection = $this->writable();
             $this->execute($connection, 'BEGIN IMMEDIATE');
             $this->isOpen = true;
             try {
@@ -299,7 +301,7 @@ final class Database
         }
         $connection->exec('PRAGMA synchronous = NORMAL');
         $this->process = Process::id();
-        $this->isLimited = $this->size === null;
+        $this->isReadyToWrite = false;
         clearstatcache();
         $this->file = @fileinode($this->path) ?: null;
 
@@ -337,13 +339,19 @@ final class Database
         }
     }
 
-    /** Those who only read need no limit. */
-    private function limited(): \SQLite3
+    /** Those who only read need none of this. */
+    private function writable(): \SQLite3
     {
         $connection = $this->connection();
-        if (!$this->isLimited) {
-            $this->isLimited = true;
-            $connection->exec('PRAGMA max_page_count = ' . intdiv((int) $this->size, max(512, $this->pragma('page_size'))));
+        if (!$this->isReadyToWrite) {
+            // Before the limit, as there has to be room for it in a full database, too.
+            foreach ($this->added as $statement) {
+                $connection->exec($statement);
+            }
+            if ($this->size !== null) {
+                $connection->exec('PRAGMA max_page_count = ' . intdiv($this->size, max(512, $this->pragma('page_size'))));
+            }
+            $this->isReadyToWrite = true;
         }
 
         return $connection;

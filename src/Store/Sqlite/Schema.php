@@ -17,7 +17,8 @@ namespace Larder\Store\Sqlite;
  *
  * A statement that writes an item gives it the tick after the present one as its guard, and a trigger brings the
  * clock there: one statement, and one page more than without a clock. That is also why there is no index but the
- * key: each one would be another page or two in every write.
+ * key: each one would be another page or two in every write. Triggers raise the floors, too, so that rows may be lost
+ * in any way.
  */
 final class Schema
 {
@@ -52,6 +53,26 @@ final class Schema
             $this->start(),
             "CREATE TABLE IF NOT EXISTS {$this->log} (id INTEGER PRIMARY KEY, nonce BLOB NOT NULL, event BLOB NOT NULL)",
             $this->startOfLog(),
+            ...array_values($this->floors()),
+        ];
+    }
+
+    /**
+     * What raises a floor when a row goes that it then stands for, whoever deletes it. A database made by an earlier
+     * version lacks these.
+     *
+     * @return array<string, string> the statement that makes it, by the name of the trigger
+     */
+    public function floors(): array
+    {
+        $floor = fn(string $trigger, string $table, string $floor, string $tick): string => "CREATE TRIGGER IF NOT EXISTS {$trigger} AFTER DELETE ON {$table}"
+            . " WHEN {$tick} > (SELECT {$floor} FROM {$this->clock} WHERE id = 1)"
+            . " BEGIN UPDATE {$this->clock} SET {$floor} = {$tick} WHERE id = 1; END";
+        [$removed, $forgotten] = ["\"removed:{$this->prefix}\"", "\"forgotten:{$this->prefix}\""];
+
+        return [
+            $removed => $floor($removed, $this->items, 'guard_floor', 'old.guard'),
+            $forgotten => $floor($forgotten, $this->tags, 'tag_floor', 'max(old.dead, old.stale)'),
         ];
     }
 

@@ -162,26 +162,22 @@ final class Sweep
     }
 
     /**
-     * Removes rows, if they are still what they were, and keeps the youngest guard of them.
+     * Removes rows, if they are still what they were; the floor rises to the youngest guard of them (see Schema).
      *
      * @param array<Row> $rows
      */
     private function remove(array $rows): int
     {
-        $removed = $guard = 0;
+        $removed = 0;
         foreach ($rows as $row) {
-            if ($this->database->change(
+            $removed += $this->database->change(
                 "DELETE FROM {$this->schema->items} WHERE key = ? AND guard = ? AND stamp = ? AND expiry IS ?",
                 $row->key,
                 $row->guard,
                 $row->stamp,
                 $row->expiry,
-            ) === 1) {
-                $removed++;
-                $guard = max($guard, $row->guard);
-            }
+            );
         }
-        $this->database->change("UPDATE {$this->schema->clock} SET guard_floor = max(guard_floor, ?) WHERE id = 1", $guard);
 
         return $removed;
     }

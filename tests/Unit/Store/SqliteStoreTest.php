@@ -202,7 +202,7 @@ final class SqliteStoreTest extends TestCase
         $store->save([new Item('new', 'x', tags: ['t'])]);
         $store->invalidateTags(['b', 'c']);
         $schema = new \Larder\Store\Sqlite\Schema('larder');
-        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements());
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
         $sweep = new Sweep($database, $schema, new Rows($database, $schema, time(...)));
         $sweep->forgetTags(3);
         self::assertSame(3, $store->statistics()->details['tags']);
@@ -212,6 +212,23 @@ final class SqliteStoreTest extends TestCase
         self::assertSame([], $store->fetch(['old', 'new'])->items);
         $store->save([new Item('newest', 'x', tags: ['t', 'a', 'b'])]);
         self::assertCount(1, $store->fetch(['newest'])->items);
+    }
+
+    public function testAFullDatabaseOfAnEarlierVersionGetsWhatKeepsItsFloors(): void
+    {
+        for ($i = 0; $i < 200; $i++) {
+            $this->store()->save([new Item("key {$i}", random_bytes(10_000))]);
+        }
+        $database = new \SQLite3("{$this->scratch?->path}/cache.db");
+        $database->exec('DROP TRIGGER "removed:larder"; DROP TRIGGER "forgotten:larder"');
+        $store = $this->store();
+        $token = $store->fetch(['deleted'])->tokens['deleted'];
+        $store->save([new Item('tagged', 'old', tags: ['tag'])]);
+        $store->invalidateTags(['tag']);
+        $store->delete(['deleted']);
+        $database->exec('DELETE FROM "tags:larder"; DELETE FROM "items:larder" WHERE value IS NULL');
+        self::assertSame(['deleted'], $store->save([new Item('deleted', 'late', token: $token, fill: true)]));
+        self::assertSame([], $store->fetch(['tagged'])->items);
     }
 
     private function store(): SqliteStore
