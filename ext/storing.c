@@ -225,11 +225,12 @@ ZEND_METHOD(Larder_SharedMemory, replace)
 typedef struct one_of_many {
     zend_string *name;
     larder_key key;
+    zval value; /* held */
     larder_image_plan plan;
 } one_of_many;
 
-/* The number of those that were measured; an exception is pending if these are not all. */
-static uint32_t measure_many(zend_array *values, one_of_many *many, bool *any_asked)
+/* Names and holds them. The number of those that have a key; an exception is pending if these are not all. */
+static uint32_t take_many(zend_array *values, one_of_many *many)
 {
     uint32_t count = 0;
     zend_ulong number;
@@ -238,23 +239,31 @@ static uint32_t measure_many(zend_array *values, one_of_many *many, bool *any_as
     ZEND_HASH_FOREACH_KEY_VAL(values, number, name, value)
     {
         one_of_many *one = &many[count];
-        larder_image_refusal refusal;
         one->name = name != NULL ? zend_string_copy(name) : zend_long_to_str((zend_long)number);
         if (!larder_make_key(&one->key, one->name, 1)) {
             zend_string_release(one->name);
             break;
         }
-        ZVAL_DEREF(value);
-        if (!larder_image_measure(&one->plan, value, &refusal)) {
-            refuse_value(one->name, &refusal);
-            zend_string_release(one->name);
-            break;
-        }
-        larder_image_hold(&one->plan);
-        *any_asked |= one->plan.answers != NULL;
+        ZVAL_COPY_DEREF(&one->value, value);
         count++;
     }
     ZEND_HASH_FOREACH_END();
+    return count;
+}
+
+/* The number of those that were measured; an exception is pending if these are not all. All are held by then: a value
+ * may be inside another, and who held it only when that was measured already would make it look like one that is met
+ * twice. */
+static uint32_t measure_many(one_of_many *many, uint32_t count, bool *any_asked)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        larder_image_refusal refusal;
+        if (!larder_image_measure(&many[i].plan, &many[i].value, &refusal)) {
+            refuse_value(many[i].name, &refusal);
+            return i;
+        }
+        *any_asked |= many[i].plan.answers != NULL;
+    }
     return count;
 }
 
@@ -276,7 +285,8 @@ static void store_many(larder_pool *pool, zend_array *values, const larder_condi
 {
     one_of_many *many = safe_emalloc(zend_hash_num_elements(values), sizeof *many, 0);
     bool any_asked = false;
-    uint32_t count = measure_many(values, many, &any_asked);
+    uint32_t count = take_many(values, many);
+    uint32_t measured = EG(exception) ? 0 : measure_many(many, count, &any_asked);
     if (!EG(exception) && (!any_asked || count < 2 || measure_many_again(many, count))) {
         for (uint32_t i = 0; i < count; i++) {
             if (!store_plan(pool, &many[i].key, &many[i].plan, on) && !EG(exception)) {
@@ -287,8 +297,11 @@ static void store_many(larder_pool *pool, zend_array *values, const larder_condi
             }
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < measured; i++) {
         larder_image_discard(&many[i].plan);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        zval_ptr_dtor(&many[i].value);
         zend_string_release(many[i].name);
     }
     efree(many);

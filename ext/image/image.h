@@ -34,9 +34,10 @@ enum larder_kind {
 /* A value on its way into the pool. Lives on the caller's stack between measure and discard. */
 typedef struct larder_image_plan {
     uint8_t kind;
-    bool held;                      /* by larder_image_hold() */
+    bool held;                      /* by the plan, too, because code was run */
     size_t size;                    /* bytes the image takes; a multiple of 8 for kinds with a layout */
-    zval value;                     /* what is written: nobody may change it before discard */
+    zval value;                     /* what is written: nobody may change it before discard, nor hold anything in it
+                                       that he did not hold when it was measured */
     struct larder_survey *survey;   /* what measure found inside an array or object; NULL for the rest */
     struct larder_answers *answers; /* what objects inside told of themselves; NULL if there was none to ask */
 } larder_image_plan;
@@ -53,9 +54,6 @@ typedef struct larder_image_refusal {
 /* Decides how `value` is stored and how many bytes that takes; runs user code only here (__serialize and
  * friends). False: it cannot be stored, and `refusal` says why. */
 bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_refusal *refusal);
-
-/* Keeps the value until discard, whatever becomes of the variable that it was in. */
-void larder_image_hold(larder_image_plan *plan);
 
 /* Measures a value that is held once more, and runs no code: code that was run in between may have changed what is in
  * it. False: `refusal` says why. */

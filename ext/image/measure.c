@@ -54,11 +54,18 @@ static bool refuse_restless(larder_image_refusal *refusal)
     return false;
 }
 
+/* Keeps the value until discard, whatever becomes of the variable that it was in. */
+static void hold(larder_image_plan *plan)
+{
+    Z_TRY_ADDREF(plan->value);
+    plan->held = true;
+}
+
 /* The user's code that runs here may change the value, and the variable that it came from, so nothing is known of it
  * afterwards but what was told. */
 static bool ask_and_survey_again(larder_image_plan *plan, larder_image_refusal *refusal)
 {
-    larder_image_hold(plan);
+    hold(plan);
     plan->answers = emalloc(sizeof(*plan->answers));
     larder_answers_init(plan->answers);
     for (int round = 0; round < LARDER_ROUNDS_OF_ASKING; round++) {
@@ -119,14 +126,6 @@ bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_ref
         return true;
     default:
         return plan_parts(plan, refusal);
-    }
-}
-
-void larder_image_hold(larder_image_plan *plan)
-{
-    if (!plan->held) {
-        Z_TRY_ADDREF(plan->value);
-        plan->held = true;
     }
 }
 

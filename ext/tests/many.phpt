@@ -21,6 +21,22 @@ $values = ['r' => &$value];
 $pool->setMany($values);
 $value = 'changed';
 same($pool->get('r'), 'v', 'a reference is stored as its value');
+
+// A value that contains itself is written twice, and so is what a variable in it refers to that is another of the many.
+$text = str_repeat('text', mt_rand(2, 2));
+$list = [[mt_rand(1, 1)], 'of a list'];
+$itself = ['text' => &$text, 'list' => &$list];
+$itself['self'] = &$itself;
+$word = str_repeat('two hold this', mt_rand(1, 1));
+$itself['last'] = [$word];
+same($pool->setMany(['itself' => $itself, 'text' => &$text, 'list' => &$list]), [], 'variables of one another');
+$read = $pool->get('itself');
+same([$read['text'], $read['list'], $read['last']], ['texttext', [[1], 'of a list'], ['two hold this']], 'as it was');
+$within = $read['self']['self'];
+same([$within['text'], $within['list'], $within['last']], ['texttext', [[1], 'of a list'], ['two hold this']], 'and within itself');
+same([$pool->get('text'), $pool->get('list')], ['texttext', [[1], 'of a list']], 'and the others');
+unset($itself['self'], $read['self']['self'], $read, $within);
+
 same($pool->setMany(['a' => 5, 'gone' => 6], 0), [], 'TTL 0');
 same([$pool->has('a'), $pool->has('gone')], [false, false], 'TTL 0 deletes');
 $pool->set('a', 1);
