@@ -77,8 +77,8 @@ final readonly class HtmlReport
             ]);
         }
 
-        return '<section id="promises"><h2>The promises of this run</h2><p>What Larder claims of itself, each a ratio within '
-            . 'this run: the median of paired blocks and its 95&nbsp;% interval. Met means that the median keeps the bound, or, where '
+        return '<section id="promises"><h2>The promises of this run</h2><p>What Larder claims of itself, a ratio or a figure '
+            . 'of this run, with its 95&nbsp;% interval. Met means that the median keeps the bound, or, where '
             . 'it says so, that the interval reaches it; not shown that the interval is too wide to tell, which is not met.</p>'
             . Markup::table(['promise', 'figure', 'found', 'bound', ''], $rows) . '</section>';
     }
@@ -140,6 +140,7 @@ final readonly class HtmlReport
             }
         }
         $assumed = Quantity::number(100 * NoiseFloor::ASSUMED);
+        $inTurns = implode(', ', Findings::IN_TURNS);
         $settings = '';
         foreach ($run->settings as $name => $value) {
             $settings .= Markup::row([Markup::escape($name), Markup::escape($value)]);
@@ -150,8 +151,8 @@ final readonly class HtmlReport
         return <<<HTML
             <section id="how"><h2>How it was measured</h2>
             <ul>
-            <li>Each subject runs in fresh processes of its own. All subjects take turns, a block of each in a random order, so that whatever slows the machine for a while slows all of them.</li>
-            <li>A comparison is the median ratio of paired blocks with a 95&nbsp;% interval, bootstrapped over processes and over the blocks in each; of fewer than six samples of one process it is Student's, of the logarithms. A verdict needs the whole interval to lie beyond the noise floor; everything else ties.</li>
+            <li>Each subject runs in fresh processes of its own. In {$inTurns}, and among the servers of clients, the subjects take turns, a block of each in a random order, so that whatever slows the machine for a while slows all of them; so do many items and few where tags compares cleans. Elsewhere they run one after the other.</li>
+            <li>A comparison of what took turns is the median ratio of paired blocks, any other the ratio of the medians, each with a 95&nbsp;% interval, bootstrapped over processes and over the blocks in each; of fewer than six samples of one process it is Student's, of the logarithms, or Welch's. The mix of tags ran once: its samples are four clients that ran at the same time, and what another start would add is not in their intervals. A verdict needs the whole interval to lie beyond the noise floor; everything else ties.</li>
             <li>The noise floor is what a subject differs by from itself when it runs twice side by side (the 95th percentile over all cases, at least 1&nbsp;%): <ul>{$floors}</ul>Where no subject ran twice, {$assumed}&nbsp;% is assumed. A time or a rate that was taken once has no verdict.</li>
             <li>The empty loop is measured like a subject and subtracted from the times of reads and writes; the JSON has the times as they were taken. Processor times are shown as they were taken, the loop and, for the client, the making of keys included, but in the mix of tags, whose loop is measured with a cache that does nothing and subtracted.</li>
             <li>Values read are compared with what was written, outside the timed region: each key's once after it was stored and the last of each block (gets, connect), the last of each round (scale, and the processes in clients), one read in fifty (tags), each session after each block (sessions), every read (full, cold, and the load generator of clients and web, which compares every answer). What was wrong has no figures.</li>

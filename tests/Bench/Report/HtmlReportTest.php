@@ -71,6 +71,14 @@ final class HtmlReportTest extends TestCase
         self::assertStringContainsString('>87 %<', $report);
     }
 
+    public function testTheReportNamesTheExperimentsWhoseSubjectsTookTurns(): void
+    {
+        $html = self::render(null);
+
+        self::assertStringContainsString('In gets, connect, web, serializers, and among the servers of clients, the subjects take turns', $html);
+        self::assertStringNotContainsString('All subjects take turns', $html);
+    }
+
     public function testWhatWasMeasuredIsEscaped(): void
     {
         $html = self::render(null);
