@@ -56,7 +56,7 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(400, 3_072, $profile === Profile::Quick ? 39 : 575);
+        return new Needs(400, 3_072, $profile === Profile::Quick ? 42 : 580);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -64,8 +64,9 @@ final class Tags implements Experiment
         $isQuick = $laboratory->profile === Profile::Quick;
         $items = $isQuick ? 5_000 : 200_000;
         $seconds = $isQuick ? 1.5 : 5.0;
+        $cleans = $isQuick ? 1.0 : 3.0;
         $afterwards = $isQuick ? 0.4 : 3.0;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared, and of the writes after them, each' => (string) $afterwards, 'runs' => 1, 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, Placement::PARAMETER => Placement::ON_ALL];
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 1, 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {
@@ -78,7 +79,7 @@ final class Tags implements Experiment
                 continue;
             }
             try {
-                $this->measure($outcome, $laboratory, $design, $items, $seconds, $afterwards);
+                $this->measure($outcome, $laboratory, $design, $items, $seconds, $cleans, $afterwards);
             } catch (WorkerFailed|ServerFailed $failure) {
                 $outcome->fail($design->value, $failure);
             }
@@ -133,14 +134,14 @@ final class Tags implements Experiment
         return true;
     }
 
-    private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $afterwards): void
+    private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $cleans, float $afterwards): void
     {
         $places = [];
         try {
             $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES);
             $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW);
             $found = $laboratory->task($outcome->titles[$design->value] ?? $design->value, TagClients::class, [
-                'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => 50_000, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds afterwards' => (int) (1000 * $afterwards), 'milliseconds of reads' => (int) (300 * $afterwards),
+                'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => 50_000, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds of cleans' => (int) (1000 * $cleans), 'milliseconds afterwards' => (int) (1000 * $afterwards), 'milliseconds of reads' => (int) (300 * $afterwards),
                 'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
             ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php', 'apc.entries_hint' => (string) $items], false);
         } finally {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Companion;
+use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Report\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Random\Engine\Xoshiro256StarStar;
@@ -14,7 +15,16 @@ use Random\Randomizer;
  * What cleaning a tag takes where there are many items, and where there are few, side by side.
  *
  * The few are kept by a process of their own, because APCu's memory is one for all that a process opens. Both clean
- * the same tags, each tag once, in blocks that take turns.
+ * the same tags, each tag once, in blocks that take turns. Nothing but the number of items is to differ:
+ *
+ * - Both run on the processor for clients. Left to the scheduler, one may share its server's and the other not, which
+ *   is worth a factor of five.
+ * - All of these tags are cleaned in both stores before there are items: a slot for tags is a new file or a page of
+ *   memory that nobody has touched yet, and the clients' cleans would have made some for the many only.
+ * - That is done in both right after each other, and the few are then cleaned as often as the clients clean the
+ *   many. What a new file takes on ext4 depends on how many were deleted lately in the block group of its directory
+ *   (recently_deleted() in fs/ext4/ialloc.c): equal stores were six times apart. Directories that are made together
+ *   mostly lie together.
  */
 final class Cleans
 {
@@ -24,18 +34,17 @@ final class Cleans
     private const NOBODYS = 'nobody has it';
 
     /**
-     * @param string $few where the few are kept, as JSON
      * @param int $warm ns for which items are read before
+     * @param int $cleans how often the many were cleaned by the clients
      * @param int $nanoseconds after which no block is begun: there are designs that need seconds for a clean
      * @return array<string, int|float> `many 0`, `few 0`, …: ns of a clean; `client cpu of many 0` and so on
      */
-    public static function compare(Design $design, Fields $place, string $few, Catalogue $catalogue, int $items, int $warm, int $nanoseconds): array
+    public static function compare(Design $design, Fields $place, Catalogue $catalogue, Companion $beside, int $warm, int $cleans, int $nanoseconds): array
     {
+        Placement::stay(0);
         $cache = $design->open($place);
-        $beside = Companion::start(FewItems::class, ['design' => $design->value, 'place' => $few, 'items' => $items, 'warm' => $warm], FewItems::settings());
         self::warm($cache, $catalogue, $warm);
-        // It answers when it has its items, and has read as long.
-        $beside->ask(['tags' => [self::NOBODYS]]);
+        $beside->ask(['cleans' => $cleans, 'warm' => $warm]);
         $found = [];
         $end = hrtime(true) + $nanoseconds;
         for ($block = 0; $block < self::BLOCKS && hrtime(true) < $end; $block++) {
@@ -72,6 +81,14 @@ final class Cleans
     private static function answered(array $took): array
     {
         return [$took[0] ?? NAN, $took[1] ?? NAN, $took[2] ?? NAN];
+    }
+
+    /** Cleans so many tags that are not compared, one after the other. */
+    public static function others(TaggedCache $cache, Catalogue $catalogue, int $cleans): void
+    {
+        for ($clean = 0; $clean < $cleans; $clean++) {
+            $cache->clean([$catalogue->tag(self::BLOCKS * self::TAGS + $clean)]);
+        }
     }
 
     /** @return non-empty-list<string> that no other block has */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Tag;
 
+use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Report\Fields;
 use Larder\SharedMemory;
@@ -26,20 +27,37 @@ final class FewItems implements Task
         $catalogue = new Catalogue($arguments->int('items'));
         try {
             $cache = Design::from($arguments->string('design'))->open($place);
+            $cache->clean(Cleans::allTags($catalogue));
             for ($number = 0; $number < $catalogue->items; $number++) {
                 $cache->save($catalogue->id($number), $catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number));
             }
-            Cleans::warm($cache, $catalogue, $arguments->int('warm'));
             while (($line = fgets(STDIN)) !== false) {
-                $tags = Fields::ofJson($line, 'order')->strings('tags');
-                $answer = $tags === [] ? throw new \UnexpectedValueException('There are no tags to clean.') : Cleans::time($cache, $tags, $place);
-                fwrite(STDOUT, json_encode(['took' => $answer], JSON_THROW_ON_ERROR) . "\n");
+                fwrite(STDOUT, json_encode(['took' => self::obey(Fields::ofJson($line, 'order'), $cache, $catalogue, $place)], JSON_THROW_ON_ERROR) . "\n");
             }
         } finally {
             if (class_exists(SharedMemory::class)) {
                 SharedMemory::remove($place->string('pool'));
             }
         }
+
+        return [];
+    }
+
+    /**
+     * Cleans `tags`; or gets into the state of the many by `cleans` of other tags and `warm` ns of reads.
+     *
+     * @return list<float> what `Cleans::time()` says
+     */
+    private static function obey(Fields $order, TaggedCache $cache, Catalogue $catalogue, Fields $place): array
+    {
+        if ($order->has('tags')) {
+            $tags = $order->strings('tags');
+
+            return $tags === [] ? throw new \UnexpectedValueException('There are no tags to clean.') : Cleans::time($cache, $tags, $place);
+        }
+        Placement::stay(0);
+        Cleans::others($cache, $catalogue, $order->int('cleans'));
+        Cleans::warm($cache, $catalogue, $order->int('warm'));
 
         return [];
     }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Tag;
 
+use Larder\Bench\Experiment\Companion;
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
@@ -46,6 +47,15 @@ final class TagClients implements Task
         $catalogue = new Catalogue($arguments->int('items'));
         $place = self::place($design, $arguments, $catalogue);
         $clients = $arguments->int('clients');
+        // In a process of its own, so that what follows is not forked with a connection open.
+        Forked::all(1, static function () use ($design, $place, $catalogue): array {
+            $design->open($place)->clean(Cleans::allTags($catalogue));
+
+            return [];
+        });
+        $beside = Companion::start(FewItems::class, ['design' => $design->value, 'place' => $arguments->string('few'), 'items' => $arguments->int('few items')], FewItems::settings());
+        // It answers when it has its items.
+        $beside->ask(['cleans' => 0, 'warm' => 0]);
         // Each fills its part, and opens the cache itself, as processes of a site do.
         Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $clients): array {
             $cache = $design->open($place);
@@ -68,7 +78,9 @@ final class TagClients implements Task
         });
         [, $server] = $meter->perOperation((int) array_sum(array_column($answers, 'operations')));
         // A process of its own, so that what follows is not forked with a connection open.
-        [$found] = Forked::all(1, static fn(): array => Cleans::compare($design, $place, $arguments->string('few'), $catalogue, $arguments->int('few items'), $arguments->int('milliseconds of reads') * 1_000_000, $afterwards));
+        $cleans = (int) array_sum(array_column($answers, 'cleans'));
+        [$found] = Forked::all(1, static fn(): array => Cleans::compare($design, $place, $catalogue, $beside, $arguments->int('milliseconds of reads') * 1_000_000, $cleans, $arguments->int('milliseconds of cleans') * 1_000_000));
+        unset($beside);
         $found += ['server cpu' => $server, 'bytes' => $place->int('bytes')];
         foreach (Refill::afterHalfWasCleaned($design, $place, $catalogue, $clients, $afterwards) as $client => $answer) {
             $answers[$client] += $answer;

@@ -7,6 +7,7 @@ namespace Larder\Tests\Bench\Experiment\Tag;
 use Larder\Bench\Experiment\ChildProcess;
 use Larder\Bench\Experiment\Companion;
 use Larder\Bench\Experiment\Tag\Catalogue;
+use Larder\Bench\Experiment\Tag\Cleans;
 use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\FewItems;
 use Larder\Bench\Experiment\Tag\Room;
@@ -90,7 +91,7 @@ final class DesignsTest extends RealServers
     {
         $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'servers' => ''];
         $found = ChildProcess::run('tags', TagClients::class, [
-            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
             'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
         ]);
 
@@ -121,6 +122,29 @@ final class DesignsTest extends RealServers
 
         self::assertSame($catalogue->items, $statistics['items']);
         self::assertEqualsWithDelta(1.25, $statistics['capacity'] / $statistics['bytes'], 0.05);
+    }
+
+    public function testTheTagsThatAreComparedAreCleanedBeforeTheFewItemsAreStored(): void
+    {
+        $place = json_encode(['directory' => $this->directory, 'pool' => 'none', 'bytes' => 0, 'redis' => '', 'memcached' => '', 'zend' => '', 'servers' => ''], JSON_THROW_ON_ERROR);
+        $catalogue = new Catalogue(20);
+        $few = Companion::start(FewItems::class, ['design' => 'cache-file', 'place' => $place, 'items' => $catalogue->items], []);
+        $few->ask(['cleans' => 0, 'warm' => 0]);
+
+        $cache = Design::LibraryFile->open(Fields::ofJson($place, 'place'));
+        $numbers = range(0, $catalogue->items - 1);
+        self::assertSame(array_map($catalogue->value(...), $numbers), array_map(static fn(int $number): ?string => $cache->load($catalogue->id($number)), $numbers));
+        $slots = $this->slots();
+        self::assertGreaterThan(100, count($slots));
+        $few->ask(['tags' => Cleans::allTags($catalogue)]);
+        // One more is of the tag that nobody has.
+        self::assertLessThanOrEqual(1, count(array_diff($this->slots(), $slots)), 'A compared tag had no slot before.');
+    }
+
+    /** @return list<string> the files that a directory keeps tags in */
+    private function slots(): array
+    {
+        return glob("{$this->directory}/cache/tags/??") ?: [];
     }
 
     public function testWhatWentWrongWithTheFewItemsIsSaid(): void
