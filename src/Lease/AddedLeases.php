@@ -57,6 +57,11 @@ final class AddedLeases implements Leases
             }
         }
 
+        // It was refused and nobody has it: either others had it, each for a moment, or the store takes nothing.
+        if ($failure === null && $this->takes($owner . $name)) {
+            return false;
+        }
+
         throw $failure ?? StoreUnavailable::because('The store', 'it refuses leases that nobody has', 'see that it has room', takesNothing: true);
     }
 
@@ -73,6 +78,28 @@ final class AddedLeases implements Leases
 
         // One look-up less in most cases.
         return $isCertain ? $delete() : $this->ifOf($name, $owner, $delete);
+    }
+
+    /**
+     * Whether there is room for a lease, under a name that nobody else can be at.
+     *
+     * @param string $lease no smaller than one: the key and the value of it together
+     *
+     * @throws StoreUnavailable
+     */
+    private function takes(string $lease): bool
+    {
+        $key = self::key(bin2hex(random_bytes(16)));
+        try {
+            $isTaken = $this->store->save([new Item($key, $lease, 1)], SaveMode::Add) === [];
+        } catch (StoreUnavailable $failure) {
+            return $failure->takesNothing ? false : throw $failure;
+        }
+        if ($isTaken) {
+            $this->store->delete([$key]);
+        }
+
+        return $isTaken;
     }
 
     /** @param \Closure(): bool $do */
