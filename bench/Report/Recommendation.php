@@ -4,17 +4,20 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\PairedRatio;
 use Larder\Bench\Statistics\Summary;
+use Larder\Bench\Statistics\UnpairedRatio;
 use Larder\Bench\Statistics\Verdict;
 
 /**
  * Which cache for which site: a pure function of a run.
  *
  * A kind of site is a sum of measured times, each so many times; what makes the sum least is advised. Whatever the
- * paired ratio of two sums does not show to be worse beyond the noise is a tie.
+ * ratio of two sums, paired where they took turns, does not show to be worse beyond the noise is a tie.
  */
 final readonly class Recommendation
 {
@@ -44,13 +47,14 @@ final readonly class Recommendation
     private const HOSTS = [
         'one host without the extension' => ['apcu-*', 'sqlite', 'sqlite-apcu', 'file-disk', 'php-file', 'redis-unix', 'valkey-unix', 'memcached-unix', '*-pipeline', 'memcached-multi'],
         'one host with the extension' => ['shared-memory', 'apcu-*', 'sqlite', 'sqlite-apcu', 'file-disk', 'php-file', 'redis-unix', 'valkey-unix', 'memcached-unix', '*-pipeline', 'memcached-multi'],
-        // Over the network the time of a round trip comes on top of these, the same for each of them.
+        // Over the network the time of a round trip comes on top of each read and write, the same for each of them.
         'several hosts' => ['redis-tcp', 'valkey-tcp', 'memcached-tcp'],
     ];
     /** The designs that can be had on a host. */
     private const DESIGNS = [
         'one host without the extension' => ['cache-apcu', 'cache-sqlite', 'cache-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-memcached', 'zend-*'],
         'one host with the extension' => ['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-memcached', 'zend-*'],
+        // As on one host, over Unix sockets. Over the network come as many round trips as a design makes, which differ.
         'several hosts' => ['tag-sets', 'memcached-tag-sets', 'cache-redis', 'cache-memcached', 'zend-redis', 'zend-memcached-redis'],
     ];
     /** Of a catalogue's cache. The first is our assumption of a shop in which people buy; the other is what the tool of source D asks. */
@@ -79,7 +83,7 @@ final readonly class Recommendation
         foreach (self::CATALOGUES as $site => $operations) {
             foreach (self::DESIGNS as $host => $patterns) {
                 $sums = $recommendation->sums($patterns, static fn(string $subject): array => array_map(
-                    static fn(string $metric, float $times): array => ['tags', $metric, $case, $times, $subject],
+                    static fn(string $metric, float $times): array => ['tags', $recommendation->charged($metric, $case, $subject), $case, $times, $subject],
                     array_keys($operations),
                     array_values($operations),
                 ));
@@ -90,6 +94,16 @@ final readonly class Recommendation
         }
 
         return $advice;
+    }
+
+    /**
+     * A write of a catalogue's cache is one that comes after cleans, and reclaims what they have left where a design leaves it.
+     *
+     * @param array<string, string> $case
+     */
+    private function charged(string $metric, array $case, string $subject): string
+    {
+        return $metric === 'writes' && $this->findings->measurement('tags', Tags::REFILLS, $case, $subject) !== null ? Tags::REFILLS : $metric;
     }
 
     /** Which subject is asked for so many items of a kind. */
@@ -165,7 +179,7 @@ final readonly class Recommendation
         $ties = [];
         $next = $ratio = null;
         foreach (array_slice(array_keys($medians), 1) as $subject) {
-            $found = PairedRatio::of($sums[$subject], $sums[$best]);
+            $found = $experiment === 'gets' ? PairedRatio::of($sums[$subject], $sums[$best]) : self::unpaired($sums[$subject], $sums[$best]);
             $floor = max(self::FLOOR, $experiment === 'gets' ? $this->findings->floor('gets', 'time', $best, $subject)->share : 0.0);
             if ($found === null || Verdict::on($found, new NoiseFloor($floor), Direction::LowerIsBetter) !== Verdict::Loses) {
                 $ties[] = $subject;
@@ -175,6 +189,26 @@ final readonly class Recommendation
         }
 
         return new Advice($site, $host, $best, $ties, $next, $ratio, $experiment);
+    }
+
+    /**
+     * Of designs that ran one after the other, so that no block of one belongs to a block of the other.
+     *
+     * @param array<int, array<int, float>> $above
+     * @param array<int, array<int, float>> $below
+     */
+    private static function unpaired(array $above, array $below): ?Interval
+    {
+        $lists = [[], []];
+        foreach ([$above, $below] as $which => $processes) {
+            foreach ($processes as $blocks) {
+                if ($blocks !== []) {
+                    $lists[$which][] = array_values($blocks);
+                }
+            }
+        }
+
+        return $lists[0] === [] || $lists[1] === [] ? null : UnpairedRatio::of($lists[0], $lists[1]);
     }
 
     /**

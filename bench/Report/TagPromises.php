@@ -39,6 +39,7 @@ final readonly class TagPromises
             $promises->against('cleaning %s items by tag', 'cleans by tag', 'cleans', 'tag-sets', 100),
             $promises->against('reading %s tagged items', 'reads', 'reads', 'tag-files', 1),
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1),
+            $promises->against('storing again what was cleaned of %s tagged items', Tags::REFILLS, 'writes', 'tag-sets', 1),
             ...$promises->amongMany(),
         ]];
     }

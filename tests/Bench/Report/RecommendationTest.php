@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Report\Advice;
 use Larder\Bench\Report\Conclusions;
 use Larder\Bench\Report\Findings;
@@ -74,6 +75,33 @@ final class RecommendationTest extends TestCase
 
         self::assertSame('tag-sets', self::advice($fixture, 'a large tagged catalogue', 'one host with the extension')->best);
         self::assertSame('tag-files', self::advice($fixture, 'the same, mostly read', 'one host with the extension')->best);
+    }
+
+    public function testAWriteOfACatalogueIsChargedForWhatCleansLeave(): void
+    {
+        $fixture = new RunFixture();
+        // The pool writes faster into free room, and slower where it must reclaim.
+        foreach (['shared-memory' => [100_000.0, 10.0], 'tag-sets' => [10_000.0, 10_000.0]] as $design => [$writes, $refills]) {
+            foreach (['reads' => 100_000.0, 'writes' => $writes, Tags::REFILLS => $refills, 'cleans by tag' => 10_000.0] as $metric => $rate) {
+                $fixture->add('tags', ['items' => '5,000'], $metric, Direction::HigherIsBetter, $design, $rate);
+            }
+        }
+
+        self::assertSame('tag-sets', self::advice($fixture, 'a large tagged catalogue', 'one host with the extension')->best);
+    }
+
+    public function testWhatDisturbedTwoDesignsOneAfterTheOtherDoesNotCancelOut(): void
+    {
+        foreach ([[0.01, []], [0.5, ['tag-files']]] as [$spread, $ties]) {
+            $fixture = new RunFixture();
+            foreach (['tag-files' => 100_000.0, 'tag-sets' => 120_000.0] as $design => $rate) {
+                foreach (['reads', 'writes', 'cleans by tag'] as $metric) {
+                    $fixture->add('tags', ['items' => '5,000'], $metric, Direction::HigherIsBetter, $design, $rate, $spread);
+                }
+            }
+
+            self::assertSame($ties, self::advice($fixture, 'a large tagged catalogue', 'one host with the extension')->ties);
+        }
     }
 
     public function testASiteMayAskAServerForManyItemsAtOnceAndForTheRestOneByOne(): void

@@ -130,7 +130,7 @@ final class RunFixture
         }
         $designs = ['tag-files' => [50_000.0, 500.0, 0.4], 'tag-sets' => [20_000.0, 3_000.0, 400.0], 'memcached-tag-sets' => [30_000.0, 2_000.0, 90.0]];
         foreach (['shared-memory' => $ours < 1 ? [3e6, 9e5, 5e6] : [100.0, 100.0, 0.1], ...$designs] as $design => $rates) {
-            foreach (['reads', 'writes', 'cleans by tag'] as $index => $metric) {
+            foreach (['reads' => 0, 'writes' => 1, 'cleans by tag' => 2, Tags::REFILLS => 1] as $metric => $index) {
                 $this->rates('tags', ['items' => '200,000'], $metric, [$design => $rates[$index]]);
             }
         }
