@@ -200,12 +200,8 @@ ZEND_METHOD(Larder_SharedMemory, fetch)
 
 ZEND_METHOD(Larder_SharedMemory, has)
 {
-    zend_string *name;
     larder_key key;
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
-    if (!larder_make_key(&key, name, 1)) {
+    if (!larder_key_argument(execute_data, &key)) {
         RETURN_THROWS();
     }
     RETURN_BOOL(larder_exists(THIS_POOL(), &key));

@@ -54,13 +54,9 @@ ZEND_METHOD(Larder_SharedMemory, lease)
 
 ZEND_METHOD(Larder_SharedMemory, release)
 {
-    zend_string *name;
     larder_key key;
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1)) {
+    if (!larder_key_argument(execute_data, &key)) {
         RETURN_THROWS();
     }
     larder_lease_give_back(pool, &key);

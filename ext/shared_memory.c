@@ -142,14 +142,10 @@ ZEND_METHOD(Larder_SharedMemory, beginRequest)
 
 ZEND_METHOD(Larder_SharedMemory, token)
 {
-    zend_string *name;
     larder_key key;
     zval epoch;
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
+    if (!larder_key_argument(execute_data, &key) || !larder_reach(pool)) {
         RETURN_THROWS();
     }
     object_init_ex(return_value, larder_token_class);

@@ -43,6 +43,16 @@ static zend_always_inline bool larder_make_key(larder_key *key, zend_string *fro
     return true;
 }
 
+/* The one argument of a method. False: it is no key, and an exception says so. */
+static zend_always_inline bool larder_key_argument(zend_execute_data *execute_data, larder_key *key)
+{
+    zend_string *name;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(name)
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    return larder_make_key(key, name, 1);
+}
+
 /* A key out of a list of keys; the string is to be released. NULL: an exception is pending. */
 zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument);
 

@@ -12,12 +12,9 @@ use Larder\Exception\InvalidOption;
 use Larder\Exception\NotACounter;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
-use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
-use Larder\Store\FileStore;
 use Larder\Tests\EventList;
-use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -25,26 +22,7 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Cache::class)]
 final class CacheTest extends TestCase
 {
-    private ?Scratch $scratch = null;
-
-    protected function tearDown(): void
-    {
-        $this->scratch = null;
-    }
-
-    /** @return iterable<string, array{bool}> */
-    public static function stores(): iterable
-    {
-        yield 'one with direct reads' => [true];
-        yield 'one without' => [false];
-    }
-
-    private function store(bool $isDirect): Store
-    {
-        $this->scratch = new Scratch();
-
-        return $isDirect ? new ArrayStore() : new FileStore($this->scratch->path);
-    }
+    use TwoKindsOfStores;
 
     #[DataProvider('stores')]
     public function testWhatIsSetIsGot(bool $isDirect): void

@@ -10,8 +10,7 @@ use Larder\Item;
 use Larder\Remember\Patience;
 use Larder\Store;
 use Larder\Store\ArrayStore;
-use Larder\Store\FileStore;
-use Larder\Tests\Scratch;
+use Larder\Tests\Unit\TwoKindsOfStores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -20,26 +19,7 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Draft::class)]
 final class DraftTest extends TestCase
 {
-    private ?Scratch $scratch = null;
-
-    protected function tearDown(): void
-    {
-        $this->scratch = null;
-    }
-
-    /** @return iterable<string, array{bool}> */
-    public static function stores(): iterable
-    {
-        yield 'one with direct reads' => [true];
-        yield 'one without' => [false];
-    }
-
-    private function store(bool $isDirect): Store
-    {
-        $this->scratch = new Scratch();
-
-        return $isDirect ? new ArrayStore() : new FileStore($this->scratch->path);
-    }
+    use TwoKindsOfStores;
 
     #[DataProvider('stores')]
     public function testRememberComputesOnce(bool $isDirect): void
