@@ -10,7 +10,7 @@ use Larder\Exception;
  * A store that failed at run time: its server is gone, its disk is full, its file is damaged. The cache
  * turns it into a miss or a refused write, unless it is strict.
  */
-final class StoreUnavailable extends \RuntimeException implements Exception
+class StoreUnavailable extends \RuntimeException implements Exception
 {
     /**
      * @param bool $takesNothing whether the store can be read, but has no room for anything or may not be written to, so that

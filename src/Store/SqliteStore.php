@@ -386,7 +386,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     /** Made anew each time, as it holds this store, which would otherwise hold itself. */
     private function leases(): AddedLeases
     {
-        return new AddedLeases($this, $this->database->atomically(...));
+        return new AddedLeases($this, $this->room->atomically(...));
     }
 
     private function decoded(string $key, int|float|string|null $stored): mixed

@@ -6,7 +6,6 @@ namespace Larder\Tier;
 
 use Larder\Exception\StoreUnavailable;
 use Larder\Store\Sqlite\Database;
-use Larder\Store\Sqlite\Full;
 use Larder\Store\Sqlite\Schema;
 
 /**
@@ -180,7 +179,7 @@ final class SqliteLog implements Log
             $this->database->atomicallyAtOnce(function (): void {
                 $this->head->repair();
             });
-        } catch (StoreUnavailable|Full) {
+        } catch (StoreUnavailable) {
             // It was right without, only slower.
         }
     }

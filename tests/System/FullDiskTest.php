@@ -7,6 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Cache\Journal;
 use Larder\Dsn;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Remember\Patience;
@@ -101,8 +102,34 @@ final class FullDiskTest extends TestCase
             }
 
             return [$computed, $cache->getMany(['computed 0', 'computed 99']), \count($logger->lines) <= 2 ? 'It was logged once.' : $logger->lines];
-        });
+        }, $fillsDisk ? 3 : 30);
         self::assertSame([100, [], 'It was logged once.'], $report);
+    }
+
+    public function testTheEndOfALeaseInAFullDatabaseOnAFullDiskIsNothingThatAnApplicationIsToldOf(): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            $store = new SqliteStore("{$directory}/cache.db", size: 1 << 20, evict: false);
+            $names = array_map(strval(...), range(1, 20));
+            foreach ($names as $name) {
+                $store->acquire($name, 'owner', 100.0);
+            }
+            self::fill(new Cache($store));
+            self::fill($directory);
+            $others = [];
+            foreach ($names as $name) {
+                foreach ([$store->refresh(...), static fn(string $name): bool => $store->release($name, 'owner')] as $end) {
+                    try {
+                        $end($name, 'owner', 100.0);
+                    } catch (StoreUnavailable $failure) {
+                        $others[] = $failure->takesNothing ? 'takes nothing' : $failure->getMessage();
+                    }
+                }
+            }
+
+            return array_values(array_unique($others));
+        });
+        self::assertSame(['takes nothing'], $report);
     }
 
     /** What SQLite does not call a full disk: a quota that is used up, or files that may not grow. */
@@ -196,15 +223,16 @@ final class FullDiskTest extends TestCase
     }
 
     /**
-     * @param \Closure(string): array<mixed> $work is given the directory that is a file system of 3 MB
+     * @param \Closure(string): array<mixed> $work is given the directory that is a file system
+     * @param int                            $mebibytes that it holds
      *
      * @return mixed as onAFullDisk()
      */
-    private function onADiskOfItsOwn(\Closure $work): mixed
+    private function onADiskOfItsOwn(\Closure $work, int $mebibytes = 3): mixed
     {
         $scratch = new Scratch();
 
-        return $this->inAChild(static function () use ($work, $scratch): array {
+        return $this->inAChild(static function () use ($work, $scratch, $mebibytes): array {
             [$user, $group] = [posix_geteuid(), posix_getegid()];
             if (!pcntl_unshare($user === 0 ? \CLONE_NEWNS : \CLONE_NEWNS | \CLONE_NEWUSER)) {
                 throw new \RuntimeException('The kernel allows no namespace of mounts: ' . pcntl_strerror(pcntl_get_last_error()));
@@ -215,7 +243,7 @@ final class FullDiskTest extends TestCase
                 file_put_contents('/proc/self/gid_map', "{$group} {$group} 1");
             }
             // In a chroot, / is no mount that could be made private; whoever made that one has seen to it.
-            exec('mount --make-rprivate / 2>/dev/null; mount -t tmpfs -o size=3m,mode=0700 none ' . escapeshellarg($scratch->path) . ' 2>&1', $said, $status);
+            exec("mount --make-rprivate / 2>/dev/null; mount -t tmpfs -o size={$mebibytes}m,mode=0700 none " . escapeshellarg($scratch->path) . ' 2>&1', $said, $status);
 
             return $status === 0 ? $work($scratch->path) : $said;
         });
@@ -224,13 +252,15 @@ final class FullDiskTest extends TestCase
     /** @param string|Cache $what a directory, whose disk is filled, or a cache that does not evict */
     private static function fill(string|Cache $what): void
     {
-        foreach ([100_000, 1_000, 1] as $bytes) {
-            do {
+        foreach ([100_000, 5_000, 1_000, 1] as $bytes) {
+            // One may need a page more than another, where it happens to belong in the tree of a database.
+            for ($refused = 0; $refused < 20;) {
                 $name = bin2hex(random_bytes(8));
                 $fits = $what instanceof Cache
                     ? $what->add($name, random_bytes($bytes))
                     : @file_put_contents("{$what}/filler-{$name}", str_repeat('f', $bytes)) === $bytes;
-            } while ($fits);
+                $refused = $fits ? 0 : $refused + 1;
+            }
         }
     }
 

@@ -191,20 +191,20 @@ final class Database
             try {
                 return $work();
             } catch (\Exception $failure) {
-                if ($failure instanceof Exception || $failure instanceof Full || !str_contains($failure->getMessage(), 'no such table')) {
+                if ($failure instanceof Exception || !str_contains($failure->getMessage(), 'no such table')) {
                     throw $failure;
                 }
                 $this->install();
 
                 return $work();
             }
-        } catch (Exception|Full $mistake) {
+        } catch (Exception $mistake) {
             throw $mistake;
         } catch (\Exception $failure) {
             $extended = $this->failure ?? $this->connection?->lastExtendedErrorCode() ?? 0;
             $code = $extended & 0xff;
             if ($code === self::FULL && $this->isAtItsSize()) {
-                throw new Full();
+                throw Full::at($this->path);
             }
             $this->close();
 

@@ -52,16 +52,24 @@ final class Room
                 }
             }
         }
-        try {
-            return $otherwise === null ? $work() : $otherwise();
-        } catch (Full) {
-            throw StoreUnavailable::because(
-                "The SQLite database \"{$this->database->path}\"",
-                'it is full and nothing can be evicted',
-                'free some space on its disk, or raise the option size',
-                takesNothing: true,
-            );
-        }
+
+        return $otherwise === null ? $work() : $otherwise();
+    }
+
+    /**
+     * Does work that begins others, in one transaction; without room, if there is none to be made.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    public function atomically(\Closure $work): mixed
+    {
+        return $this->for(fn(): mixed => $this->database->atomically($work), fn(): mixed => $this->without($work));
     }
 
     /**
@@ -75,21 +83,14 @@ final class Room
      */
     public function together(\Closure $work, \Closure $note, \Closure $stopgap): mixed
     {
-        $all = fn(\Closure $note): mixed => $this->database->atomically(static function () use ($work, $note): mixed {
+        $all = static fn(\Closure $note): \Closure => static function () use ($work, $note): mixed {
             // First, so that what is not there yet is made before the work is begun: it may ask objects what they are made of.
             $note();
 
             return $work();
-        });
+        };
 
-        return $this->for(fn(): mixed => $all($note), function () use ($all, $stopgap): mixed {
-            $this->isWithout = true;
-            try {
-                return $all($stopgap);
-            } finally {
-                $this->isWithout = false;
-            }
-        });
+        return $this->for(fn(): mixed => $this->database->atomically($all($note)), fn(): mixed => $this->without($all($stopgap)));
     }
 
     /** Removes some of what is dead. */
@@ -97,8 +98,25 @@ final class Room
     {
         try {
             $this->sweep->removeDead();
-        } catch (StoreUnavailable|Full) {
+        } catch (StoreUnavailable) {
             // What is dead can wait.
+        }
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     */
+    private function without(\Closure $work): mixed
+    {
+        $this->isWithout = true;
+        try {
+            return $this->database->atomically($work);
+        } finally {
+            $this->isWithout = false;
         }
     }
 
