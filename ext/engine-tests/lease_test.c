@@ -113,6 +113,17 @@ TEST(anothers_place, "who gives back a key's lease that he has not does not give
     larder_pool_close(pool);
 }
 
+TEST(same_hash, "nobody waits for the lease of another key, whatever keys PHP has the same hash for")
+{
+    larder_pool *pool = open_afresh(), *other = open_afresh();
+    const larder_key key = key_of("sku:1Q"), stranger = key_of("sku:20");
+    EQUAL(key.hash, stranger.hash);
+    EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_TAKEN);
+    CHECK(larder_lease_take(other, &stranger, 1000) != LARDER_LEASE_HELD);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
 static void take_and_stay(void *context)
 {
     world *w = context;

@@ -1,36 +1,8 @@
 /* Two verbs: writes, and fills that are judged by their tokens. */
-#include "fixture.h"
+#include "requests.h"
 
 #include "engine/index.h"
 #include "engine/token.h"
-
-static const larder_terms as_missed = {.expiry = LARDER_NO_EXPIRY};
-
-static larder_pool *here, *there; /* of two requests */
-
-static void open_two(uint64_t size)
-{
-    here = pool_open("p", size);
-    there = pool_open("p", size);
-}
-
-static void close_two(void)
-{
-    larder_pool_close(here);
-    larder_pool_close(there);
-}
-
-static bool miss(larder_pool *pool, const char *key)
-{
-    char none[8];
-    size_t size;
-    return !take(pool, key_of(key), none, sizeof none, &size);
-}
-
-static uint64_t token_now(larder_pool *pool)
-{
-    return larder_now_logical(pool->header);
-}
 
 static enum larder_result fill(larder_pool *pool, const char *key, const char *text, uint64_t token)
 {
@@ -44,12 +16,6 @@ static enum larder_result write_judged(larder_pool *pool, const char *key, const
     return put_under(pool, key, text, &terms);
 }
 
-static void delete (larder_pool *pool, const char *name)
-{
-    const larder_key key = key_of(name);
-    larder_delete(pool, &key);
-}
-
 TEST(stale_fill,
      "a set after a miss is refused if the key was written, deleted or counted meanwhile, and nothing stays")
 {
@@ -60,7 +26,7 @@ TEST(stale_fill,
     CHECK(miss(there, "k")); /* the set may have been newer still: nobody knows */
 
     CHECK(miss(here, "l"));
-    delete (there, "l");
+    delete_key(there, "l");
     EQUAL(put_under(here, "l", "stale", &as_missed), LARDER_OVERTAKEN);
     CHECK(miss(here, "l"));
 
@@ -225,7 +191,7 @@ TEST(own_events, "what a request did itself does not refuse its own fills")
         larder_invalidate(here, tags, 1);
         EQUAL(put_under(here, "k", "v", &tagged), LARDER_OK);
         CHECK(holds_text(here, "k", "v") && holds_text(there, "k", "v"));
-        delete (here, "k");
+        delete_key(here, "k");
     }
     close_two();
 }
@@ -398,7 +364,7 @@ TEST(late_event_of_another_kind,
             } else if (event == 1) {
                 larder_clear(here);
             } else if (event == 2) {
-                delete (here, "k");
+                delete_key(here, "k");
             } else {
                 put_text(here, "k", "newer");
             }
@@ -435,7 +401,7 @@ static void come_late(void *context)
     if (three->writes) {
         put_text(three->pool, "k", "newer");
     } else {
-        delete (three->pool, "k");
+        delete_key(three->pool, "k");
     }
 }
 
@@ -486,7 +452,7 @@ TEST(late_and_younger,
 
 static void delete_meanwhile(void)
 {
-    delete (there, "k");
+    delete_key(there, "k");
 }
 
 static void write_meanwhile(void)
@@ -516,102 +482,6 @@ TEST(any_moment, "a fill that a delete or a write meets at any moment is never w
             }
         }
     }
-}
-
-static void miss_number(uint64_t number)
-{
-    char key[24];
-    snprintf(key, sizeof key, "%llu", (unsigned long long)number);
-    CHECK(miss(here, key));
-}
-
-TEST(too_many_misses, "when more keys were missed than can be remembered, the first forgotten judges those that are")
-{
-    open_two(16 * MIB);
-    for (uint64_t i = 0; i < LARDER_MISSES_MAX + 10; i++) {
-        miss_number(i);
-    }
-    static const char *const missed[] = {"0", "9", "10", "17", "3081"};
-    for (size_t i = 0; i < sizeof missed / sizeof missed[0]; i++) {
-        put_text(there, missed[i], "newer");
-        EQUAL(put_under(here, missed[i], "stale", &as_missed), LARDER_OVERTAKEN);
-        EQUAL(put_under(here, missed[i], "true", &as_missed), LARDER_OK); /* the miss is used up */
-        put_text(there, missed[i], "newer");
-        EQUAL(put_under(here, missed[i], "true", &as_missed), LARDER_OK);
-    }
-    EQUAL(put_under(here, "18", "fill", &as_missed), LARDER_OK);
-    EQUAL(put_under(here, "5", "fill", &as_missed), LARDER_OK);
-    larder_pool_leave(here);
-    put_text(there, "4", "newer");
-    EQUAL(put_under(here, "4", "true", &as_missed), LARDER_OK);
-    close_two();
-}
-
-TEST(worker, "a process that runs for long and misses much goes on storing and locking beside others that write")
-{
-    open_two(16 * MIB);
-    uint64_t refused_fills = 0, refused_writes = 0;
-    for (uint64_t i = 0; i < 4 * LARDER_MISSES_MAX; i++) {
-        char fresh[24], mine[24];
-        snprintf(fresh, sizeof fresh, "fresh-%llu", (unsigned long long)i);
-        snprintf(mine, sizeof mine, "mine-%llu", (unsigned long long)i);
-        if (i % 4 == 0) {
-            miss_number(1000000 + i); /* and nothing is made of it */
-        }
-        put_bytes(there, key_number(i), "v", 1);
-        CHECK(miss(here, fresh));
-        refused_fills += put_under(here, fresh, "v", &as_missed) != LARDER_OK;
-        refused_writes += put_under(here, mine, "v", &as_missed) != LARDER_OK;
-    }
-    EQUAL(refused_fills, 0);
-    COMPARE(refused_writes, <=, 4 * LARDER_MISSES_MAX / 50);
-    const larder_terms add = {.mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY};
-    for (uint64_t i = 0; i < 1000; i++) {
-        char lock[24];
-        snprintf(lock, sizeof lock, "lock-%llu", (unsigned long long)i);
-        EQUAL(put_under(here, lock, "v", &add) == LARDER_OK || put_under(here, lock, "v", &add) == LARDER_OK, true);
-    }
-    close_two();
-}
-
-TEST(crowded_misses, "misses whose places in the table meet are each used up by one store of their own key")
-{
-    open_two(4 * MIB);
-    rng r = {test_seed()};
-    static uint64_t hashes[300];
-    static bool missed[300];
-    for (size_t i = 0; i < 300;) {
-        hashes[i] = rng_next(&r) | 1;
-        i += hashes[i] * UINT64_C(0x9e3779b97f4a7c15) >> 52 >= 4090; /* the last six places, and round the end */
-    }
-    for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < 20000; i++) {
-            uint64_t which = rng_below(&r, 300);
-            if (rng_below(&r, 2) == 0) {
-                larder_missed(here, hashes[which]);
-                missed[which] = true;
-            } else {
-                CHECK((larder_missed_take(here, hashes[which]) != LARDER_NO_TOKEN) == missed[which]);
-                missed[which] = false;
-            }
-        }
-        larder_pool_leave(here);
-        for (size_t i = 0; i < 300; i++) {
-            CHECK(larder_missed_take(here, hashes[i]) == LARDER_NO_TOKEN);
-            missed[i] = false;
-        }
-    }
-    close_two();
-}
-
-TEST(existence, "that a key does not exist is a miss, too")
-{
-    open_two(4 * MIB);
-    const larder_key key = key_of("k");
-    CHECK(!larder_exists(here, &key));
-    put_text(there, "k", "newer");
-    EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
-    close_two();
 }
 
 TEST(false_conflicts,
@@ -703,7 +573,7 @@ TEST(two_kinds, "two kinds of PHP each keep a copy of a key; a write by either k
     EQUAL(version_in(here, "k"), 3);
     CHECK(miss(there, "k"));
     EQUAL(put_block_as(there, "k", 3, LARDER_AS_MISSED), LARDER_OK);
-    delete (here, "k");
+    delete_key(here, "k");
     EQUAL(version_in(there, "k"), 0);
     larder_stats stats;
     larder_stats_read(here, &stats);

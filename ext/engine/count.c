@@ -177,7 +177,7 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
     }
     larder_place place = larder_place_of(pool, key->hash);
     uint64_t before;
-    larder_missed_take(pool, key->hash);
+    larder_missed_take(pool, key);
     larder_begin_write(pool, &place, &before);
     enum larder_counted counted = count_entered(pool, key, &add);
     if ((counted == LARDER_COUNTED || counted == LARDER_NOT_COUNTED) && larder_pool_was_closed(pool)) {

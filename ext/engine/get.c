@@ -107,7 +107,7 @@ bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, 
 void larder_miss(larder_pool *pool, const larder_key *key)
 {
     larder_count(pool, LARDER_MISSES);
-    larder_missed(pool, key->hash);
+    larder_missed(pool, key);
 }
 
 bool larder_exists(larder_pool *pool, const larder_key *key)
@@ -123,7 +123,7 @@ bool larder_exists(larder_pool *pool, const larder_key *key)
         larder_found_drop(pool, &found);
     }
     if (!alive) {
-        larder_missed(pool, key->hash);
+        larder_missed(pool, key);
     }
     return alive;
 }

@@ -7,15 +7,6 @@
 
 #define TRIES 64 /* before a store gives up; half of them giving way to others */
 
-uint64_t larder_hash(const char *bytes, size_t length)
-{
-    uint64_t hash = 5381;
-    for (size_t i = 0; i < length; i++) {
-        hash = hash * 33 + (uint64_t)bytes[i]; /* signed where char is: as PHP does it */
-    }
-    return hash | UINT64_C(1) << 63;
-}
-
 uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64_t *before)
 {
     return larder_own_move(pool, &place->first->guard, LARDER_AT_GUARD, before);

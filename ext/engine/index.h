@@ -33,6 +33,7 @@
 #ifndef LARDER_INDEX_H
 #define LARDER_INDEX_H
 
+#include "key.h"
 #include "pin.h"
 #include "pool.h"
 #include "tag.h"
@@ -53,16 +54,6 @@
 #ifndef LARDER_READS_UNPINNED
 #define LARDER_READS_UNPINNED 1
 #endif
-
-typedef struct larder_key {
-    const char *bytes;
-    uint32_t length; /* 1 to LARDER_KEY_MAX */
-    uint64_t hash;   /* larder_hash() of them */
-} larder_key;
-
-/* The hash of a key: 33 * h + byte over all bytes from 5381, with the highest bit set. PHP keeps the same hash in its
- * strings, so that for most keys it is already there. It is mixed with the pool's seed before use. */
-uint64_t larder_hash(const char *bytes, size_t length);
 
 typedef struct larder_place {
     larder_bucket *first, *second;

@@ -15,7 +15,7 @@ bool larder_delete(larder_pool *pool, const larder_key *key)
             break;
         }
         larder_place place = larder_place_of(pool, key->hash);
-        larder_missed_take(pool, key->hash);
+        larder_missed_take(pool, key);
         existed |= larder_erase(pool, &place, key);
     } while (larder_pool_was_closed(pool));
     if (existed && !pool->undone) {

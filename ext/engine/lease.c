@@ -16,15 +16,21 @@
 #define LOOK_MS      20u        /* how often a waiter looks whether the holder lives */
 #define HELD_AT_ONCE (sizeof((larder_pool *)NULL)->leases_held / sizeof((larder_pool *)NULL)->leases_held[0])
 
+/* By the key's name: of two that have the same hash, nobody is to wait for the other. */
+static uint64_t mixed_of(const larder_pool *pool, const larder_key *key)
+{
+    return larder_mix(pool, larder_name_of(key));
+}
+
 static larder_lease *lease_of(const larder_pool *pool, const larder_key *key)
 {
-    uint64_t mixed = larder_mix(pool, key->hash) * UINT64_C(0xe7037ed1a0b428db);
+    uint64_t mixed = mixed_of(pool, key) * UINT64_C(0xe7037ed1a0b428db);
     return pool->leases + ((mixed >> 32) * pool->geometry.lease_count >> 32);
 }
 
 static uint64_t tag_of(const larder_pool *pool, const larder_key *key)
 {
-    return larder_mix(pool, key->hash) >> TAG_SHIFT;
+    return mixed_of(pool, key) >> TAG_SHIFT;
 }
 
 static uint64_t holder(const larder_pool *pool)

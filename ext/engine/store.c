@@ -44,7 +44,7 @@ static bool may_leave_guard(larder_pool *pool, const verdict *as)
  * this request knows nothing. */
 static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
 {
-    uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key->hash) : LARDER_NO_TOKEN;
+    uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key) : LARDER_NO_TOKEN;
     verdict as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
     if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
         as.token = terms->token;

@@ -9,7 +9,7 @@
 #define FORGOTTEN_W (FORGOTTEN / 64)
 
 typedef struct miss {
-    uint64_t hash;  /* of a key; never 0 */
+    uint64_t name;  /* larder_name_of() a key; never 0 */
     uint64_t token; /* LARDER_NO_TOKEN: it was used up */
     uint32_t turn;  /* its place in `turns` */
 } miss;
@@ -25,7 +25,7 @@ struct larder_memory {
     uint64_t floor; /* the oldest of the misses that had to go; LARDER_NO_TOKEN */
     uint64_t since; /* from this tick on, `ticks` of the ticks were this request's own */
     uint64_t ticks;
-    uint64_t turns[LARDER_MISSES_MAX]; /* hashes in the order of their misses; 0: it is not there any more */
+    uint64_t turns[LARDER_MISSES_MAX]; /* names in the order of their misses; 0: it is not there any more */
     uint64_t forgotten[FORGOTTEN_W];   /* a Bloom filter: the keys whose misses had to go */
     miss miss[PLACES];
     own_event event[LARDER_OWN_MAX];
@@ -45,17 +45,17 @@ void larder_memory_free(larder_memory *memory)
     free(memory);
 }
 
-static uint32_t home_of(uint64_t hash)
+static uint32_t home_of(uint64_t name)
 {
-    return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+    return (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 52);
 }
 _Static_assert(PLACES == 1u << (64 - 52), "the highest twelve bits choose a miss's place");
 
-/* Where the hash is, or the free place where it belongs. */
-static miss *place_of(larder_memory *memory, uint64_t hash)
+/* Where the name is, or the free place where it belongs. */
+static miss *place_of(larder_memory *memory, uint64_t name)
 {
-    uint32_t at = home_of(hash);
-    while (memory->miss[at].hash != 0 && memory->miss[at].hash != hash) {
+    uint32_t at = home_of(name);
+    while (memory->miss[at].name != 0 && memory->miss[at].name != name) {
         at = (at + 1) % PLACES;
     }
     return &memory->miss[at];
@@ -67,37 +67,37 @@ static void remove_miss(larder_memory *memory, const miss *place)
     uint32_t hole = (uint32_t)(place - memory->miss);
     memory->turns[place->turn] = 0;
     memory->misses--;
-    for (uint32_t at = (hole + 1) % PLACES; memory->miss[at].hash != 0; at = (at + 1) % PLACES) {
-        uint32_t from_home = (at - home_of(memory->miss[at].hash)) % PLACES;
+    for (uint32_t at = (hole + 1) % PLACES; memory->miss[at].name != 0; at = (at + 1) % PLACES) {
+        uint32_t from_home = (at - home_of(memory->miss[at].name)) % PLACES;
         if (from_home >= (at - hole) % PLACES) {
             memory->miss[hole] = memory->miss[at];
             hole = at;
         }
     }
-    memory->miss[hole].hash = 0;
+    memory->miss[hole].name = 0;
 }
 
 /* A key's two bits of the filter. */
-static void bits_of(uint64_t hash, uint32_t bits[2])
+static void bits_of(uint64_t name, uint32_t bits[2])
 {
-    uint64_t mixed = hash * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t mixed = name * UINT64_C(0xd6e8feb86659fd93);
     bits[0] = (uint32_t)(mixed >> 48);
     bits[1] = (uint32_t)(mixed >> 32) & (FORGOTTEN - 1);
 }
 _Static_assert(FORGOTTEN == 1u << (64 - 48), "the highest sixteen bits choose the first");
 
 /* May it be one of those whose misses had to go? */
-static bool is_forgotten(const larder_memory *memory, uint64_t hash)
+static bool is_forgotten(const larder_memory *memory, uint64_t name)
 {
     uint32_t bits[2];
-    bits_of(hash, bits);
+    bits_of(name, bits);
     return (memory->forgotten[bits[0] / 64] >> bits[0] % 64 & memory->forgotten[bits[1] / 64] >> bits[1] % 64 & 1) != 0;
 }
 
 static void forget(larder_memory *memory, const miss *place)
 {
     uint32_t bits[2];
-    bits_of(place->hash, bits);
+    bits_of(place->name, bits);
     if (place->token != LARDER_NO_TOKEN) {
         memory->forgotten[bits[0] / 64] |= UINT64_C(1) << bits[0] % 64;
         memory->forgotten[bits[1] / 64] |= UINT64_C(1) << bits[1] % 64;
@@ -106,14 +106,14 @@ static void forget(larder_memory *memory, const miss *place)
     remove_miss(memory, place);
 }
 
-static void add_miss(larder_memory *memory, uint64_t hash, uint64_t token)
+static void add_miss(larder_memory *memory, uint64_t name, uint64_t token)
 {
     uint64_t oldest = memory->turns[memory->turn];
     if (oldest != 0) {
         forget(memory, place_of(memory, oldest));
     }
-    *place_of(memory, hash) = (miss){.hash = hash, .token = token, .turn = memory->turn};
-    memory->turns[memory->turn] = hash;
+    *place_of(memory, name) = (miss){.name = name, .token = token, .turn = memory->turn};
+    memory->turns[memory->turn] = name;
     memory->turn = (memory->turn + 1) % LARDER_MISSES_MAX;
     memory->misses++;
 }
@@ -140,7 +140,7 @@ void larder_memory_forget(larder_memory *memory)
 void larder_memory_outlive(larder_memory *memory)
 {
     for (uint32_t i = 0; memory->misses > 0 && i < PLACES; i++) {
-        if (memory->miss[i].hash != 0 && memory->miss[i].token != LARDER_NO_TOKEN) {
+        if (memory->miss[i].name != 0 && memory->miss[i].token != LARDER_NO_TOKEN) {
             memory->miss[i].token = LARDER_FOREIGN_TOKEN;
         }
     }
@@ -152,25 +152,27 @@ void larder_memory_outlive(larder_memory *memory)
     }
 }
 
-void larder_missed(larder_pool *pool, uint64_t hash)
+void larder_missed(larder_pool *pool, const larder_key *key)
 {
     larder_memory *memory = pool->memory;
-    miss *place = place_of(memory, hash);
-    if (place->hash == 0) {
-        add_miss(memory, hash, larder_now_logical(pool->header));
+    uint64_t name = larder_name_of(key);
+    miss *place = place_of(memory, name);
+    if (place->name == 0) {
+        add_miss(memory, name, larder_now_logical(pool->header));
     } else if (place->token == LARDER_NO_TOKEN) {
         place->token = larder_now_logical(pool->header);
     }
 }
 
-uint64_t larder_missed_take(larder_pool *pool, uint64_t hash)
+uint64_t larder_missed_take(larder_pool *pool, const larder_key *key)
 {
     larder_memory *memory = pool->memory;
     if (memory->misses == 0) {
         return LARDER_NO_TOKEN;
     }
-    miss *place = place_of(memory, hash);
-    bool known = place->hash != 0, forgotten = memory->floor != LARDER_NO_TOKEN && is_forgotten(memory, hash);
+    uint64_t name = larder_name_of(key);
+    miss *place = place_of(memory, name);
+    bool known = place->name != 0, forgotten = memory->floor != LARDER_NO_TOKEN && is_forgotten(memory, name);
     uint64_t token = known ? place->token : forgotten ? memory->floor : LARDER_NO_TOKEN;
     if (!forgotten) {
         if (known) {
@@ -179,7 +181,7 @@ uint64_t larder_missed_take(larder_pool *pool, uint64_t hash)
     } else if (known) {
         place->token = LARDER_NO_TOKEN; /* it is not to be judged by the floor next time */
     } else {
-        add_miss(memory, hash, LARDER_NO_TOKEN);
+        add_miss(memory, name, LARDER_NO_TOKEN);
     }
     return token;
 }

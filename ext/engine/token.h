@@ -31,6 +31,7 @@
 #ifndef LARDER_TOKEN_H
 #define LARDER_TOKEN_H
 
+#include "key.h"
 #include "pool.h"
 
 #define LARDER_MISSES_MAX 3072u /* remembered at once */
@@ -51,11 +52,11 @@ void larder_memory_forget(larder_memory *memory);
 /* The pool is another now. What the request has missed in the first may be untrue by what others did in the second. */
 void larder_memory_outlive(larder_memory *memory);
 
-/* The key (its hash) was missed now. Of several misses of a key the first counts. */
-void larder_missed(larder_pool *pool, uint64_t hash);
+/* The key was missed now. Of several misses of a key the first counts. */
+void larder_missed(larder_pool *pool, const larder_key *key);
 
 /* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
-uint64_t larder_missed_take(larder_pool *pool, uint64_t hash);
+uint64_t larder_missed_take(larder_pool *pool, const larder_key *key);
 
 /* Ticks, for an event of this request. */
 uint64_t larder_own_tick(larder_pool *pool);

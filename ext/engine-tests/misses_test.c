@@ -1,0 +1,121 @@
+/* What a request remembers of the keys that it has missed. */
+#include "requests.h"
+
+#include "engine/token.h"
+
+static void miss_number(uint64_t number)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%llu", (unsigned long long)number);
+    CHECK(miss(here, key));
+}
+
+TEST(too_many_misses, "when more keys were missed than can be remembered, the first forgotten judges those that are")
+{
+    open_two(16 * MIB);
+    for (uint64_t i = 0; i < LARDER_MISSES_MAX + 10; i++) {
+        miss_number(i);
+    }
+    static const char *const missed[] = {"0", "9", "10", "17", "3081"};
+    for (size_t i = 0; i < sizeof missed / sizeof missed[0]; i++) {
+        put_text(there, missed[i], "newer");
+        EQUAL(put_under(here, missed[i], "stale", &as_missed), LARDER_OVERTAKEN);
+        EQUAL(put_under(here, missed[i], "true", &as_missed), LARDER_OK); /* the miss is used up */
+        put_text(there, missed[i], "newer");
+        EQUAL(put_under(here, missed[i], "true", &as_missed), LARDER_OK);
+    }
+    EQUAL(put_under(here, "18", "fill", &as_missed), LARDER_OK);
+    EQUAL(put_under(here, "5", "fill", &as_missed), LARDER_OK);
+    larder_pool_leave(here);
+    put_text(there, "4", "newer");
+    EQUAL(put_under(here, "4", "true", &as_missed), LARDER_OK);
+    close_two();
+}
+
+TEST(worker, "a process that runs for long and misses much goes on storing and locking beside others that write")
+{
+    open_two(16 * MIB);
+    uint64_t refused_fills = 0, refused_writes = 0;
+    for (uint64_t i = 0; i < 4 * LARDER_MISSES_MAX; i++) {
+        char fresh[24], mine[24];
+        snprintf(fresh, sizeof fresh, "fresh-%llu", (unsigned long long)i);
+        snprintf(mine, sizeof mine, "mine-%llu", (unsigned long long)i);
+        if (i % 4 == 0) {
+            miss_number(1000000 + i); /* and nothing is made of it */
+        }
+        put_bytes(there, key_number(i), "v", 1);
+        CHECK(miss(here, fresh));
+        refused_fills += put_under(here, fresh, "v", &as_missed) != LARDER_OK;
+        refused_writes += put_under(here, mine, "v", &as_missed) != LARDER_OK;
+    }
+    EQUAL(refused_fills, 0);
+    COMPARE(refused_writes, <=, 4 * LARDER_MISSES_MAX / 50);
+    const larder_terms add = {.mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY};
+    for (uint64_t i = 0; i < 1000; i++) {
+        char lock[24];
+        snprintf(lock, sizeof lock, "lock-%llu", (unsigned long long)i);
+        EQUAL(put_under(here, lock, "v", &add) == LARDER_OK || put_under(here, lock, "v", &add) == LARDER_OK, true);
+    }
+    close_two();
+}
+
+TEST(crowded_misses, "misses whose places in the table meet are each used up by one store of their own key")
+{
+    open_two(4 * MIB);
+    rng r = {test_seed()};
+    static char texts[300][24];
+    static larder_key keys[300];
+    static bool missed[300];
+    for (size_t i = 0; i < 300;) {
+        snprintf(texts[i], sizeof texts[i], "%llu", (unsigned long long)rng_next(&r));
+        keys[i] = key_of(texts[i]);
+        i += larder_name_of(&keys[i]) * UINT64_C(0x9e3779b97f4a7c15) >> 52 >= 4090; /* the last six places, and round the end */
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 20000; i++) {
+            uint64_t which = rng_below(&r, 300);
+            if (rng_below(&r, 2) == 0) {
+                larder_missed(here, &keys[which]);
+                missed[which] = true;
+            } else {
+                CHECK((larder_missed_take(here, &keys[which]) != LARDER_NO_TOKEN) == missed[which]);
+                missed[which] = false;
+            }
+        }
+        larder_pool_leave(here);
+        for (size_t i = 0; i < 300; i++) {
+            CHECK(larder_missed_take(here, &keys[i]) == LARDER_NO_TOKEN);
+            missed[i] = false;
+        }
+    }
+    close_two();
+}
+
+TEST(existence, "that a key does not exist is a miss, too")
+{
+    open_two(4 * MIB);
+    const larder_key key = key_of("k");
+    CHECK(!larder_exists(here, &key));
+    put_text(there, "k", "newer");
+    EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
+    close_two();
+}
+
+TEST(same_hash, "a miss is used up by a store of its own key only, whatever keys PHP has the same hash for")
+{
+    static const char *const keys[2] = {"sku:1Q", "sku:20"};
+    EQUAL(key_of(keys[0]).hash, key_of(keys[1]).hash);
+    for (int first = 0; first < 2; first++) {
+        const char *one = keys[first], *other = keys[1 - first];
+        open_two(4 * MIB);
+        CHECK(miss(here, one) && miss(here, other));
+        EQUAL(put_under(here, one, "v", &as_missed), LARDER_OK);
+        delete_key(there, other);
+        EQUAL(put_under(here, other, "stale", &as_missed), LARDER_OVERTAKEN);
+        CHECK(miss(there, other) && holds_text(there, one, "v"));
+        EQUAL(put_under(here, other, "true", &as_missed), LARDER_OK);
+        CHECK(holds_text(there, other, "true"));
+        larder_clear(here);
+        close_two();
+    }
+}
