@@ -48,7 +48,8 @@ namespace Larder {
      * new truth: increment, replace, and a set of a key that this request has not missed. A *fill* only keeps what was
      * computed because of a miss: fill, add, remember, and the first set of a key after this request missed it (get,
      * getMany, fetch or has found nothing). A fill that began before a write, a delete, an invalidation of one of its tags
-     * or a clear by somebody else is refused; fills that overlap do not refuse each other.
+     * or a clear by somebody else is refused, and so is one that began while the pool could not be reached; fills that
+     * overlap do not refuse each other.
      *
      * A tag is a name, 1 to 65,535 bytes, that many items carry, up to 4,096 each; invalidating it kills all of them in constant
      * time.

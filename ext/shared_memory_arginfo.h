@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4b8c10474ca390db27989a68d73f1cf77c7dc3af */
+ * Stub hash: f761e21316a33dd7a23dd0ad91fe3e14e7caaeb5 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

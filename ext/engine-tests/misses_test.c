@@ -3,6 +3,9 @@
 
 #include "engine/token.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static void miss_number(uint64_t number)
 {
     char key[24];
@@ -69,7 +72,8 @@ TEST(crowded_misses, "misses whose places in the table meet are each used up by 
     for (size_t i = 0; i < 300;) {
         snprintf(texts[i], sizeof texts[i], "%llu", (unsigned long long)rng_next(&r));
         keys[i] = key_of(texts[i]);
-        i += larder_name_of(&keys[i]) * UINT64_C(0x9e3779b97f4a7c15) >> 52 >= 4090; /* the last six places, and round the end */
+        /* The last six places, and round the end. */
+        i += larder_name_of(&keys[i]) * UINT64_C(0x9e3779b97f4a7c15) >> 52 >= 4090;
     }
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 20000; i++) {
@@ -117,5 +121,42 @@ TEST(same_hash, "a miss is used up by a store of its own key only, whatever keys
         CHECK(holds_text(there, other, "true"));
         larder_clear(here);
         close_two();
+    }
+}
+
+static bool found(larder_pool *pool, const larder_key *key)
+{
+    larder_hit hit;
+    return larder_get(pool, key, &hit);
+}
+
+static bool found_pinned(larder_pool *pool, const larder_key *key)
+{
+    larder_hit hit;
+    return larder_get_pinned(pool, key, &hit);
+}
+
+TEST(out_of_reach, "what was missed while the pool could not be reached is not stored when it can be")
+{
+    static bool (*const readings[])(larder_pool *, const larder_key *) = {found, found_pinned, larder_exists};
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    const larder_key key = key_of("k");
+    config.now = clock_now;
+    for (int i = 0; i < 6; i++) {
+        here = pool_open_as(&config);
+        CHECK(i % 2 == 0 || (miss(here, "k") && put_under(here, "k", "v", &as_missed) == LARDER_OK));
+        EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+        REQUIRE(mkdir(pool_path_of("p"), 0700) == 0); /* there can be no pool here */
+        CHECK(!readings[i / 2](here, &key) && here->rw == NULL);
+        REQUIRE(rmdir(pool_path_of("p")) == 0);
+        there = pool_open_as(&config);
+        delete_key(there, "k");
+        clock_ms += 1000; /* it looks again */
+        EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
+        CHECK(miss(there, "k"));
+        EQUAL(put_under(here, "k", "true", &as_missed), LARDER_OK); /* a write */
+        CHECK(holds_text(there, "k", "true"));
+        close_two();
+        EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
     }
 }

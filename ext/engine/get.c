@@ -63,7 +63,7 @@ bool larder_look_again(larder_pool *pool, const _Atomic uint64_t *at, uint64_t w
 bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit)
 {
     if (!larder_pool_enter(pool)) {
-        return false;
+        return larder_miss_nowhere(pool, key);
     }
     larder_place place = larder_place_of(pool, key->hash);
     larder_bucket *buckets[2] = {place.first, place.second};
@@ -110,11 +110,17 @@ void larder_miss(larder_pool *pool, const larder_key *key)
     larder_missed(pool, key);
 }
 
+bool larder_miss_nowhere(larder_pool *pool, const larder_key *key)
+{
+    larder_missed_nowhere(pool, key);
+    return false;
+}
+
 bool larder_exists(larder_pool *pool, const larder_key *key)
 {
     larder_found found;
     if (!larder_pool_enter(pool)) {
-        return false;
+        return larder_miss_nowhere(pool, key);
     }
     larder_place place = larder_place_of(pool, key->hash);
     bool alive = false;

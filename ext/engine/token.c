@@ -152,16 +152,25 @@ void larder_memory_outlive(larder_memory *memory)
     }
 }
 
-void larder_missed(larder_pool *pool, const larder_key *key)
+static void remember_miss(larder_memory *memory, const larder_key *key, uint64_t token)
 {
-    larder_memory *memory = pool->memory;
     uint64_t name = larder_name_of(key);
     miss *place = place_of(memory, name);
     if (place->name == 0) {
-        add_miss(memory, name, larder_now_logical(pool->header));
+        add_miss(memory, name, token);
     } else if (place->token == LARDER_NO_TOKEN) {
-        place->token = larder_now_logical(pool->header);
+        place->token = token;
     }
+}
+
+void larder_missed(larder_pool *pool, const larder_key *key)
+{
+    remember_miss(pool->memory, key, larder_now_logical(pool->header));
+}
+
+void larder_missed_nowhere(larder_pool *pool, const larder_key *key)
+{
+    remember_miss(pool->memory, key, LARDER_FOREIGN_TOKEN);
 }
 
 uint64_t larder_missed_take(larder_pool *pool, const larder_key *key)

@@ -37,8 +37,10 @@
 #define LARDER_MISSES_MAX 3072u /* remembered at once */
 #define LARDER_OWN_MAX    1024u
 
-#define LARDER_NO_TOKEN      UINT64_MAX
-#define LARDER_FOREIGN_TOKEN UINT64_C(0) /* of a miss in a pool that is gone: nothing can be judged by it */
+#define LARDER_NO_TOKEN UINT64_MAX
+
+/* Of a miss in a pool that is gone, or in none: nothing can be judged by it. */
+#define LARDER_FOREIGN_TOKEN UINT64_C(0)
 
 typedef struct larder_memory larder_memory;
 
@@ -54,6 +56,9 @@ void larder_memory_outlive(larder_memory *memory);
 
 /* The key was missed now. Of several misses of a key the first counts. */
 void larder_missed(larder_pool *pool, const larder_key *key);
+
+/* The key was missed because the pool could not be reached: nobody knows what others do to it until it can be. */
+void larder_missed_nowhere(larder_pool *pool, const larder_key *key);
 
 /* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
 uint64_t larder_missed_take(larder_pool *pool, const larder_key *key);
