@@ -12,6 +12,7 @@ final class Keys
     /**
      * "Implementing libraries MUST support keys consisting of the characters `A-Z`, `a-z`, `0-9`, `_`, and `.` in any order in UTF-8 encoding and a length of up to 64 characters."
      * "Implementing libraries MAY support additional characters and encodings or longer lengths, but must support at least that minimum."
+     * In PSR-16: "Implementing libraries MAY support additional characters and encodings or longer lengths, but MUST support at least that minimum."
      *
      * @return non-empty-list<string>
      */

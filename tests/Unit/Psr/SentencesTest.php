@@ -20,8 +20,8 @@ use Psr\SimpleCache\CacheInterface;
 final class SentencesTest extends TestCase
 {
     private const BOTH = [
+        'Implementing Libraries MUST support at minimum TTL functionality as described below with whole-second granularity.',
         'Implementing libraries MUST support keys consisting of the characters A-Z, a-z, 0-9, _, and . in any order in UTF-8 encoding and a length of up to 64 characters.',
-        'Implementing libraries MAY support additional characters and encodings or longer lengths, but must support at least that minimum.',
         'Libraries are responsible for their own escaping of key strings as appropriate, but MUST be able to return the original unmodified key string.',
         'The following characters are reserved for future extensions and MUST NOT be supported by implementing libraries: {}()/\@:',
         'Implementing Libraries MAY expire an item before its requested Expiration Time, but MUST treat an item as expired once its Expiration Time is reached.',
@@ -33,7 +33,7 @@ final class SentencesTest extends TestCase
 
     private const PSR_6 = [
         'The Implementing Library MUST provide classes which implement the Cache\CacheItemPoolInterface and Cache\CacheItemInterface interfaces.',
-        'Implementing Libraries MUST support at minimum TTL functionality as described below with whole-second granularity.',
+        'Implementing libraries MAY support additional characters and encodings or longer lengths, but must support at least that minimum.',
         'An expired value MUST always be considered a cache miss.',
         'A Pool MUST ensure that any deferred cache items are eventually persisted and data is not lost, and MAY persist them before a Calling Library requests that they be persisted.',
         'When a Calling Library invokes the commit() method all outstanding deferred items MUST be persisted.',
@@ -46,10 +46,12 @@ final class SentencesTest extends TestCase
 
     private const PSR_16 = [
         'The Implementing Library MUST provide a class implementing the Psr\SimpleCache\CacheInterface interface.',
-        'Implementing Libraries MUST support TTL functionality as described below with whole-second granularity.',
+        'Implementing libraries MAY support additional characters and encodings or longer lengths, but MUST support at least that minimum.',
+        'The final implementations MAY decorate the objects with more functionality than the one proposed but they MUST implement the indicated interfaces/functionality first.',
         'If a negative or zero TTL is provided, the item MUST be deleted from the cache if it exists, as it is expired already.',
         'Different CacheInterface instances MAY be backed by the same datastore, but MUST be logically independent.',
         'If no user-specified default is provided implementations MUST default to the maximum legal value allowed by the underlying implementation.',
+        'If the underlying implementation does not support TTL, the user-specified TTL MUST be silently ignored.',
     ];
 
     /** @return iterable<string, array{string, string, list<string>}> the folder of the tests, one of the PSR's interfaces, and what its text says */

@@ -26,7 +26,10 @@ final class SimpleCacheTest extends TestCase
 {
     private int $now = 0;
 
-    /** "The Implementing Library MUST provide a class implementing the Psr\SimpleCache\CacheInterface interface." */
+    /**
+     * "The Implementing Library MUST provide a class implementing the Psr\SimpleCache\CacheInterface interface."
+     * "The final implementations MAY decorate the objects with more functionality than the one proposed but they MUST implement the indicated interfaces/functionality first."
+     */
     public function testTheCacheImplementsTheInterface(): void
     {
         self::assertInstanceOf(CacheInterface::class, $this->cache());
@@ -132,7 +135,7 @@ final class SimpleCacheTest extends TestCase
         }
     }
 
-    /** "Implementing Libraries MUST support TTL functionality as described below with whole-second granularity." */
+    /** "Implementing Libraries MUST support at minimum TTL functionality as described below with whole-second granularity." */
     public function testATtlIsSecondsOrAnInterval(): void
     {
         $cache = $this->cache();
@@ -187,6 +190,21 @@ final class SimpleCacheTest extends TestCase
         $cache = new SimpleCache(new Cache($store, 60));
         $cache->set('key', 1);
         self::assertNotNull($store->fetch(['key'])->items['key']->expiry ?? null);
+    }
+
+    /** "If the underlying implementation does not support TTL, the user-specified TTL MUST be silently ignored." Here it is some TTLs that none supports. */
+    public function testATtlThatIsLongerThanAnyStoreKeepsIsSilentlyNone(): void
+    {
+        $store = new ArrayStore();
+        $cache = new SimpleCache(new Cache($store));
+        foreach ([\PHP_INT_MAX, new \DateInterval('P9999Y')] as $ttl) {
+            self::assertTrue($cache->set('key', 1, $ttl));
+            self::assertTrue($cache->setMultiple(['many' => 1], $ttl));
+            foreach ($store->fetch(['key', 'many'])->items as $item) {
+                self::assertNull($item->expiry);
+            }
+            self::assertSame(['key' => 1, 'many' => 1], $cache->getMultiple(['key', 'many']));
+        }
     }
 
     /** "Implementing Libraries MAY expire an item before its requested Expiration Time, but MUST treat an item as expired once its Expiration Time is reached." */
