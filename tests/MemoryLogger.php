@@ -12,9 +12,13 @@ final class MemoryLogger extends AbstractLogger
     /** @var list<string> level and message */
     public array $lines = [];
 
+    /** @var list<array<mixed>> of the lines */
+    public array $contexts = [];
+
     /** @param array<mixed> $context */
     public function log(mixed $level, string|\Stringable $message, array $context = []): void
     {
         $this->lines[] = (\is_string($level) ? $level : '?') . ": {$message}";
+        $this->contexts[] = $context;
     }
 }

@@ -11,7 +11,7 @@ use Larder\Store;
 use Psr\Log\LoggerInterface;
 
 /**
- * The way from a cache to its store. A store that fails answers nothing; it is counted, logged once, and asked
+ * The way from a cache to its store. A store that fails answers nothing; it is counted, logged (see Outage and Losses), and asked
  * again the next time. What it should have forgotten meanwhile is told to it before anything else is asked: what this
  * process remembers of it, and what is in the journal, if there is one.
  */
@@ -42,12 +42,14 @@ final class Delivery
 
     private readonly Outage $partlyOutage;
 
-    private readonly Outage $loss;
+    private readonly Outage $journalOutage;
+
+    private readonly Losses $losses;
 
     /** @param \Closure(): float $clock Unix time */
     public function __construct(
         private readonly Store $store,
-        private readonly ?LoggerInterface $logger,
+        ?LoggerInterface $logger,
         private readonly bool $strict,
         private readonly ?Journal $journal,
         \Closure $clock,
@@ -59,7 +61,13 @@ final class Delivery
             'Some of the servers of the cache\'s store are unavailable: what they have is missing.',
             'All servers of the cache\'s store are available again.',
         );
-        $this->loss = new Outage($logger, $clock, 'The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.');
+        $this->journalOutage = new Outage(
+            $logger,
+            $clock,
+            'The cache\'s journal cannot be written: what the store has missed is forgotten with this process.',
+            'The cache\'s journal can be written again.',
+        );
+        $this->losses = new Losses($logger, $store::class, $clock);
         $this->readJournal();
     }
 
@@ -201,17 +209,15 @@ final class Delivery
         if ($this->journal !== null) {
             $isWritten = $this->journal->append($keys, $tags, $clears);
             $this->isJournaled = $this->isJournaled || $isWritten;
-            if (!$isWritten) {
-                $this->logger?->error('The cache\'s journal cannot be written: what the store has missed is forgotten with this process.');
-            }
+            $isWritten ? $this->journalOutage->isOver([]) : $this->journalOutage->isOn([]);
         }
-        $this->loss->isOn(['store' => $this->store::class, 'keys' => $keys, 'tags' => $tags]);
+        $this->losses->add($keys, $tags, $clears);
     }
 
     private function forget(): void
     {
         $this->clearPending = false;
         $this->keys = $this->tags = [];
-        $this->loss->isOver([]);
+        $this->losses->areDelivered();
     }
 }

@@ -107,8 +107,8 @@ final class ServerFailureTest extends TestCase
             self::assertFalse($cache->health()->isFlagged());
             self::assertTrue($cache->health()->available);
         }
-        // For each round: the failure, the lost invalidation, the recovery.
-        self::assertCount(9, $logger->lines);
+        // For each round: the first loss, the failure, the delivery of all losses, the recovery.
+        self::assertCount(12, $logger->lines);
     }
 
     #[DataProvider('clients')]

@@ -6,6 +6,7 @@ namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache;
 use Larder\Cache\Delivery;
+use Larder\Cache\Losses;
 use Larder\Exception\StoreUnavailable;
 use Larder\Health;
 use Larder\Store\ArrayStore;
@@ -20,6 +21,7 @@ use PHPUnit\Framework\TestCase;
 
 /** What becomes of a cache whose store fails, and of what the store did not learn of. */
 #[CoversClass(Delivery::class)]
+#[CoversClass(Losses::class)]
 #[CoversClass(Health::class)]
 #[CoversClass(StoreUnavailable::class)]
 final class DeliveryTest extends TestCase
@@ -144,10 +146,10 @@ final class DeliveryTest extends TestCase
                 self::assertFalse($cache->add('another', $i));
                 self::assertNull($cache->get('another'));
             }
-            self::assertCount(3 * $minute, $logger->lines);
+            self::assertCount(4 * $minute, $logger->lines);
             $now += 60.0;
         }
-        self::assertSame(['error', 'error', 'notice'], array_map(static fn(string $line): string => (string) strtok($line, ':'), \array_slice($logger->lines, 0, 3)));
+        self::assertSame(['error', 'error', 'notice', 'notice'], array_map(static fn(string $line): string => (string) strtok($line, ':'), \array_slice($logger->lines, 0, 4)));
         self::assertSame(6_000, $cache->health()->failures);
     }
 
@@ -211,7 +213,7 @@ final class DeliveryTest extends TestCase
         self::assertSame('fresh', $cache->get('key'));
     }
 
-    public function testWhatIsLostInOneOutageIsLoggedOnceHoweverLongThatLasts(): void
+    public function testWhatIsLostIsLoggedOnceAMinuteWithTheNumberOfWhatWasNot(): void
     {
         $store = new ChaosStore();
         $logger = new MemoryLogger();
@@ -220,12 +222,53 @@ final class DeliveryTest extends TestCase
             return $now;
         });
         $store->isDown = true;
-        for ($i = 0; $i < 3; $i++) {
-            self::assertFalse($cache->delete('key'));
-            self::assertFalse($cache->clear());
-            $now += 100.0;
+        for ($minute = 0; $minute < 3; $minute++) {
+            self::assertFalse($cache->deleteMany(["first {$minute}", 'too']));
+            self::assertFalse($cache->delete('second'));
+            self::assertFalse($cache->invalidateTags(['third']));
+            $now += 60.0;
         }
-        self::assertCount(1, array_filter($logger->lines, static fn(string $line): bool => str_contains($line, 'has missed')));
+        $missed = self::said($logger, 'error: The cache\'s store has missed a delete');
+        self::assertSame([['first 0', 'too'], ['first 1', 'too'], ['first 2', 'too']], array_column($missed, 'keys'));
+        self::assertSame([0, 2, 2], array_column($missed, 'others since the last line'));
+        self::assertSame([], self::said($logger, 'notice: The cache\'s store has been told'), 'It has not.');
+        $store->isDown = false;
+        $cache->get('key');
+        $cache->get('key');
+        self::assertSame([9], array_column(self::said($logger, 'notice: The cache\'s store has been told'), 'calls'));
+        unset($cache);
+        self::assertSame([], self::said($logger, 'error: The cache\'s store has missed more'), 'All of it was told.');
+    }
+
+    /** Outages of less than a minute apart, too: what is lost in the second one is told at the latest when the cache goes. */
+    public function testNoLossIsSilentHoweverOftenTheStoreComesAndGoes(): void
+    {
+        $store = new ChaosStore();
+        $logger = new MemoryLogger();
+        $now = 1_000_000.0;
+        $cache = new Cache($store, logger: $logger, clock: static function () use (&$now): float {
+            return $now;
+        });
+        for ($outage = 0; $outage < 500; $outage++) {
+            $store->isDown = true;
+            self::assertFalse($cache->delete('key'));
+            $store->isDown = false;
+            self::assertNull($cache->get('key'));
+            $now += 1.0;
+        }
+        unset($cache);
+        $missed = self::said($logger, 'error: The cache\'s store has missed a delete');
+        self::assertCount(9, $missed);
+        $more = self::said($logger, 'error: The cache\'s store has missed more');
+        self::assertSame(500, \count($missed) + array_sum(array_column($missed, 'others since the last line')) + array_sum(array_column($more, 'calls')));
+        self::assertCount(1, $more);
+        self::assertCount(9, self::said($logger, 'notice: The cache\'s store has been told'));
+    }
+
+    /** @return list<array<mixed>> the contexts of the lines that begin so */
+    private static function said(MemoryLogger $logger, string $beginning): array
+    {
+        return array_values(array_intersect_key($logger->contexts, array_filter($logger->lines, static fn(string $line): bool => str_starts_with($line, $beginning))));
     }
 
     public function testAFillThatIsLostRaisesNoFlag(): void

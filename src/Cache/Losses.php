@@ -1,0 +1,80 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Cache;
+
+use Psr\Log\LoggerInterface;
+
+/**
+ * Tells the log what the store has missed, so that no loss is silent and none fills the log: the first one is told at once, with
+ * its keys and tags. What is lost within a minute of that is counted, and the number told with the next one, or when
+ * everything is delivered, or at the latest when the cache goes.
+ */
+final class Losses
+{
+    /** Seconds. */
+    private const BETWEEN = 60.0;
+
+    /** Since everything was said to be delivered. */
+    private int $missed = 0;
+
+    private int $untold = 0;
+
+    private bool $isTold = false;
+
+    private ?float $told = null;
+
+    /**
+     * @param class-string      $store
+     * @param \Closure(): float $clock Unix time
+     */
+    public function __construct(
+        private readonly ?LoggerInterface $logger,
+        private readonly string $store,
+        private readonly \Closure $clock,
+    ) {}
+
+    /**
+     * @param list<string> $keys
+     * @param list<string> $tags
+     */
+    public function add(array $keys, array $tags, bool $clears): void
+    {
+        $this->missed++;
+        $now = ($this->clock)();
+        if ($this->told !== null && abs($now - $this->told) < self::BETWEEN) {
+            $this->untold++;
+
+            return;
+        }
+        $this->logger?->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
+            'store' => $this->store,
+            'keys' => $keys,
+            'tags' => $tags,
+            'clear' => $clears,
+            'others since the last line' => $this->untold,
+        ]);
+        $this->told = $now;
+        $this->isTold = true;
+        $this->untold = 0;
+    }
+
+    /** The store has been told of all. */
+    public function areDelivered(): void
+    {
+        if (!$this->isTold) {
+            return;
+        }
+        $this->logger?->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $this->missed]);
+        $this->isTold = false;
+        $this->missed = $this->untold = 0;
+    }
+
+    public function __destruct()
+    {
+        if ($this->untold > 0) {
+            $this->logger?->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
+        }
+    }
+}
