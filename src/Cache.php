@@ -94,7 +94,7 @@ final class Cache
      * @param float                      $jitter up to this share of every TTL is taken off at random, so that what was
      *                                           stored together does not expire together; 0.0 to 0.5
      * @param ?string                    $journal path of a file that remembers, beyond the process, what the store has
-     *                                           missed; one for each store and host
+     *                                           missed; one for each store and host. That of a namespace lies beside it
      * @param ?EventDispatcherInterface  $events is told of Larder\Event's; costs every read the fast way
      * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
      *
@@ -538,7 +538,7 @@ final class Cache
             $this->strict,
             $this->jitter,
             $this->events,
-            $this->journal === null ? null : "{$this->journal}.{$name}",
+            $this->journal === null ? null : Journal::pathIn($this->journal, $name),
             $this->clock,
         );
     }

@@ -49,11 +49,43 @@ final class Journal
         }
     }
 
+    /** The journal of a namespace lies beside that of the whole. No name of one has a plus in it (see NamespacedStore), so that no two meet. */
+    public static function pathIn(string $path, string $namespace): string
+    {
+        return "{$path}+{$namespace}";
+    }
+
     public function isEmpty(): bool
     {
         clearstatcache(true, $this->path);
 
         return !is_file($this->path) || @filesize($this->path) === 0;
+    }
+
+    /**
+     * What is in it, which stays there.
+     *
+     * @return ?Undelivered null: it cannot be read
+     */
+    public function undelivered(): ?Undelivered
+    {
+        if (!is_readable(\dirname($this->path))) {
+            // Whether there is one cannot be seen, either.
+            return null;
+        }
+        if ($this->isEmpty()) {
+            return new Undelivered(0, 0, false);
+        }
+        $found = null;
+        $this->locked(static function (mixed $file) use (&$found): bool {
+            $bytes = (string) stream_get_contents($file);
+            [$keys, $tags, $clears] = $bytes === '' ? [[], [], false] : self::entries($bytes);
+            $found = new Undelivered(\count($keys), \count($tags), $clears);
+
+            return true;
+        }, isRead: true);
+
+        return $found;
     }
 
     /**
@@ -201,14 +233,14 @@ final class Journal
     }
 
     /** @param \Closure(resource): bool $work */
-    private function locked(\Closure $work): bool
+    private function locked(\Closure $work, bool $isRead = false): bool
     {
-        $file = @fopen($this->path, 'c+');
+        $file = @fopen($this->path, $isRead ? 'r' : 'c+');
         if ($file === false) {
             return false;
         }
         try {
-            for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE); !flock($file, \LOCK_EX | \LOCK_NB); usleep(100)) {
+            for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE); !flock($file, ($isRead ? \LOCK_SH : \LOCK_EX) | \LOCK_NB); usleep(100)) {
                 if (hrtime(true) > $end) {
                     return false;
                 }

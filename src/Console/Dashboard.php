@@ -13,8 +13,12 @@ final class Dashboard
 
     private function __construct() {}
 
-    /** @return list<string> */
-    public static function lines(string $dsn, Reading $reading, ?Groups $groups, string $time): array
+    /**
+     * @param ?string $undelivered what the store has missed; null: not asked for
+     *
+     * @return list<string>
+     */
+    public static function lines(string $dsn, Reading $reading, ?Groups $groups, string $time, ?string $undelivered = null): array
     {
         $known = $reading->known;
         $ratio = $reading->hitRatio();
@@ -33,6 +37,9 @@ final class Dashboard
             $lines[] = \sprintf('%-12s %16s %16s', $counter, $rate === null ? '–' : number_format($rate, $rate < 10 ? 1 : 0), Printed::count(\is_int($all) ? $all : null));
         }
         $lines[] = \sprintf('%-12s %16s %16s', 'items', '', Printed::count($known->items));
+        if ($undelivered !== null) {
+            $lines[] = \sprintf('%-12s %s', 'undelivered', $undelivered);
+        }
 
         return array_map(
             static fn(string $line): string => mb_strwidth($line) > self::COLUMNS ? mb_strimwidth($line, 0, self::COLUMNS, '…') : $line,

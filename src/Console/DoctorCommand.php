@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Console\Doctor\Finding;
+use Larder\Console\Doctor\JournalChecks;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\Doctor\MachineChecks;
 use Larder\Console\Doctor\Severity;
@@ -31,14 +32,16 @@ final class DoctorCommand extends Command
     {
         $this->addArgument('dsn', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Stores to look at besides: each is opened, and a look-up and a save are timed');
         $this->addOption('json', null, InputOption::VALUE_NONE, 'Answer in JSON');
+        Journals::describe($this);
         $this->setHelp(<<<'HELP'
             Looks at this PHP and this machine, and at the stores that are named. PHP-FPM may have other settings than the command
             line: php-fpm -i shows them.
 
               <info>%command.full_name%</info>
               <info>%command.full_name% shm:shop redis://127.0.0.1 sqlite:/var/cache/site.db</info>
+              <info>%command.full_name% redis://127.0.0.1 --journal=/var/lib/shop/store.journal</info>
 
-            Exit codes: 0 nothing is wrong, though something may be better; 1 there is a problem.
+            Exit codes: 0 nothing is wrong, though something may be better; 1 there is a problem, such as something in a journal.
             HELP);
     }
 
@@ -54,6 +57,9 @@ final class DoctorCommand extends Command
         $dsns = $input->getArgument('dsn');
         foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
             array_push($found, ...(new StoreChecks(\is_string($dsn) ? $dsn : '', $machine))->findings());
+        }
+        foreach (Journals::named($input) as $path) {
+            array_push($found, ...(new JournalChecks($path))->findings());
         }
         if ($input->getOption('json') === true) {
             $output->writeln(Printed::json(['findings' => array_map(static fn(Finding $each): array => [

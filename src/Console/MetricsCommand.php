@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Console;
 
+use Larder\Cache\Undelivered;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
@@ -20,27 +21,37 @@ use Symfony\Component\Console\Output\OutputInterface;
 #[AsCommand('metrics', 'Print the figures of stores as OpenMetrics')]
 final class MetricsCommand extends Command
 {
-    /** @var array<string, array{string, string, string}> type, unit and help of each metric, by the property it comes from */
-    private const METRICS = [
-        'items' => ['gauge', '', 'Items in the store.'],
-        'bytes' => ['gauge', 'bytes', 'Bytes in use.'],
-        'capacity' => ['gauge', 'bytes', 'Bytes at most.'],
-        'hits' => ['counter', '', 'Look-ups that found something.'],
-        'misses' => ['counter', '', 'Look-ups that found nothing.'],
-        'evictions' => ['counter', '', 'Items removed to make room.'],
-        'expired' => ['counter', '', 'Items removed because their time was over.'],
+    /** @var array<string, array{string, string, string, string}> name, type, unit and help of each metric, by the property it comes from */
+    private const STORES = [
+        'up' => ['larder_up', 'gauge', '', 'Whether the store answered.'],
+        'items' => ['larder_items', 'gauge', '', 'Items in the store.'],
+        'bytes' => ['larder_used_bytes', 'gauge', 'bytes', 'Bytes in use.'],
+        'capacity' => ['larder_capacity_bytes', 'gauge', 'bytes', 'Bytes at most.'],
+        'hits' => ['larder_hits', 'counter', '', 'Look-ups that found something.'],
+        'misses' => ['larder_misses', 'counter', '', 'Look-ups that found nothing.'],
+        'evictions' => ['larder_evictions', 'counter', '', 'Items removed to make room.'],
+        'expired' => ['larder_expired', 'counter', '', 'Items removed because their time was over.'],
     ];
 
-    private const NAMES = ['bytes' => 'larder_used_bytes', 'capacity' => 'larder_capacity_bytes'];
+    /** @var array<string, array{string, string, string, string}> */
+    private const JOURNALS = [
+        'flag' => ['larder_health_flag', 'gauge', '', 'Whether the store has missed something, or the journal cannot be read.'],
+        'keys' => ['larder_undelivered_keys', 'gauge', '', 'Keys that were deleted or overwritten without the store learning of it.'],
+        'tags' => ['larder_undelivered_tags', 'gauge', '', 'Tags that were invalidated without the store learning of it.'],
+        'clears' => ['larder_undelivered_clear', 'gauge', '', 'Whether everything was cleared without the store learning of it.'],
+    ];
 
     protected function configure(): void
     {
         $this->addArgument('dsn', InputArgument::REQUIRED | InputArgument::IS_ARRAY, 'The stores');
+        Journals::describe($this);
         $this->setHelp(<<<'HELP'
             One family of metrics for each figure, labelled with the store's DSN (without its password and options). A store
-            that does not answer has larder_up 0 and nothing else.
+            that does not answer has larder_up 0 and nothing else. With --journal, what the caches' stores have missed, labelled with
+            the journal's path.
 
               <info>%command.full_name% shm:shop sqlite:/var/cache/site.db > /var/lib/node_exporter/larder.prom</info>
+              <info>%command.full_name% redis://127.0.0.1 --journal=/var/lib/shop/store.journal</info>
 
             Exit codes: 0 done; 1 a store did not answer; 2 the command cannot be understood.
             HELP);
@@ -56,6 +67,7 @@ final class MetricsCommand extends Command
         $dsns = $input->getArgument('dsn');
         $stores = [];
         try {
+            $journals = Journals::of($input);
             foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
                 $dsn = \is_string($dsn) ? $dsn : '';
                 $stores[StoreName::of($dsn)] = Dsn::parse($dsn)->open();
@@ -75,25 +87,45 @@ final class MetricsCommand extends Command
                 $samples['up'][$label] = 0;
                 continue;
             }
-            foreach (array_keys(self::METRICS) as $property) {
-                $samples[$property][$label] = get_object_vars($known)[$property] ?? null;
+            foreach (array_keys(self::STORES) as $property) {
+                $samples[$property][$label] ??= get_object_vars($known)[$property] ?? null;
             }
         }
-        $output->write(self::exposition($samples), false, OutputInterface::OUTPUT_RAW);
+        $output->write(self::exposition(self::STORES, $samples, 'store') . self::exposition(self::JOURNALS, self::held($journals), 'journal') . "# EOF\n", false, OutputInterface::OUTPUT_RAW);
 
         return \in_array(0, $samples['up'], true) ? self::FAILURE : self::SUCCESS;
     }
 
-    /** @param array<string, array<string, mixed>> $samples by metric and label */
-    private static function exposition(array $samples): string
+    /**
+     * @param array<string, ?Undelivered> $journals
+     *
+     * @return array<string, array<string, int>> by metric and path
+     */
+    private static function held(array $journals): array
+    {
+        $samples = [];
+        foreach ($journals as $path => $held) {
+            $samples['flag'][$path] = $held === null || !$held->isNothing() ? 1 : 0;
+            foreach ($held === null ? [] : ['keys' => $held->keys, 'tags' => $held->tags, 'clears' => (int) $held->clears] as $name => $value) {
+                $samples[$name][$path] = $value;
+            }
+        }
+
+        return $samples;
+    }
+
+    /**
+     * @param array<string, array{string, string, string, string}> $metrics
+     * @param array<string, array<string, mixed>>                  $samples by metric and label
+     */
+    private static function exposition(array $metrics, array $samples, string $label): string
     {
         $text = '';
-        foreach (['up' => ['gauge', '', 'Whether the store answered.']] + self::METRICS as $property => [$type, $unit, $help]) {
-            $name = self::NAMES[$property] ?? "larder_{$property}";
+        foreach ($metrics as $property => [$name, $type, $unit, $help]) {
             $lines = '';
-            foreach ($samples[$property] ?? [] as $label => $value) {
+            foreach ($samples[$property] ?? [] as $of => $value) {
                 if (\is_int($value)) {
-                    $lines .= \sprintf("%s%s{store=\"%s\"} %d\n", $name, $type === 'counter' ? '_total' : '', addcslashes($label, "\\\"\n"), $value);
+                    $lines .= \sprintf("%s%s{%s=\"%s\"} %d\n", $name, $type === 'counter' ? '_total' : '', $label, addcslashes($of, "\\\"\n"), $value);
                 }
             }
             if ($lines !== '') {
@@ -101,6 +133,6 @@ final class MetricsCommand extends Command
             }
         }
 
-        return "{$text}# EOF\n";
+        return $text;
     }
 }

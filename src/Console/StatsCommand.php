@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache;
+use Larder\Exception\StoreUnavailable;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
@@ -19,16 +20,29 @@ final class StatsCommand extends StoreCommand
 
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --json</info>
+              <info>%command.full_name% redis://127.0.0.1 --journal=/var/lib/shop/store.journal</info>
             HELP);
-
+        Journals::describe($this);
     }
 
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
-        $known = $cache->store->statistics();
+        $journals = Journals::of($input);
+        try {
+            $known = $cache->store->statistics();
+        } catch (StoreUnavailable $failure) {
+            // What it has missed is asked for just then.
+            if ($journals !== [] && self::wantsJson($input)) {
+                self::json($output, ['undelivered' => $journals]);
+            } elseif ($journals !== []) {
+                $output->writeln('undelivered  ' . Journals::text($journals), OutputInterface::OUTPUT_RAW);
+            }
+
+            throw $failure;
+        }
         $lookups = $known->hits === null || $known->misses === null ? null : $known->hits + $known->misses;
         if (self::wantsJson($input)) {
-            self::json($output, get_object_vars($known));
+            self::json($output, get_object_vars($known) + ($journals === [] ? [] : ['undelivered' => $journals]));
 
             return self::SUCCESS;
         }
@@ -40,6 +54,9 @@ final class StatsCommand extends StoreCommand
             'evictions' => Printed::count($known->evictions),
             'expired' => Printed::count($known->expired),
         ];
+        if ($journals !== []) {
+            $rows['undelivered'] = Journals::text($journals);
+        }
         foreach ($known->details as $name => $value) {
             $rows[$name] ??= \is_scalar($value) ? (string) $value : (string) json_encode($value);
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache;
+use Larder\Cache\Undelivered;
 use Larder\Exception\StoreUnavailable;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\SignalableCommandInterface;
@@ -39,6 +40,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
     {
         $this->addOption('interval', 'i', InputOption::VALUE_REQUIRED, 'Seconds between two looks', '1');
         $this->addOption('times', 't', InputOption::VALUE_REQUIRED, 'Looks, after which it ends (default: until Ctrl-C)');
+        Journals::describe($this);
         $this->setHelp(<<<'HELP'
             Hit ratio, operations, memory and the biggest groups of keys (those that begin alike), live in a terminal of 80
             columns or more; one block after another where the output is no terminal. With --json, one line of JSON a look.
@@ -46,6 +48,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --interval=5</info>
               <info>%command.full_name% shm:shop --times=2 --json</info>
+              <info>%command.full_name% redis://127.0.0.1 --journal=/var/lib/shop/store.journal</info>
             HELP);
     }
 
@@ -66,12 +69,13 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             if ($look > 0) {
                 $this->pause($interval);
             }
+            $journals = Journals::of($input);
             try {
                 $known = $cache->store->statistics();
                 $groups = $look % self::GROUPS_EVERY === 0 ? Groups::of($cache->store) : $groups;
             } catch (StoreUnavailable $failure) {
                 // It may come back: that is what one watches for.
-                $this->show($output, [$failure->getMessage()], $look);
+                $this->show($output, [$failure->getMessage(), ...($journals === [] ? [] : ['undelivered  ' . Journals::text($journals)])], $look);
                 $before = null;
                 continue;
             }
@@ -79,9 +83,9 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $reading = new Reading($known, $before, $now - $at);
             [$before, $at] = [$known, $now];
             if (self::wantsJson($input)) {
-                $this->write($output, self::jsonLine($reading, $groups));
+                $this->write($output, self::jsonLine($reading, $groups, $journals));
             } else {
-                $this->show($output, Dashboard::lines($dsn, $reading, $groups, date('H:i:s')), $look);
+                $this->show($output, Dashboard::lines($dsn, $reading, $groups, date('H:i:s'), $journals === [] ? null : Journals::text($journals)), $look);
             }
         }
 
@@ -118,7 +122,8 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         }
     }
 
-    private static function jsonLine(Reading $reading, ?Groups $groups): string
+    /** @param array<string, ?Undelivered> $journals */
+    private static function jsonLine(Reading $reading, ?Groups $groups, array $journals): string
     {
         $line = ['time' => date(\DATE_ATOM), 'hit_ratio' => $reading->hitRatio()];
         foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
@@ -126,6 +131,9 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         }
         foreach (['items', 'bytes', 'capacity', 'hits', 'misses', 'evictions', 'expired'] as $figure) {
             $line[$figure] = get_object_vars($reading->known)[$figure] ?? null;
+        }
+        if ($journals !== []) {
+            $line['undelivered'] = $journals;
         }
         $line['groups'] = array_map(static fn(array $group): array => ['keys' => $group[0], 'bytes' => $group[1]], $groups->groups ?? []);
 

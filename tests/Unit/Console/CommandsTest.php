@@ -18,12 +18,11 @@ use Larder\Console\StatsCommand;
 use Larder\Console\StoreCommand;
 use Larder\Console\StoreName;
 use Larder\Console\TagsCommand;
+use Larder\Tests\CommandLine;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
-use Symfony\Component\Console\Application;
-use Symfony\Component\Console\Tester\ApplicationTester;
 use Symfony\Component\Console\Tester\CommandCompletionTester;
 
 #[CoversClass(Commands::class)]
@@ -312,11 +311,12 @@ final class CommandsTest extends TestCase
      */
     private function jsonWithCode(string $command, array $input): array
     {
-        [$code, $printed] = $this->larder($command, [...$input, '--json' => true]);
-        $answer = json_decode($printed, true);
-        self::assertIsArray($answer, $printed);
-
-        return [$code, $answer];
+        $larder = new CommandLine();
+        try {
+            return $larder->json($command, ['dsn' => $this->dsn(), ...$input]);
+        } finally {
+            $this->errors = $larder->errors;
+        }
     }
 
     /**
@@ -327,14 +327,12 @@ final class CommandsTest extends TestCase
      */
     private function execute(array $input, array $answers = []): array
     {
-        $application = new Application('larder');
-        $application->addCommands(Commands::all());
-        $application->setAutoExit(false);
-        $tester = new ApplicationTester($application);
-        $tester->setInputs($answers);
-        $code = $tester->run($input, ['capture_stderr_separately' => true, 'interactive' => $answers !== []]);
-        $this->errors = $tester->getErrorOutput();
+        $larder = new CommandLine();
+        $command = $input['command'];
+        self::assertIsString($command);
+        $answer = $larder->run($command, $input, $answers);
+        $this->errors = $larder->errors;
 
-        return [$code, $tester->getDisplay()];
+        return $answer;
     }
 }

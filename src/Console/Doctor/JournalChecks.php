@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console\Doctor;
+
+use Larder\Console\Journals;
+use Larder\Console\Printed;
+use Larder\Exception\InvalidOption;
+
+/** What can be wrong with a journal, and what it holds that its store has missed. */
+final class JournalChecks
+{
+    private const WORLD_WRITABLE = 0o002;
+
+    public function __construct(
+        private readonly string $path,
+    ) {}
+
+    /** @return list<Finding> */
+    public function findings(): array
+    {
+        $what = 'journal ' . Printed::key($this->path);
+        try {
+            $journals = Journals::at($this->path);
+        } catch (InvalidOption $mistake) {
+            return [Finding::problem($what, $mistake->getMessage(), 'the path of the journal')];
+        }
+        $found = $this->place($what);
+        foreach ($journals as $path => $held) {
+            $which = 'journal ' . Printed::key($path);
+            $found[] = match (true) {
+                $held === null => Finding::problem($which, 'It cannot be read.', 'run this as the user whose PHP writes it'),
+                $held->isNothing() => Finding::fine($which, 'The store has missed nothing.'),
+                default => Finding::problem(
+                    $which,
+                    \sprintf('The store has missed %s: what it has of that may be stale.', Journals::amount($held)),
+                    'see that the store answers; whoever opens a cache with this journal next delivers it',
+                ),
+            };
+        }
+
+        return $found;
+    }
+
+    /** @return list<Finding> */
+    private function place(string $what): array
+    {
+        clearstatcache();
+        $directory = \dirname($this->path);
+        if (((int) @fileperms($directory) & self::WORLD_WRITABLE) !== 0) {
+            return [Finding::problem($what, 'Everybody may write into its directory, and so delete what he likes.', 'chmod o-w ' . Printed::key($directory))];
+        }
+
+        return is_writable(file_exists($this->path) ? $this->path : $directory)
+            ? []
+            : [Finding::problem($what, 'It cannot be written by this user.', 'chown it to the user of PHP, or run this as that user')];
+    }
+}
