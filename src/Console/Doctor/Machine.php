@@ -10,6 +10,12 @@ final class Machine
     /** The least user id that is not a system user's, unless /etc/login.defs has another. */
     private const FIRST_USER = 1_000;
 
+    /** Those of PHP that the checks ask for. */
+    private const SETTINGS = [
+        'apc.enabled', 'apc.enable_cli', 'apc.shm_size', 'apc.use_request_time', 'apc.serializer', 'larder.size', 'larder.zero_copy', 'larder.protect_unpinned',
+        'opcache.max_accelerated_files',
+    ];
+
     /**
      * @param list<string>          $extensions loaded ones, in lower case
      * @param array<string, string> $ini        settings of PHP, by name
@@ -35,7 +41,7 @@ final class Machine
     public static function this(): self
     {
         $ini = [];
-        foreach (['apc.enabled', 'apc.enable_cli', 'apc.shm_size', 'apc.use_request_time', 'apc.entries_hint', 'larder.size', 'larder.zero_copy', 'larder.protect_unpinned', 'realpath_cache_size', 'opcache.enable', 'session.gc_probability'] as $name) {
+        foreach (self::SETTINGS as $name) {
             $value = \ini_get($name);
             if (\is_string($value)) {
                 $ini[$name] = $value;

@@ -18,7 +18,7 @@ final class MachineChecks
     /** @return list<Finding> */
     public function findings(): array
     {
-        return [...$this->extensions(), ...$this->sharedMemory(), ...$this->apcu(), ...$this->opcache()];
+        return [...$this->extensions(), ...$this->sharedMemory(), ...(new ApcuChecks($this->machine))->settings(), ...$this->opcache()];
     }
 
     /** @return list<Finding> */
@@ -56,6 +56,14 @@ final class MachineChecks
         } else {
             $found[] = Finding::fine('/dev/shm', \sprintf('%s of %s are free.', Printed::bytes($this->machine->shmFree), Printed::bytes($this->machine->shmTotal)));
         }
+        $size = (int) @ini_parse_quantity($this->machine->ini['larder.size'] ?? '0');
+        if ($this->machine->shmTotal !== null && $size > $this->machine->shmTotal) {
+            $found[] = Finding::problem(
+                'larder.size',
+                \sprintf('A pool of %s does not fit into /dev/shm, which has %s.', Printed::bytes($size), Printed::bytes($this->machine->shmTotal)),
+                'larder.size=0 (what fits), or mount -o remount,size=' . intdiv($size + ($size >> 2), 1 << 20) . 'm /dev/shm',
+            );
+        }
         if ($this->machine->removesIpc && !$this->machine->isSystemUser) {
             $found[] = Finding::problem('logind', 'It removes a user\'s files from /dev/shm, pools among them, when that user logs out.', 'RemoveIPC=no in /etc/systemd/logind.conf');
         }
@@ -63,26 +71,6 @@ final class MachineChecks
             if (($this->machine->ini[$setting] ?? null) === $slow) {
                 $found[] = Finding::advice($setting, 'It is set for finding faults, and slow.', $setting === 'larder.zero_copy' ? 'larder.zero_copy=auto' : 'larder.protect_unpinned=0');
             }
-        }
-
-        return $found;
-    }
-
-    /** @return list<Finding> */
-    private function apcu(): array
-    {
-        if (!\in_array('apcu', $this->machine->extensions, true)) {
-            return [];
-        }
-        $found = [];
-        if (\in_array($this->machine->ini['apc.enabled'] ?? '1', ['0', ''], true)) {
-            $found[] = Finding::problem('APCu', 'It is loaded, but switched off.', 'apc.enabled=1');
-        }
-        if ($this->machine->sapi === 'cli' && \in_array($this->machine->ini['apc.enable_cli'] ?? '0', ['0', ''], true)) {
-            $found[] = Finding::advice('APCu', 'It is switched off on the command line, which has an APCu of its own in any case.', 'apc.enable_cli=1, for tests only');
-        }
-        if (\in_array(strtoupper($this->machine->ini['apc.shm_size'] ?? ''), ['32M', '33554432'], true)) {
-            $found[] = Finding::advice('APCu', 'It has 32 MB, its default; when that is full, it drops everything it has.', 'apc.shm_size=128M');
         }
 
         return $found;

@@ -19,6 +19,9 @@ final class StoreChecks
 {
     private const NETWORK = ['nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'fuse.sshfs', 'glusterfs', 'fuse.glusterfs', 'ceph', 'afs', 'lustre', 'ocfs2', 'gfs2'];
 
+    /** Bytes. */
+    private const LARGE = 16 << 20;
+
     /** Look-ups and saves that are timed. */
     private const TIMED = 50;
 
@@ -41,7 +44,7 @@ final class StoreChecks
             return [Finding::problem($what, $mistake->getMessage(), 'the DSN, or what it asks for')];
         }
 
-        return [...$found, ...$this->place($dsn), ...$this->memory($known), ...self::server($what, $known)];
+        return [...$found, ...$this->place($dsn), ...$this->memory($known), ...$this->kind($dsn, $known), ...ServerChecks::findings($what, $known->details)];
     }
 
     /** @throws StoreUnavailable */
@@ -111,24 +114,28 @@ final class StoreChecks
     }
 
     /** @return list<Finding> */
-    private static function server(string $what, StoreStatistics $known): array
+    private function kind(Dsn $dsn, StoreStatistics $known): array
     {
-        $about = $known->details;
-        $policy = $about['maxmemory_policy'] ?? null;
-        $limit = $about['maxmemory'] ?? null;
+        $what = StoreName::of($this->dsn);
         $found = [];
-        if (\is_string($policy)) {
-            if ($limit === '0') {
-                $found[] = Finding::advice($what, 'The server has no limit to its memory: it grows until the machine has none left.', 'maxmemory 256mb');
+        for ($tier = $dsn; $tier !== null; $tier = $tier->far) {
+            if ($tier->scheme === 'apcu' && \function_exists('apcu_enabled') && apcu_enabled()) {
+                if ($this->machine->sapi === 'cli') {
+                    $found[] = Finding::fine($what, 'This is the APCu of this command, which ends with it: that of PHP-FPM cannot be seen from here.');
+                }
+                [$cache, $memory] = [apcu_cache_info(true), apcu_sma_info()];
+                array_push($found, ...ApcuChecks::memory($what, \is_array($cache) ? $cache : [], \is_array($memory) ? $memory : []));
             }
-            if ($policy === 'noeviction' && $limit !== '0') {
-                $found[] = Finding::advice($what, 'A full server refuses to save: right for sessions and locks, not for a cache.', 'maxmemory-policy allkeys-lru (for a cache)');
-            } elseif ($policy !== 'noeviction') {
-                $found[] = Finding::fine($what, "The server evicts ({$policy}): right for a cache, not for sessions and locks.");
+            $files = (int) ($this->machine->ini['opcache.max_accelerated_files'] ?? 0);
+            $items = $known->items ?? 0;
+            if ($tier->scheme === 'php' && $files > 0 && $items > 0.8 * $files) {
+                $found[] = Finding::advice($what, \sprintf('It has %s files, and opcache keeps at most about %s: the others are compiled with every read.', Printed::count($items), Printed::count($files)), 'opcache.max_accelerated_files=' . 2 * $items);
             }
         }
-        if (($about['expunges'] ?? 0) > 0) {
-            $found[] = Finding::advice($what, 'APCu was full and has dropped everything it had.', 'apc.shm_size=128M');
+        $bytes = $known->bytes ?? 0;
+        [$free, $size] = [$known->details['free pages'] ?? null, $known->details['page size'] ?? null];
+        if (\is_int($free) && \is_int($size) && $bytes > self::LARGE && $free * $size > $bytes / 2) {
+            $found[] = Finding::advice($what, \sprintf('%s of the file\'s %s hold nothing any more.', Printed::bytes($free * $size), Printed::bytes($bytes)), "larder prune '{$what}'");
         }
 
         return $found;

@@ -5,9 +5,11 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Console;
 
 use Larder\Cache;
+use Larder\Console\Doctor\ApcuChecks;
 use Larder\Console\Doctor\Finding;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\Doctor\MachineChecks;
+use Larder\Console\Doctor\ServerChecks;
 use Larder\Console\Doctor\Severity;
 use Larder\Console\Doctor\StoreChecks;
 use Larder\Console\DoctorCommand;
@@ -20,6 +22,8 @@ use Symfony\Component\Console\Tester\CommandTester;
 #[CoversClass(DoctorCommand::class)]
 #[CoversClass(MachineChecks::class)]
 #[CoversClass(StoreChecks::class)]
+#[CoversClass(ApcuChecks::class)]
+#[CoversClass(ServerChecks::class)]
 #[CoversClass(Machine::class)]
 #[CoversClass(Finding::class)]
 final class DoctorTest extends TestCase
@@ -45,7 +49,15 @@ final class DoctorTest extends TestCase
         yield 'protection' => [self::machine(ini: ['larder.protect_unpinned' => '1']), Severity::Advice, 'finding faults', 'larder.protect_unpinned=0'];
         yield 'APCu off' => [self::machine(ini: ['apc.enabled' => '0']), Severity::Problem, 'switched off', 'apc.enabled=1'];
         yield 'APCu off on the command line' => [self::machine(sapi: 'cli', ini: ['apc.enable_cli' => '0']), Severity::Advice, 'on the command line', 'apc.enable_cli=1'];
-        yield 'APCu as small as by default' => [self::machine(ini: ['apc.shm_size' => '32M']), Severity::Advice, '32 MB', 'apc.shm_size=128M'];
+        yield 'APCu as small as by default' => [self::machine(ini: ['apc.shm_size' => '32M']), Severity::Advice, 'It has 32.0 MiB', 'apc.shm_size=128M'];
+        yield 'APCu smaller than that' => [self::machine(ini: ['apc.shm_size' => '8M']), Severity::Advice, 'It has 8.0 MiB', 'apc.shm_size=128M'];
+        yield 'APCu in megabytes without saying so' => [self::machine(ini: ['apc.shm_size' => '16']), Severity::Advice, 'It has 16.0 MiB', 'apc.shm_size=128M'];
+        yield 'APCu with a clock that stands still' => [self::machine(ini: ['apc.use_request_time' => 'On']), Severity::Advice, 'stands still', 'apc.use_request_time=0'];
+        yield 'APCu that unserialises' => [self::machine(ini: ['apc.serializer' => 'php']), Severity::Advice, 'unserialises', 'apc.serializer=default'];
+        yield 'APCu without its serializer' => [
+            self::machine(extensions: ['apcu'], ini: ['apc.serializer' => 'igbinary']), Severity::Advice, 'igbinary, which is not loaded', 'extension=igbinary',
+        ];
+        yield 'pools that do not fit' => [self::machine(ini: ['larder.size' => '2G']), Severity::Problem, 'A pool of 2.0 GiB does not fit', 'larder.size=0'];
         yield 'no opcache' => [self::machine(opcache: null), Severity::Problem, 'compiles every file', 'opcache.enable=1'];
         yield 'a full opcache' => [self::machine(opcache: ['used' => 95, 'wasted' => 0, 'size' => 100, 'full' => false]), Severity::Problem, 'is full', 'opcache.memory_consumption'];
         yield 'an opcache that says it is full' => [self::machine(opcache: ['used' => 5, 'wasted' => 0, 'size' => 100, 'full' => true]), Severity::Problem, 'is full', 'opcache.memory_consumption'];
@@ -77,6 +89,106 @@ final class DoctorTest extends TestCase
         self::assertSame(Severity::Fine, $finding->severity);
         self::assertMatchesRegularExpression('/^A look-up takes [\d.]+ µs, a save [\d.]+ µs \(medians of 50, 1 KB\)\.$/', $finding->says);
         self::assertSame([], [...Cache::open($dsn)->store->keys()], 'Nothing is left behind.');
+    }
+
+    /** The memory of this very process. */
+    public function testFreeMemoryOfApcuThatIsInPiecesIsFound(): void
+    {
+        apcu_clear_cache();
+        try {
+            self::assertSame(['ok', 'ok'], self::severities('apcu:?prefix=doctor', self::machine(sapi: 'cli')));
+            for ($last = 0; is_numeric($left = (apcu_sma_info(true) ?: [])['avail_mem'] ?? null) && $left > 500_000; $last++) {
+                self::assertTrue(apcu_store("doctor {$last}", str_repeat('x', 19_000)));
+            }
+            self::assertGreaterThan(1_000, $last);
+            for ($i = 0; $i < $last; $i += 2) {
+                apcu_delete("doctor {$i}");
+            }
+            $found = (new StoreChecks('apcu:?prefix=doctor', self::machine()))->findings();
+            self::assertSame(['ok', 'advice'], array_map(static fn(Finding $each): string => $each->severity->value, $found));
+            self::assertMatchesRegularExpression('/^Its free memory, [\d.]+ MiB, is in \d+ pieces, the largest of /', $found[1]->says);
+        } finally {
+            apcu_clear_cache();
+        }
+    }
+
+    public function testApcuThatWasFullIsFound(): void
+    {
+        $found = ApcuChecks::memory('apcu:', ['expunges' => 2.0, 'num_entries' => 10_000, 'num_slots' => 4_099], ['num_seg' => 1, 'seg_size' => 100 << 20, 'block_lists' => [[['size' => 50 << 20]]]]);
+        self::assertSame(
+            ['APCu was full and has dropped everything it had, 2 times.', 'It has 10,000 entries in 4,099 slots, so that looking one up takes long.'],
+            array_map(static fn(Finding $each): string => $each->says, $found),
+        );
+        self::assertSame(['apc.shm_size=200M', 'apc.entries_hint=10000'], array_map(static fn(Finding $each): ?string => $each->change, $found));
+        self::assertSame([], ApcuChecks::memory('apcu:', [], []), 'It tells nothing.');
+    }
+
+    /** @return iterable<string, array{array<mixed>, list<non-empty-string>}> what a server says of itself, and what is found in it */
+    public static function servers(): iterable
+    {
+        $redis = ['maxmemory' => '268435456', 'maxmemory_policy' => 'allkeys-lru', 'total_system_memory' => '1073741824', 'rdb_last_bgsave_status' => 'ok', 'rejected_connections' => '0'];
+        yield 'a Redis in order' => [$redis, ['ok: redis: The server evicts']];
+        yield 'a Redis without a limit' => [['maxmemory' => '0', 'maxmemory_policy' => 'noeviction'] + $redis, ['advice: redis: The server has no limit']];
+        yield 'a Redis that refuses' => [['maxmemory_policy' => 'noeviction'] + $redis, ['advice: redis: A full server refuses']];
+        yield 'a Redis larger than its machine' => [['maxmemory' => '2147483648'] + $redis, ['problem: redis: The server may take 2.0 GiB', 'ok: redis: The server evicts']];
+        yield 'a Redis that cannot save' => [['rdb_last_bgsave_status' => 'err'] + $redis, ['ok: redis: The server evicts', 'problem: redis: The server could not save']];
+        yield 'a Redis with too many clients' => [['rejected_connections' => '7'] + $redis, ['ok: redis: The server evicts', 'advice: redis: The server has refused connections, 7']];
+        yield 'a cluster, of which one master refuses' => [
+            ['one:1' => $redis, 'two:2' => ['maxmemory_policy' => 'noeviction'] + $redis],
+            ['ok: redis (one:1): The server evicts', 'advice: redis (two:2): A full server refuses'],
+        ];
+        $memcached = ['limit_maxbytes' => '67108864', 'evictions' => '5000', 'cmd_set' => '100000', 'listen_disabled_num' => '0'];
+        yield 'a Memcached in order' => [$memcached, []];
+        yield 'a Memcached that is too small' => [['evictions' => '50000'] + $memcached, ['advice: redis: Of what the server was given, it had to evict 50.0 %']];
+        yield 'a Memcached with too many clients' => [['listen_disabled_num' => '3'] + $memcached, ['advice: redis: The server has let clients wait']];
+        yield 'something else' => [['near bytes' => 5, 'tags' => 3], []];
+    }
+
+    /**
+     * @param array<mixed>           $details
+     * @param list<non-empty-string> $found
+     */
+    #[DataProvider('servers')]
+    public function testWhatAServerSaysOfItselfIsLookedThrough(array $details, array $found): void
+    {
+        $findings = ServerChecks::findings('redis', $details);
+        self::assertCount(\count($found), $findings);
+        foreach ($findings as $i => $finding) {
+            self::assertStringStartsWith($found[$i], "{$finding->severity->value}: {$finding->what}: {$finding->says}");
+            self::assertSame($finding->severity === Severity::Fine, $finding->change === null);
+        }
+    }
+
+    public function testADatabaseThatIsMostlyEmptyIsFound(): void
+    {
+        $scratch = new Scratch();
+        $dsn = "sqlite:{$scratch->path}/cache.db";
+        $cache = Cache::open($dsn);
+        $cache->setMany(array_fill_keys(array_map(static fn(int $i): string => "key {$i}", range(1, 20)), str_repeat('x', 1 << 20)));
+        self::assertSame(['ok'], self::severities($dsn, self::machine()));
+        $cache->deleteMany(array_map(static fn(int $i): string => "key {$i}", range(1, 19)));
+        $found = (new StoreChecks($dsn, self::machine()))->findings();
+        self::assertSame('advice', ($found[1] ?? null)?->severity->value);
+        self::assertStringContainsString('hold nothing any more', $found[1]->says);
+        self::assertSame("larder prune '{$dsn}'", $found[1]->change);
+        while ($cache->store->prune() > 0) {
+        }
+        self::assertSame(['ok'], self::severities($dsn, self::machine()));
+    }
+
+    public function testMoreFilesThanOpcacheKeepsAreFound(): void
+    {
+        $scratch = new Scratch();
+        $dsn = "php:{$scratch->path}/cache";
+        Cache::open($dsn)->setMany(['a' => 1, 'b' => 2]);
+        self::assertSame(['ok'], self::severities($dsn, self::machine(ini: ['opcache.max_accelerated_files' => '10000'])));
+        self::assertSame(['ok', 'advice'], self::severities($dsn, self::machine(ini: ['opcache.max_accelerated_files' => '2'])));
+    }
+
+    /** @return list<string> */
+    private static function severities(string $dsn, Machine $machine): array
+    {
+        return array_map(static fn(Finding $each): string => $each->severity->value, (new StoreChecks($dsn, $machine))->findings());
     }
 
     public function testADatabaseOnANetworkFileSystemIsAProblem(): void

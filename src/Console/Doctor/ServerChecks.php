@@ -1,0 +1,107 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console\Doctor;
+
+use Larder\Console\Printed;
+
+/** What servers say of themselves that is not good for a cache: Redis and Valkey in the words of INFO, Memcached in those of its stats. */
+final class ServerChecks
+{
+    /**
+     * @param string       $what    was looked at
+     * @param array<mixed> $details a server's words, or those of several by their names
+     *
+     * @return list<Finding>
+     */
+    public static function findings(string $what, array $details): array
+    {
+        $found = [];
+        foreach (self::servers($what, $details) as $name => $about) {
+            array_push($found, ...self::redis($name, $about), ...self::memcached($name, $about));
+        }
+
+        return $found;
+    }
+
+    /**
+     * @param array<mixed> $about
+     *
+     * @return list<Finding>
+     */
+    private static function redis(string $what, array $about): array
+    {
+        $policy = $about['maxmemory_policy'] ?? null;
+        if (!\is_string($policy)) {
+            return [];
+        }
+        $found = [];
+        $limit = self::number($about, 'maxmemory');
+        if ($limit === 0) {
+            $found[] = Finding::advice($what, 'The server has no limit to its memory: it grows until the machine has none left.', 'maxmemory 256mb');
+        } elseif ($limit > self::number($about, 'total_system_memory') && self::number($about, 'total_system_memory') > 0) {
+            $found[] = Finding::problem($what, \sprintf('The server may take %s, and its machine has %s.', Printed::bytes($limit), Printed::bytes(self::number($about, 'total_system_memory'))), 'maxmemory 256mb');
+        }
+        if ($policy === 'noeviction' && $limit !== 0) {
+            $found[] = Finding::advice($what, 'A full server refuses to save: right for sessions and locks, not for a cache.', 'maxmemory-policy allkeys-lru (for a cache)');
+        } elseif ($policy !== 'noeviction') {
+            $found[] = Finding::fine($what, "The server evicts ({$policy}): right for a cache, not for sessions and locks.");
+        }
+        if (($about['rdb_last_bgsave_status'] ?? 'ok') !== 'ok') {
+            $found[] = Finding::problem($what, 'The server could not save its last snapshot, and refuses writes unless it is told not to.', 'room on its disk, or save "" (for a cache)');
+        }
+        if (self::number($about, 'rejected_connections') > 0) {
+            $found[] = Finding::advice($what, \sprintf('The server has refused connections, %s so far.', Printed::count(self::number($about, 'rejected_connections'))), 'maxclients');
+        }
+
+        return $found;
+    }
+
+    /**
+     * @param array<mixed> $about
+     *
+     * @return list<Finding>
+     */
+    private static function memcached(string $what, array $about): array
+    {
+        if (!isset($about['limit_maxbytes'])) {
+            return [];
+        }
+        $found = [];
+        [$evicted, $sets] = [self::number($about, 'evictions'), self::number($about, 'cmd_set')];
+        if ($evicted > 1_000 && $evicted > 0.1 * $sets) {
+            $found[] = Finding::advice(
+                $what,
+                \sprintf('Of what the server was given, it had to evict %s before its time was over.', Printed::share($evicted, max($sets, $evicted))),
+                'memcached -m ' . 2 * intdiv(self::number($about, 'limit_maxbytes'), 1 << 20),
+            );
+        }
+        if (self::number($about, 'listen_disabled_num') > 0) {
+            $found[] = Finding::advice($what, \sprintf('The server has let clients wait as too many were connected, %s times so far.', Printed::count(self::number($about, 'listen_disabled_num'))), 'memcached -c 4096');
+        }
+
+        return $found;
+    }
+
+    /**
+     * @param array<mixed> $details
+     *
+     * @return array<string, array<mixed>> what each says, by its name
+     */
+    private static function servers(string $what, array $details): array
+    {
+        $servers = array_filter($details, is_array(...));
+        if ($servers === [] || \count($servers) !== \count($details)) {
+            return [$what => $details];
+        }
+
+        return array_combine(array_map(static fn(int|string $name): string => "{$what} ({$name})", array_keys($servers)), $servers);
+    }
+
+    /** @param array<mixed> $about */
+    private static function number(array $about, string $name): int
+    {
+        return is_numeric($about[$name] ?? null) ? (int) $about[$name] : 0;
+    }
+}
