@@ -19,7 +19,7 @@ final class MissRatioCurve
      * @param int             $cold      reads of what was never used before
      * @param int             $reads     all of them
      * @param int             $items     different ones
-     * @param int             $footprint bytes of all items
+     * @param int             $footprint bytes of all items, when they were most
      */
     private function __construct(
         private readonly array $distances,
@@ -37,11 +37,12 @@ final class MissRatioCurve
     public static function of(TraceFile $trace, int $overhead): self
     {
         $tree = new SumTree();
-        $last = $sizes = $distances = [];
-        $time = $reads = $cold = 0;
+        $last = $sizes = $distances = $seen = [];
+        $time = $reads = $cold = $bytes = $most = 0;
         foreach ($trace->accesses() as $access) {
             $time++;
             $key = $access->key;
+            $seen[$key] = true;
             $known = isset($last[$key]);
             if ($access->verb === Verb::Read) {
                 $reads++;
@@ -54,6 +55,7 @@ final class MissRatioCurve
             }
             if ($known) {
                 $tree->add($last[$key], -$sizes[$key]);
+                $bytes -= $sizes[$key];
             }
             if ($access->verb === Verb::Delete) {
                 unset($last[$key], $sizes[$key]);
@@ -61,6 +63,7 @@ final class MissRatioCurve
             }
             $sizes[$key] = $access->bytes > 0 ? $access->bytes + $overhead : $sizes[$key] ?? $overhead;
             $tree->add($time, $sizes[$key]);
+            $most = max($most, $bytes += $sizes[$key]);
             $last[$key] = $time;
         }
         ksort($distances);
@@ -69,7 +72,7 @@ final class MissRatioCurve
             $scaled[(int) round($distance / $trace->rate)] = $count;
         }
 
-        return new self($scaled, $cold, $reads, \count($sizes), (int) round(array_sum($sizes) / $trace->rate));
+        return new self($scaled, $cold, $reads, \count($seen), (int) round($most / $trace->rate));
     }
 
     /** The share of reads that miss in a cache of so many bytes; 0.0 to 1.0. */

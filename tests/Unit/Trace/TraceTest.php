@@ -80,6 +80,17 @@ final class TraceTest extends TestCase
         self::assertLessThan(0.9 * $possible, 1 - $curve->missRatio($enough - 1));
     }
 
+    /** As after a deployment, or a night. */
+    public function testWhatIsDeletedInTheEndIsCountedAllTheSame(): void
+    {
+        $scratch = new Scratch();
+        $path = "{$scratch->path}/trace";
+        $lines = [[Verb::Write, 'a', 10], [Verb::Write, 'b', 30], [Verb::Read, 'a', 10], [Verb::Delete, 'b', 0], [Verb::Write, 'c', 25], [Verb::Delete, 'a', 0], [Verb::Delete, 'c', 0]];
+        file_put_contents($path, TraceFile::head(1.0) . implode('', array_map(static fn(array $line): string => TraceFile::line($line[0], sprintf('%016x', \ord($line[1])), $line[2]), $lines)));
+        $curve = MissRatioCurve::of(TraceFile::open($path), 0);
+        self::assertSame([1, 3, 40], [$curve->reads, $curve->items, $curve->footprint]);
+    }
+
     public function testASampleTellsAboutTheWhole(): void
     {
         $scratch = new Scratch();
