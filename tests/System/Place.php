@@ -90,6 +90,14 @@ final class Place
         }
     }
 
+    /** @return iterable<string, array{string}> */
+    public static function everywhere(): iterable
+    {
+        foreach (array_keys(self::KINDS) as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
     /** @return iterable<string, array{string}> those that keep locks and sessions */
     public static function retaining(): iterable
     {

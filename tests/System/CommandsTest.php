@@ -1,0 +1,243 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Capability;
+use Larder\Console\Commands;
+use Larder\Console\DeleteCommand;
+use Larder\Console\DoctorCommand;
+use Larder\Console\FlushCommand;
+use Larder\Console\GetCommand;
+use Larder\Console\KeysCommand;
+use Larder\Console\MetricsCommand;
+use Larder\Console\PruneCommand;
+use Larder\Console\SetCommand;
+use Larder\Console\SizeCommand;
+use Larder\Console\StatsCommand;
+use Larder\Console\TagsCommand;
+use Larder\Console\TopCommand;
+use Larder\Console\TraceCommand;
+use Larder\Store\SharedMemoryStore;
+use Larder\Tests\CommandLine;
+use Larder\Tests\Scratch;
+use Larder\Trace\RecordingStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\DataProviderExternal;
+use PHPUnit\Framework\TestCase;
+
+/** Every command on every kind of store. */
+#[CoversClass(Commands::class)]
+#[CoversClass(GetCommand::class)]
+#[CoversClass(SetCommand::class)]
+#[CoversClass(DeleteCommand::class)]
+#[CoversClass(KeysCommand::class)]
+#[CoversClass(TagsCommand::class)]
+#[CoversClass(FlushCommand::class)]
+#[CoversClass(PruneCommand::class)]
+#[CoversClass(StatsCommand::class)]
+#[CoversClass(TopCommand::class)]
+#[CoversClass(MetricsCommand::class)]
+#[CoversClass(DoctorCommand::class)]
+#[CoversClass(SizeCommand::class)]
+#[CoversClass(TraceCommand::class)]
+final class CommandsTest extends TestCase
+{
+    private CommandLine $larder;
+
+    protected function setUp(): void
+    {
+        $this->larder = CommandLine::onAMachineInOrder();
+    }
+
+    #[DataProviderExternal(Place::class, 'everywhere')]
+    public function testEveryCommandDoesOnEveryStoreWhatItSays(string $kind): void
+    {
+        $place = new Place($kind);
+        $this->everyCommand($place->dsn);
+    }
+
+    public function testEveryCommandDoesWhatItSaysInACluster(): void
+    {
+        $cluster = new RedisCluster();
+        try {
+            $this->everyCommand($cluster->dsn('client=predis&timeout=10&read_timeout=10'));
+        } finally {
+            $cluster->stop();
+        }
+    }
+
+    private function everyCommand(string $dsn): void
+    {
+        $on = ['dsn' => $dsn];
+        $cache = Cache::open($dsn, strict: true);
+        $tellsTags = !$cache->store instanceof SharedMemoryStore;
+        $listsKeys = \in_array(Capability::Keys, $cache->store->capabilities(), true);
+
+        self::assertSame([0, ''], $this->larder->run('set', [...$on, 'key' => 'page:1', 'value' => 'hello', '--tag' => ['red'], '--ttl' => '1000']));
+        self::assertSame([0, ['key' => 'page:2', 'stored' => true]], $this->larder->json('set', [...$on, 'key' => 'page:2', 'value' => '{"a":[1,null]}', '--type' => 'json']));
+        self::assertSame([0, ''], $this->larder->run('set', [...$on, 'key' => 'inside', 'value' => '7', '--type' => 'int', '--namespace' => 'part']));
+
+        self::assertSame([0, "hello\n"], $this->larder->run('get', [...$on, 'key' => 'page:1']));
+        [$code, $item] = $this->larder->json('get', [...$on, 'key' => 'page:1']);
+        self::assertSame([0, true, 'string', 'hello'], [$code, $item['found'], $item['type'], $item['value']]);
+        self::assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT/', \is_string($item['expires']) ? $item['expires'] : '');
+        self::assertContains($item['tags'], $tellsTags ? [['red']] : [[]]);
+        self::assertSame([0, ['a' => [1, null]]], [...array_map(static fn(mixed $part): mixed => \is_array($part) ? $part['value'] : $part, $this->larder->json('get', [...$on, 'key' => 'page:2']))]);
+        self::assertSame([0, "7\n"], $this->larder->run('get', [...$on, 'key' => 'inside', '--namespace' => 'part']));
+        self::assertSame([1, ''], $this->larder->run('get', [...$on, 'key' => 'inside']));
+        self::assertSame([1, ['key' => 'absent', 'found' => false]], $this->larder->json('get', [...$on, 'key' => 'absent']));
+
+        if ($listsKeys) {
+            [$code, $printed] = $this->larder->run('keys', $on);
+            self::assertSame([0, ['page:1', 'page:2']], [$code, self::sorted(explode("\n", trim($printed)))]);
+            [$code, $answer] = $this->larder->json('keys', [...$on, 'prefix' => 'page:']);
+            self::assertSame([0, ['page:1', 'page:2'], true], [$code, self::sorted((array) $answer['keys']), $answer['complete']]);
+            self::assertSame([0, ['keys' => ['inside'], 'complete' => true]], $this->larder->json('keys', [...$on, '--namespace' => 'part']));
+        } else {
+            self::assertSame([2, ''], $this->larder->run('keys', $on));
+            self::assertStringContainsString('cannot list its keys', $this->larder->errors);
+        }
+
+        [$code, $printed] = $this->larder->run('stats', $on);
+        self::assertSame(0, $code);
+        foreach (['items', 'memory', 'hits', 'misses', 'evictions', 'expired'] as $row) {
+            self::assertMatchesRegularExpression("/^{$row} +\\S/m", $printed);
+        }
+        [$code, $known] = $this->larder->json('stats', $on);
+        self::assertSame(0, $code);
+        self::assertGreaterThanOrEqual(3, $known['items']);
+
+        [$code, $printed] = $this->larder->run('top', [...$on, '--times' => '1']);
+        self::assertSame(0, $code);
+        self::assertStringContainsString('hit ratio', $printed);
+        self::assertMatchesRegularExpression($listsKeys ? '/^page +2 /m' : '/cannot list its keys/', $printed);
+        [$code, $look] = $this->larder->json('top', [...$on, '--times' => '1']);
+        self::assertSame([0, $known['items']], [$code, $look['items']]);
+
+        [$code, $printed] = $this->larder->run('metrics', ['dsn' => [$dsn]]);
+        self::assertSame(0, $code);
+        self::assertMatchesRegularExpression('/^larder_up\{store="[^"]+"\} 1\n.*^larder_items\{store="[^"]+"\} \d+\n.*# EOF\n$/sm', $printed);
+
+        [$code, $answer] = $this->larder->json('doctor', ['dsn' => [$dsn]]);
+        self::assertSame(0, $code, (string) json_encode($answer));
+        self::assertStringContainsString('A look-up takes', $this->larder->run('doctor', ['dsn' => [$dsn]])[1]);
+
+        self::assertSame([0, ['invalidated' => ['red']]], $this->larder->json('tags', [...$on, 'tag' => ['red']]));
+        self::assertSame([0, "2 tags are invalidated.\n"], $this->larder->run('tags', [...$on, 'tag' => ['red', 'blue']]));
+        self::assertSame(1, $this->larder->run('get', [...$on, 'key' => 'page:1'])[0]);
+
+        self::assertSame([0, ['deleted' => ['page:2']]], $this->larder->json('delete', [...$on, 'key' => ['page:1', 'page:2', 'absent']]));
+        self::assertSame([0, "0 of 1 keys were there and are deleted.\n"], $this->larder->run('delete', [...$on, 'key' => ['page:2']]));
+        self::assertSame(1, $this->larder->run('get', [...$on, 'key' => 'page:2'])[0]);
+
+        [$code, $pruned] = $this->larder->json('prune', $on);
+        self::assertSame(0, $code);
+        self::assertIsInt($pruned['removed']);
+        self::assertSame([0, "0 items were removed.\n"], $this->larder->run('prune', $on));
+
+        $this->traces($dsn);
+
+        self::assertSame([2, ''], $this->larder->run('flush', $on), 'Nobody could be asked.');
+        self::assertSame(0, $this->larder->run('get', [...$on, 'key' => 'inside', '--namespace' => 'part'])[0]);
+        self::assertSame([0, ['flushed' => true]], $this->larder->json('flush', [...$on, '--force' => true, '--namespace' => 'part']));
+        self::assertSame(1, $this->larder->run('get', [...$on, 'key' => 'inside', '--namespace' => 'part'])[0]);
+        $this->larder->run('set', [...$on, 'key' => 'page:3', 'value' => 'hello']);
+        self::assertSame([0, "Everything is deleted.\n"], $this->larder->run('flush', [...$on, '--force' => true]));
+        self::assertSame(1, $this->larder->run('get', [...$on, 'key' => 'page:3'])[0]);
+    }
+
+    /** What is recorded on a store can be sized, and replayed on it; nothing of that is left behind. */
+    private function traces(string $dsn): void
+    {
+        $scratch = new Scratch();
+        $path = "{$scratch->path}/trace";
+        $recording = new Cache(new RecordingStore(Cache::open($dsn)->store, $path, 1.0));
+        for ($i = 0; $i < 60; $i++) {
+            $key = 'traced ' . $i % 20;
+            $recording->get($key) ?? $recording->set($key, str_repeat('x', 100));
+        }
+        $recording->deleteMany(array_map(static fn(int $i): string => "traced {$i}", range(0, 19)));
+        unset($recording);
+
+        [$code, $answer] = $this->larder->json('size', ['trace' => $path]);
+        self::assertSame([0, 60, 20], [$code, $answer['reads'], $answer['items']]);
+        self::assertMatchesRegularExpression('/ are enough: /', $this->larder->run('size', ['trace' => $path])[1]);
+        [$code, $answer] = $this->larder->json('trace', ['dsn' => $dsn, 'trace' => $path]);
+        self::assertSame([0, 60, 0], [$code, $answer['reads'], $answer['refused']]);
+        [$code, $printed] = $this->larder->run('trace', ['dsn' => $dsn, 'trace' => $path]);
+        self::assertSame(0, $code);
+        self::assertMatchesRegularExpression('/^reads    60, of which 66\.7 % hit\n/', $printed);
+        [$code, $printed] = $this->larder->run('keys', ['dsn' => $dsn, 'prefix' => 'trace']);
+        self::assertContains([$code, $printed], [[0, ''], [0, "\n"], [2, '']]);
+    }
+
+    /** Each begins with an empty store. */
+    public function testOnAnArrayEveryCommandWorksAndNothingStays(): void
+    {
+        $on = ['dsn' => 'array:'];
+        self::assertSame([0, ['key' => 'key', 'stored' => true]], $this->larder->json('set', [...$on, 'key' => 'key', 'value' => 'x', '--tag' => ['t']]));
+        self::assertSame(1, $this->larder->run('get', [...$on, 'key' => 'key'])[0]);
+        self::assertSame([0, ['keys' => [], 'complete' => true]], $this->larder->json('keys', $on));
+        self::assertSame([0, ['deleted' => []]], $this->larder->json('delete', [...$on, 'key' => ['key']]));
+        self::assertSame([0, ['invalidated' => ['t']]], $this->larder->json('tags', [...$on, 'tag' => ['t']]));
+        self::assertSame([0, ['removed' => 0]], $this->larder->json('prune', $on));
+        self::assertSame([0, ['flushed' => true]], $this->larder->json('flush', [...$on, '--force' => true]));
+        self::assertSame(0, $this->larder->json('stats', $on)[0]);
+        self::assertSame(0, $this->larder->json('top', [...$on, '--times' => '1'])[0]);
+        self::assertSame(0, $this->larder->run('metrics', ['dsn' => ['array:']])[0]);
+        self::assertSame(0, $this->larder->json('doctor', ['dsn' => ['array:']])[0]);
+        $this->traces('array:');
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function absent(): iterable
+    {
+        yield 'Redis by phpredis' => ['redis+unix:/absent/socket?client=phpredis'];
+        yield 'Redis by Predis' => ['redis+unix:/absent/socket?client=predis'];
+        yield 'Redis behind sentinels' => ['redis+sentinel://127.0.0.1:1?service=shop&timeout=1'];
+        yield 'a cluster' => ['redis+cluster://127.0.0.1:1?timeout=1'];
+        yield 'Memcached' => ['memcached+unix:/absent/socket'];
+        yield 'several Memcacheds' => ['memcached+unix:/absent/one,/absent/two'];
+    }
+
+    #[DataProvider('absent')]
+    public function testEveryCommandOnAServerThatIsNotThereSaysSoInOneSentence(string $dsn): void
+    {
+        $scratch = new Scratch();
+        $trace = "{$scratch->path}/trace";
+        (new Cache(new RecordingStore(Cache::open('array:')->store, $trace, 1.0)))->get('key');
+        $commands = [
+            'get' => ['key' => 'k'], 'set' => ['key' => 'k', 'value' => 'v'], 'delete' => ['key' => ['k']], 'tags' => ['tag' => ['t']], 'flush' => ['--force' => true],
+            'stats' => [], 'trace' => ['trace' => $trace],
+        ] + (str_starts_with($dsn, 'memcached') ? [] : ['keys' => [], 'prune' => []]);
+        foreach ($commands as $command => $input) {
+            self::assertSame([1, ''], $this->larder->run($command, ['dsn' => $dsn, ...$input]), $command);
+            self::assertMatchesRegularExpression('/^[^\n]+ is unavailable: [^\n]+\.\n$/', $this->larder->errors, $command);
+        }
+        [$code, $printed] = $this->larder->run('metrics', ['dsn' => [$dsn]]);
+        self::assertSame(1, $code);
+        self::assertMatchesRegularExpression('/^larder_up\{store="[^"]+"\} 0$/m', $printed);
+        [$code, $printed] = $this->larder->run('doctor', ['dsn' => [$dsn]]);
+        self::assertSame(1, $code);
+        self::assertStringContainsString('is unavailable', $printed);
+        [$code, $printed] = $this->larder->run('top', ['dsn' => $dsn, '--times' => '1']);
+        self::assertSame(0, $code, 'It may come back.');
+        self::assertStringContainsString('is unavailable', $printed);
+    }
+
+    /**
+     * @param array<mixed> $keys
+     *
+     * @return list<mixed>
+     */
+    private static function sorted(array $keys): array
+    {
+        sort($keys);
+
+        return $keys;
+    }
+}
