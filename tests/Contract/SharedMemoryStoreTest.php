@@ -74,6 +74,12 @@ final class SharedMemoryStoreTest extends SharedStoreContract
         pcntl_waitpid($process, $status);
     }
 
+    /** The pool has a clock of its own. */
+    protected function lapse(float $seconds): void
+    {
+        usleep((int) ($seconds * 1e6));
+    }
+
     /** They change nothing. */
     protected function refusedFillsLeaveNothing(): bool
     {

@@ -16,9 +16,9 @@ use Larder\SaveMode;
 /**
  * What every store promises. Extend it for a store of your own; one that several processes share extends
  * SharedStoreContract instead, which holds the races as well. What is promised of tags, of tokens, of values, of objects
- * that say themselves what they are made of, of counters, and of bad input is in the classes above it.
+ * that say themselves what they are made of, of counters, of bad input, and to those who remember() is in the classes above it.
  */
-abstract class StoreContract extends InputContract
+abstract class StoreContract extends RememberContract
 {
     /** @return non-empty-list<string> */
     public static function hostileKeys(): array

@@ -1,0 +1,118 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Cache;
+use Larder\Remember\Patience;
+use Larder\Store;
+use Larder\Tests\MemoryLogger;
+
+/**
+ * What every store promises those who remember() through a cache: values that are computed early, or served past their time while
+ * another is computed or when that fails. Where the cache does that, its clock is set on; where the store does, time has to pass.
+ */
+abstract class RememberContract extends InputContract
+{
+    /** Seconds, in which no machine is too slow for what is waited for. */
+    private const PATIENCE = 60;
+
+    /** Seconds by which the caches' clock is ahead. */
+    private float $ahead = 0.0;
+
+    public function testWhatWasCostlyIsComputedEarlyByChanceAndOnlyIfThatIsWanted(): void
+    {
+        $cache = $this->cache();
+        $computed = 0;
+        $compute = static function () use (&$computed): string {
+            usleep(50_000);
+
+            return 'value ' . ++$computed;
+        };
+        // The chance of each try is exp(-left / (cost * earliness)): a seventh or more.
+        $cache->remember('key', $compute, 100, earliness: 1_000.0);
+        for ($tries = 0; $tries < 50; $tries++) {
+            self::assertSame('value 1', $cache->remember('key', $compute, 100, earliness: 0.0));
+        }
+        for (; $computed < 2; $tries++) {
+            self::assertLessThan(10_000, $tries, 'It is never computed early.');
+            $cache->remember('key', $compute, 100, earliness: 1_000.0);
+        }
+        self::assertSame('value 2', $cache->get('key'));
+    }
+
+    public function testWhileOneComputesTheOthersServeWhatIsStale(): void
+    {
+        $cache = $this->cache();
+        $this->rememberWhatIsPast($cache, 'key');
+        $value = $cache->remember('key', function (): string {
+            $this->elsewhere(function (Store $store): void {
+                self::assertSame('old', $this->cache($store)->remember('key', static fn(): string => 'computed twice', 1_000, grace: 1_000));
+            });
+
+            return 'new';
+        }, 1_000, grace: 1_000);
+        self::assertSame(['new', 'new'], [$value, $cache->get('key')]);
+    }
+
+    public function testAComputationThatFailsIsCoveredByGraceAndLogged(): void
+    {
+        $logger = new MemoryLogger();
+        $cache = $this->cache(logger: $logger);
+        $this->rememberWhatIsPast($cache, 'key');
+        foreach (['without grace' => ['key', 0], 'without anything to serve' => ['absent', 1_000]] as $how => [$key, $grace]) {
+            try {
+                $cache->remember($key, self::down(...), 1_000, grace: $grace);
+                self::fail("Something was served {$how}.");
+            } catch (\DomainException $failure) {
+                self::assertSame('down', $failure->getMessage());
+            }
+        }
+        self::assertSame([], $logger->lines);
+        self::assertSame('old', $cache->remember('key', self::down(...), 1_000, grace: 1_000));
+        self::assertSame(['warning: A value could not be computed anew; the stale one is served.'], $logger->lines);
+    }
+
+    public function testWhatIsPutOffIsServedStaleAndComputedAtTheEnd(): void
+    {
+        $cache = $this->cache();
+        $this->rememberWhatIsPast($cache, 'key');
+        $computed = 0;
+        $compute = static function () use (&$computed): string {
+            $computed++;
+
+            return 'new';
+        };
+        self::assertSame('old', $cache->remember('key', $compute, 1_000, grace: 1_000, patience: new Patience(afterResponse: true)));
+        self::assertSame(0, $computed);
+        $cache->finish();
+        self::assertSame(['new', 1], [$cache->get('key'), $computed]);
+    }
+
+    /** Has time pass for those who remember. */
+    protected function lapse(float $seconds): void
+    {
+        $this->ahead += $seconds;
+    }
+
+    private function cache(?Store $store = null, ?MemoryLogger $logger = null): Cache
+    {
+        return new Cache($store ?? $this->store(), logger: $logger, clock: fn(): float => microtime(true) + $this->ahead);
+    }
+
+    private static function down(): string
+    {
+        throw new \DomainException('down');
+    }
+
+    /** Afterwards there is "old", whose time is over; it may be served for 1,000 seconds. */
+    private function rememberWhatIsPast(Cache $cache, string $key): void
+    {
+        self::assertSame('old', $cache->remember($key, static fn(): string => 'old', 1, grace: 1_000));
+        $this->lapse(1.1);
+        for ($deadline = time() + self::PATIENCE; $cache->has($key); usleep(10_000)) {
+            self::assertLessThan($deadline, time(), 'Its time is never over.');
+        }
+    }
+}
