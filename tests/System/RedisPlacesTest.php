@@ -82,6 +82,8 @@ final class RedisPlacesTest extends TestCase
         foreach ([$store, $other] as $each) {
             // Whatever comes once: finding the masters, connecting, telling them the scripts, comparing the clocks.
             $each->save(array_map(static fn(string $key): Item => new Item($key, 'value', 100, ['kept']), $keys));
+            $each->clear();
+            $each->save(array_map(static fn(string $key): Item => new Item($key, 'value', 100, ['kept']), $keys));
             $each->fetch($keys);
             $each->fetch($keys);
             $each->delete($keys);
@@ -111,6 +113,10 @@ final class RedisPlacesTest extends TestCase
         self::assertSame([1, 1, 1], $count(static fn() => $store->invalidateTags(['kept'])), 'an invalidation');
         self::assertSame(1, array_sum($count(static fn(): mixed => $store->fetch(['key 1']))), 'one key, one master');
         self::assertSame(1, array_sum($count(static fn(): mixed => $store->save([new Item('key 1', 'x')]))), 'one write, one master');
+        $store->save(array_map(static fn(string $key): Item => new Item($key, 'new', 100), $keys));
+        self::assertSame([2, 2, 2], $count(static fn() => $store->clear()), 'a clear, and what it frees');
+        self::assertSame($client === 'predis' ? [...$round('begin'), ...$round('finish'), ...$round('begin'), ...$round('finish')] : [], self::inRounds($diary));
+        self::assertSame([1, 1, 1], $count(static fn() => $store->clear()), 'a clear of nothing');
     }
 
     /**

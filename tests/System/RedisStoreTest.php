@@ -42,7 +42,7 @@ final class RedisStoreTest extends TestCase
         self::$server = null;
     }
 
-    /** @return iterable<string, array{string, \Closure(Store): mixed}> */
+    /** @return iterable<string, array{string, \Closure(RedisStore): mixed}> */
     public static function operations(): iterable
     {
         $batch = array_map(static fn(int $i): string => "key {$i}", range(0, 199));
@@ -58,6 +58,10 @@ final class RedisStoreTest extends TestCase
             yield "{$client}: a batch of deletes" => [$client, static fn(Store $store): mixed => $store->delete($batch)];
             yield "{$client}: an increment" => [$client, static fn(Store $store): mixed => $store->increment('n')];
             yield "{$client}: a batch of touches" => [$client, static fn(Store $store): mixed => $store->touch($batch, 50)];
+            yield "{$client}: taking a lease" => [$client, static fn(RedisStore $store): mixed => $store->acquire('lease', $client, 30.0)];
+            yield "{$client}: prolonging a lease" => [$client, static fn(RedisStore $store): mixed => $store->refresh('lease', $client, 30.0)];
+            yield "{$client}: ending a lease" => [$client, static fn(RedisStore $store): mixed => $store->release('lease', $client)];
+            yield "{$client}: statistics" => [$client, static fn(Store $store): mixed => $store->statistics()];
             yield "{$client}: an invalidation of many tags" => [$client, static function (Store $store) use ($batch): int {
                 $store->invalidateTags($batch);
 
@@ -66,18 +70,51 @@ final class RedisStoreTest extends TestCase
         }
     }
 
-    /** @param \Closure(Store): mixed $operation */
+    /** @param \Closure(RedisStore): mixed $operation */
     #[DataProvider('operations')]
     public function testEveryOperationAndEveryBatchIsOneRoundTrip(string $client, \Closure $operation): void
     {
         $proxy = new Proxy(self::$server->socket ?? '');
         $store = Dsn::parse("redis+unix:{$proxy->socket}?client={$client}")->open();
+        self::assertInstanceOf(RedisStore::class, $store);
         $store->save(array_map(static fn(int $i): Item => new Item("key {$i}", 'x', 100, ['a', "tag {$i}"]), range(0, 199)));
         // The server has to be told the script once.
         $operation($store);
         $before = $proxy->roundTrips();
         $operation($store);
         self::assertSame(1, $proxy->roundTrips() - $before);
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testTheFirstRoundTripOfAClearKillsEverythingAndTheOthersAreBounded(string $client): void
+    {
+        $this->redis()->rawCommand('FLUSHALL');
+        $proxy = new Proxy(self::$server->socket ?? '');
+        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=clear")->open();
+        $store = $open();
+        $save = static function (int $from, int $to) use ($store): void {
+            $store->save(array_map(static fn(int $i): Item => new Item("key {$i}", 'x'), range($from, $to)));
+        };
+        $clear = static function () use ($proxy, $store): int {
+            $before = $proxy->roundTrips();
+            $store->clear();
+
+            return $proxy->roundTrips() - $before;
+        };
+        $save(1, 200);
+        $clear();
+        self::assertSame(1, $clear(), 'There is nothing.');
+        $save(1, 200);
+        self::assertSame(2, $clear());
+        for ($i = 0; $i < 12; $i++) {
+            $save(1_000 * $i, 1_000 * $i + 999);
+        }
+        $trips = $clear();
+        self::assertGreaterThan(2, $trips);
+        self::assertLessThanOrEqual(20, $trips);
+        self::assertSame([], [...$store->keys()], 'What is not freed yet is dead.');
+        self::assertSame([], $open()->fetch(['key 0', 'key 11999'])->items);
     }
 
     /** As after the serializer or the secret was changed: the server does not know that they cannot be read. */

@@ -54,22 +54,30 @@ final class Walk
     }
 
     /**
-     * Removes what is dead among about so many names, however often they have been looked at.
+     * Begins another epoch in every shard, in one round trip; that kills everything. With it goes the first look at what is dead now,
+     * of which so many names at most are freed, however often they have been looked at: two round trips for each thousand.
      *
      * @throws StoreUnavailable
      */
-    public function free(int $names): void
+    public function clear(int $names): void
     {
-        $shards = max(1, $this->layout->shards);
-        for ($shard = 0; $shard < $shards; $shard++) {
-            $looked = 0;
-            foreach ($this->names($shard, '') as $found) {
-                $this->sweep($shard, $found);
-                $looked += self::NAMES_AT_ONCE;
-                if ($looked >= $names / $shards) {
-                    break;
+        $shards = $this->layout->all();
+        $ends = array_map(fn(int $shard): array => ['UNLINK', $this->layout->clock($shard)], $shards);
+        $cursors = array_fill_keys($shards, '0');
+        for ($looked = 0; $cursors !== [] && $looked < $names; $looked += self::NAMES_AT_ONCE * \count($shards)) {
+            $looks = array_map(fn(int $shard): array => $this->look($shard, $cursors[$shard], ''), array_keys($cursors));
+            $replies = \array_slice($this->scripts->send([...$ends, ...$looks]), \count($ends));
+            $ends = $sweeps = [];
+            foreach (array_keys($cursors) as $i => $shard) {
+                [$cursors[$shard], $found] = self::page($replies[$i]);
+                if ($cursors[$shard] === '0') {
+                    unset($cursors[$shard]);
+                }
+                if ($found !== []) {
+                    $sweeps[] = $this->sweeping($shard, $found);
                 }
             }
+            $this->scripts->run($sweeps);
         }
     }
 
@@ -98,7 +106,8 @@ final class Walk
     /** @return int how many were removed */
     private function step(): int
     {
-        [$this->cursor, $names] = $this->page($this->shard, $this->cursor, '');
+        [$reply] = $this->scripts->send([$this->look($this->shard, $this->cursor, '')]);
+        [$this->cursor, $names] = self::page($reply);
         [$removed, $oldest] = $this->sweep($this->shard, $names);
         $this->oldest = min($this->oldest, $oldest);
 
@@ -113,7 +122,7 @@ final class Walk
     private function sweep(int $shard, array $names): array
     {
         // Also without names: the reply tells the present tick, which nothing that is made later is older than.
-        [$reply] = $this->scripts->run([[Script::Sweep, [$this->layout->clock($shard), $this->layout->tags($shard), ...$names], []]]);
+        [$reply] = $this->scripts->run([$this->sweeping($shard, $names)]);
 
         return \is_array($reply) && \is_int($reply[0] ?? null) && \is_int($reply[1] ?? null) ? [$reply[0], $reply[1]] : throw Scripts::nonsense();
     }
@@ -136,16 +145,31 @@ final class Walk
     {
         $cursor = '0';
         do {
-            [$cursor, $names] = $this->page($shard, $cursor, $beginning);
+            [$reply] = $this->scripts->send([$this->look($shard, $cursor, $beginning)]);
+            [$cursor, $names] = self::page($reply);
             yield $names;
         } while ($cursor !== '0');
     }
 
-    /** @return array{string, list<string>} where to go on ('0': nowhere), and names */
-    private function page(int $shard, string $cursor, string $beginning): array
+    /**
+     * @param list<string> $names
+     *
+     * @return array{Script, non-empty-list<string>, list<string>}
+     */
+    private function sweeping(int $shard, array $names): array
     {
-        $pattern = $this->layout->pattern($shard, $beginning);
-        [$reply] = $this->scripts->send([['SCAN', $cursor, 'MATCH', $pattern, 'COUNT', (string) self::NAMES_AT_ONCE]]);
+        return [Script::Sweep, [$this->layout->clock($shard), $this->layout->tags($shard), ...$names], []];
+    }
+
+    /** @return non-empty-list<string> */
+    private function look(int $shard, string $cursor, string $beginning): array
+    {
+        return ['SCAN', $cursor, 'MATCH', $this->layout->pattern($shard, $beginning), 'COUNT', (string) self::NAMES_AT_ONCE];
+    }
+
+    /** @return array{string, list<string>} where to go on ('0': nowhere), and names */
+    private static function page(mixed $reply): array
+    {
         if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_array($reply[1] ?? null)) {
             throw Scripts::nonsense();
         }
