@@ -135,6 +135,12 @@ final class Clock
         return (\ord($bits[$slot >> 3]) & 1 << ($slot & 7)) !== 0;
     }
 
+    /**
+     * By another file that takes the name, and not in place, although the bytes are few and the file is locked: readers take no
+     * lock, and may see an overwrite half done. Half of the old clock with half of the new is a clock, too, and one with the new
+     * tick but without the bit of the slot that was invalidated would have what is dead live on. So is the file that a process
+     * leaves that is killed while it writes, or a disk that is full.
+     */
     private function write(string $path, string $bytes): void
     {
         if (!Folder::replace($path, $bytes)) {
