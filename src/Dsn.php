@@ -35,7 +35,7 @@ use Larder\Tier\Tiers;
  * are seconds ("2.5"), sizes bytes with an optional K, M or G ("64M"), switches yes or no (1 or 0, on or off).
  *
  *     shm:                     the pool "default"          shm:shop?size=256M&evict=no
- *     array:?size=16M          apcu:?prefix=shop           sqlite:/var/cache/site.db
+ *     array:?items=10000       apcu:?prefix=shop           sqlite:/var/cache/site.db
  *     file:/var/cache/site     redis://127.0.0.1:6379/0    redis+unix:/run/redis.sock?database=2
  *     rediss://user:pass@cache.internal                    memcached://cache1,cache2:11212
  *     redis+sentinel://s1,s2,s3:26380/0?service=shop       redis+cluster://n1:7000,n2:7000
