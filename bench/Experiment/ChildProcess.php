@@ -9,12 +9,26 @@ use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\WorkerFailed;
 use Larder\Bench\Subject\WorkerProcess;
 
-/** Runs one task of an experiment in a fresh process of PHP and returns what it found. */
+/** One task of an experiment in a fresh process of PHP, until it has said what it found; it does not outlive this object. */
 final class ChildProcess
 {
     private const PAUSE_US = 200_000;
 
     /**
+     * @param resource|null $process
+     * @param resource $pipe
+     * @param resource $errors
+     */
+    private function __construct(private readonly string $title, private $process, private $pipe, private $errors) {}
+
+    public function __destruct()
+    {
+        $this->stop();
+    }
+
+    /**
+     * Starts a task and waits until it ends.
+     *
      * @param string $title whose task it is, for messages
      * @param class-string<Task> $task
      * @param array<string, string|int> $arguments
@@ -26,6 +40,20 @@ final class ChildProcess
      */
     public static function run(string $title, string $task, array $arguments, array $settings = [], array $placement = [], ?\Closure $isInterrupted = null): Fields
     {
+        return self::start($title, $task, $arguments, $settings, $placement)->answer($isInterrupted);
+    }
+
+    /**
+     * Starts a task that others may run beside.
+     *
+     * @param string $title whose task it is, for messages
+     * @param class-string<Task> $task
+     * @param array<string, string|int> $arguments
+     * @param array<string, string> $settings of php.ini, beside those of every worker
+     * @param list<string> $placement a command that runs its arguments
+     */
+    public static function start(string $title, string $task, array $arguments, array $settings = [], array $placement = []): self
+    {
         $command = [...$placement, ...self::command($task, $arguments, $settings)];
         $errors = tmpfile();
         if ($errors === false) {
@@ -35,15 +63,36 @@ final class ChildProcess
         if ($process === false) {
             throw new \RuntimeException("The process that measures {$title} could not be started: too many processes may be running.");
         }
-        $answer = self::answer($process, $pipes[1], $isInterrupted ?? static fn(): bool => false);
-        $code = proc_close($process);
-        if ($answer === null) {
-            throw Interrupted::byTheUser();
-        }
-        if ($code !== 0) {
-            rewind($errors);
 
-            throw WorkerFailed::ended($title, (string) stream_get_contents($errors));
+        return new self($title, $process, $pipes[1], $errors);
+    }
+
+    /**
+     * Waits until the task ends.
+     *
+     * @param (\Closure(): bool)|null $isInterrupted asked now and then; the task is stopped when it says so
+     * @throws WorkerFailed
+     * @throws Interrupted
+     */
+    public function answer(?\Closure $isInterrupted = null): Fields
+    {
+        stream_set_blocking($this->pipe, false);
+        $answer = '';
+        while (!feof($this->pipe)) {
+            $readable = [$this->pipe];
+            $none = null;
+            // A signal ends the waiting, which is no error.
+            @stream_select($readable, $none, $none, 0, self::PAUSE_US);
+            $answer .= stream_get_contents($this->pipe);
+            if ($isInterrupted !== null && $isInterrupted()) {
+                $this->stop();
+                throw Interrupted::byTheUser();
+            }
+        }
+        if ($this->close() !== 0) {
+            rewind($this->errors);
+
+            throw WorkerFailed::ended($this->title, (string) stream_get_contents($this->errors));
         }
 
         return Fields::ofJson($answer, 'answer');
@@ -68,29 +117,21 @@ final class ChildProcess
         return [...$command, __DIR__ . '/child.php', WorkerProcess::autoloader(), $task, json_encode((object) $arguments, JSON_THROW_ON_ERROR)];
     }
 
-    /**
-     * @param resource $process
-     * @param resource $pipe
-     * @param \Closure(): bool $isInterrupted
-     * @return string|null what the task said; null when it was told to stop
-     */
-    private static function answer($process, $pipe, \Closure $isInterrupted): ?string
+    private function stop(): void
     {
-        stream_set_blocking($pipe, false);
-        $answer = '';
-        while (!feof($pipe)) {
-            $readable = [$pipe];
-            $none = null;
-            // A signal ends the waiting, which is no error.
-            @stream_select($readable, $none, $none, 0, self::PAUSE_US);
-            $answer .= stream_get_contents($pipe);
-            if ($isInterrupted()) {
-                proc_terminate($process, SIGTERM);
-
-                return null;
-            }
+        if ($this->process !== null) {
+            proc_terminate($this->process, SIGTERM);
+            $this->close();
         }
+    }
 
-        return $answer;
+    /** @return int its exit code, when it has ended */
+    private function close(): int
+    {
+        [$process, $this->process] = [$this->process, null];
+        // First, because a task that was told to stop may be waiting for somebody to read what it writes.
+        fclose($this->pipe);
+
+        return $process === null ? -1 : proc_close($process);
     }
 }

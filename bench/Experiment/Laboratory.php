@@ -153,6 +153,33 @@ final class Laboratory
         return ChildProcess::run($title, $task, $arguments, $settings, $isPinned ? $this->placement->client : [], $this->isInterrupted(...));
     }
 
+    /**
+     * Has tasks that time nothing done at the same time, as many as there are processors, on any of them.
+     *
+     * @param class-string<Task> $task
+     * @param array<string, array<string, string|int>> $arguments of each, by its title
+     * @param \Closure(string): void $isBegun told each title
+     * @return array<string, Fields> by title
+     * @throws \Larder\Bench\Subject\WorkerFailed
+     * @throws Interrupted
+     */
+    public function tasks(string $task, array $arguments, \Closure $isBegun): array
+    {
+        $found = [];
+        foreach (array_chunk($arguments, max(1, $this->placement->processors), true) as $some) {
+            $running = [];
+            foreach ($some as $title => $its) {
+                $isBegun($title);
+                $running[$title] = ChildProcess::start($title, $task, $its);
+            }
+            foreach ($running as $title => $process) {
+                $found[$title] = $process->answer($this->isInterrupted(...));
+            }
+        }
+
+        return $found;
+    }
+
     /** @throws Interrupted when somebody wants to stop */
     public function goOn(): void
     {

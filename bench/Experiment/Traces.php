@@ -35,7 +35,7 @@ final class Traces implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(32, 1_024, $profile === Profile::Quick ? 54 : 130);
+        return new Needs(32, 1_024, $profile === Profile::Quick ? 32 : 80);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -98,10 +98,13 @@ final class Traces implements Experiment
             number_format($found->int('length')),
             100 * $found->int('held') / $bytes,
         );
+        $simulations = [];
         foreach ($entry['references'] as $policy) {
-            $progress->advance(sprintf('%s at %d %%: %s', $entry['name'], 100 * $share, $policy->value));
-            $ratio = $laboratory->task($policy->value, Simulation::class, ['file' => $entry['file'], 'policy' => $policy->value, 'items' => $found->int('most')]);
-            $this->add($outcome, $case, $policy->value, $ratio->float('miss ratio'));
+            $simulations[$policy->value] = ['file' => $entry['file'], 'policy' => $policy->value, 'items' => $found->int('most')];
+        }
+        $ratios = $laboratory->tasks(Simulation::class, $simulations, static fn(string $policy) => $progress->advance(sprintf('%s at %d %%: %s', $entry['name'], 100 * $share, $policy)));
+        foreach ($ratios as $policy => $ratio) {
+            $this->add($outcome, $case, $policy, $ratio->float('miss ratio'));
         }
     }
 

@@ -23,9 +23,12 @@ final class Lru implements Policy
         }
         $isHit = isset($this->newer[$key]);
         if ($isHit) {
-            $this->unlink($key);
+            // What stays keeps its entries in both tables and gets other neighbours.
+            $this->pass($key);
         } elseif (count($this->newer) >= $this->capacity) {
-            $this->unlink($this->oldest);
+            $gone = $this->oldest;
+            $this->pass($gone);
+            unset($this->newer[$gone], $this->older[$gone]);
         }
         $this->older[$key] = $this->newest;
         $this->newer[$key] = -1;
@@ -40,7 +43,8 @@ final class Lru implements Policy
         return $isHit;
     }
 
-    private function unlink(int $key): void
+    /** Joins its neighbours in the list, so that nothing leads to it any more. */
+    private function pass(int $key): void
     {
         $newer = $this->newer[$key];
         $older = $this->older[$key];
@@ -54,6 +58,5 @@ final class Lru implements Policy
         } else {
             $this->oldest = $newer;
         }
-        unset($this->newer[$key], $this->older[$key]);
     }
 }

@@ -9,10 +9,15 @@ use Larder\Bench\Experiment\ColdReads;
 use Larder\Bench\Experiment\Crowd\Crowd;
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Interrupted;
+use Larder\Bench\Experiment\Laboratory;
 use Larder\Bench\Experiment\LoadGenerator;
 use Larder\Bench\Experiment\Overfill;
+use Larder\Bench\Experiment\Placement;
+use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\Experiment\Trace\Reference;
+use Larder\Bench\Experiment\Trace\Simulation;
 use Larder\Bench\Report\Fields;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\WorkerFailed;
@@ -155,6 +160,45 @@ final class TasksTest extends TestCase
         } finally {
             self::assertCount($before, glob('/dev/shm/larder-crowd-*') ?: []);
         }
+    }
+
+    public function testTasksThatTimeNothingAreDoneBesideEachOther(): void
+    {
+        $file = (string) tempnam(sys_get_temp_dir(), 'larder-trace-');
+        $keys = [1, 2, 3, 1, 2, 1, 4, 1];
+        file_put_contents($file, pack('N*', ...$keys));
+        $policies = array_column(Reference::cases(), 'value');
+        $begun = [];
+        try {
+            $found = (new Laboratory(Profile::Quick, [], Placement::ofThisMachine()))->tasks(
+                Simulation::class,
+                array_combine($policies, array_map(static fn(string $policy): array => ['file' => $file, 'policy' => $policy, 'items' => 2], $policies)),
+                static function (string $title) use (&$begun): void {
+                    $begun[] = $title;
+                },
+            );
+        } finally {
+            unlink($file);
+        }
+
+        self::assertSame($policies, $begun);
+        self::assertSame(
+            array_map(static fn(string $policy): float => Reference::from($policy)->missRatio($keys, 2), $policies),
+            array_map(static fn(string $policy): float => $found[$policy]->float('miss ratio'), $policies),
+        );
+    }
+
+    public function testATaskDoesNotOutliveWhoStartedIt(): void
+    {
+        $before = count(glob('/dev/shm/larder-crowd-*') ?: []);
+        $task = ChildProcess::start('a crowd', Crowd::class, $this->arguments('shared-memory', '', 60_000));
+        for ($try = 0; $try < 3_000 && count(glob('/dev/shm/larder-crowd-*') ?: []) === $before; $try++) {
+            usleep(10_000);
+        }
+        self::assertCount($before + 1, glob('/dev/shm/larder-crowd-*') ?: [], 'It has begun.');
+        unset($task);
+
+        self::assertCount($before, glob('/dev/shm/larder-crowd-*') ?: []);
     }
 
     private function crowd(string $subject, string $file): \Larder\Bench\Report\Fields
