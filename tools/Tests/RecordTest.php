@@ -6,6 +6,7 @@ namespace Larder\Tools\Tests;
 
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Process\Process;
 
@@ -41,6 +42,20 @@ final class RecordTest extends TestCase
             self::assertStringEqualsFile("{$this->directory}/docs/results/first.json", 'recorded before', "time {$time}");
             self::assertFileDoesNotExist("{$this->directory}/build/recording");
         }
+    }
+
+    #[TestWith(['--quick'])]
+    #[TestWith(['--thorough'])]
+    #[TestWith(['--json=other.json'])]
+    #[TestWith(['--html'])]
+    #[TestWith(['--resume'])]
+    public function testAnOptionThatTheRunsHaveOfTheirOwnIsRefusedBeforeAnythingRuns(string $option): void
+    {
+        $record = $this->in('bash', 'tools/record', $option);
+
+        self::assertSame(2, $record->getExitCode(), $record->getErrorOutput());
+        self::assertStringContainsString('the option ' . strtok($option, '=') . ' is no option of tools/record', $record->getErrorOutput());
+        self::assertDirectoryDoesNotExist("{$this->directory}/build");
     }
 
     private function in(string ...$command): Process
