@@ -10,11 +10,13 @@ final readonly class RedisBenchmark
     /** @param list<string> $command */
     public function __construct(private array $command, private int $port, private int $keys) {}
 
-    /** @return array{float, float}|null operations a second, and the share of a processor that it used itself; null when it failed */
+    /**
+     * @return array{float, float}|null operations a second, and the share of a processor that it used itself while it made them (its start
+     *                                  is counted in); null when it failed
+     */
     public function run(string $operation, int $clients, int $requests): ?array
     {
         $before = self::cpu();
-        $begin = hrtime(true);
         $process = proc_open([
             ...$this->command, '-h', '127.0.0.1', '-p', (string) $this->port, '-t', strtolower($operation), '-n', (string) $requests,
             '-c', (string) $clients, '-d', '32', '-r', (string) $this->keys, '--csv',
@@ -24,10 +26,9 @@ final readonly class RedisBenchmark
         }
         $report = (string) stream_get_contents($pipes[1]);
         proc_close($process);
-        $seconds = (hrtime(true) - $begin) / 1e9;
 
         return preg_match("/^\"{$operation}\",\"([\d.]+)\"/m", $report, $match) === 1
-            ? [(float) $match[1], round((self::cpu() - $before) / $seconds, 3)]
+            ? [(float) $match[1], round(min(1.0, (self::cpu() - $before) * (float) $match[1] / $requests), 3)]
             : null;
     }
 

@@ -78,13 +78,13 @@ final readonly class SitePromises
         return Promise::reaches("a PHP-FPM script with one get of the array of options against an empty one{$circumstances}", 'requests per second, ours over the empty script\'s', $ratio, self::REQUESTS, self::WIDEST);
     }
 
-    /** @return list<Promise> our generator beside redis-benchmark, where neither used up its processor */
+    /** @return list<Promise> our generator beside redis-benchmark, where both of them wait for answers */
     private function generator(): array
     {
         $promises = [];
         $outcome = $this->findings->run->outcome('clients');
         foreach ($outcome === null ? [] : $this->findings->cases($outcome, CrossCheck::RATE) as $case) {
-            if ($this->isSaturated($case)) {
+            if ($this->isBusy($case)) {
                 continue;
             }
             $title = sprintf('the load generator beside redis-benchmark (%s, clients: %s)', $case['operation'] ?? '', $case['clients'] ?? '');
@@ -95,11 +95,11 @@ final readonly class SitePromises
     }
 
     /** @param array<string, string> $case */
-    private function isSaturated(array $case): bool
+    private function isBusy(array $case): bool
     {
         foreach (['generator', 'redis-benchmark'] as $subject) {
             $measurement = $this->findings->measurement('clients', CrossCheck::RATE, $case, $subject);
-            if ($measurement !== null && Saturation::isIn($measurement)) {
+            if ($measurement !== null && Saturation::share($measurement) > CrossCheck::BUSY) {
                 return true;
             }
         }

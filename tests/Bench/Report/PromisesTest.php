@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Experiment\CrossCheck;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Promise;
@@ -50,6 +51,19 @@ final class PromisesTest extends TestCase
     public function testNoiseDoesNotHelpAFigureBetweenTwoBounds(float $estimate, float $low, float $high, PromiseState $state): void
     {
         self::assertSame($state, Promise::within('x', 'y', new Interval($estimate, $low, $high), 0.9, 1.1)->state);
+    }
+
+    #[TestWith([0.75, 0.6, 1])]
+    #[TestWith([0.76, 0.6, 0])]
+    #[TestWith([0.6, 0.76, 0])]
+    public function testTheLoadGeneratorIsComparedWhereBothGeneratorsWait(float $ours, float $theirs, int $promises): void
+    {
+        $case = ['operation' => 'GET', 'clients' => '3'];
+        $fixture = (new RunFixture())
+            ->add('clients', $case, CrossCheck::RATE, Direction::HigherIsBetter, 'generator', 800.0, 0.0, $ours)
+            ->add('clients', $case, CrossCheck::RATE, Direction::HigherIsBetter, 'redis-benchmark', 1000.0, 0.0, $theirs);
+
+        self::assertSame(array_fill(0, $promises, PromiseState::Missed), array_column(self::promises($fixture), 'state'));
     }
 
     public function testApcuIsTheOneWithTheFasterSerialiser(): void
