@@ -15,7 +15,7 @@ use Larder\Bench\Subject\WorkerFailed;
 final class Full implements Experiment
 {
     public const SET = 'time of a set in a full cache';
-    /** Of reads, the check of what they found, and the stores of what was missing. */
+    /** Of reads, the check of what they found, the stores of what was missing and, every 500 operations, a look at the number of items. */
     public const CPU = 'processor time of an operation in a full cache, client and server';
     public const OVER_TIME = 'hit ratio over time';
 

@@ -50,7 +50,7 @@ final class Tags implements Experiment
             . 'item in six with a lifetime of its own, four clients, of 1,001 operations one clean by a tag and one write, the '
             . 'rest reads of popular items. A rate is operations over the time they took together, summed over the clients. How many reads hit is '
             . 'shown, because what cleans often misses often. Then the same tags are cleaned in this store and in one of ' . self::FEW . ' items, in turns, until half of '
-            . 'the items are dead, and what is missing is stored again, which pays for what the cleans left: a pool has room for 1.25 times the items. The classic designs are re-created '
+            . 'the items are dead, and what is missing is stored again, which pays for what the cleans left: a pool has room for 1.25 times the items, and for 16 MiB at least, which the items of a quick run do not fill. The classic designs are re-created '
             . 'plainly; --zend=DIRECTORY measures the real back ends.';
     }
 
@@ -73,7 +73,7 @@ final class Tags implements Experiment
             $outcome->titles[$design->value] = $design->title($redis);
         }
         $progress->begin($this->title(), count($designs) + 1);
-        foreach (Shuffled::of($designs) as $design) {
+        foreach (Design::inTurn($designs) as $design) {
             $progress->advance($outcome->titles[$design->value] ?? $design->value);
             if (!$this->canRun($outcome, $laboratory, $design)) {
                 continue;
@@ -136,11 +136,12 @@ final class Tags implements Experiment
 
     private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $cleans, float $afterwards): void
     {
+        $title = $outcome->titles[$design->value] ?? $design->value;
         $places = [];
         try {
             $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES);
             $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW);
-            $found = $laboratory->task($outcome->titles[$design->value] ?? $design->value, TagClients::class, [
+            $found = $laboratory->task($title, TagClients::class, [
                 'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => 50_000, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds of cleans' => (int) (1000 * $cleans), 'milliseconds afterwards' => (int) (1000 * $afterwards), 'milliseconds of reads' => (int) (300 * $afterwards),
                 'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
             ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php', 'apc.entries_hint' => (string) $items], false);
@@ -149,7 +150,7 @@ final class Tags implements Experiment
         }
         $case = ['items' => number_format($items)];
         if ($design->isPool()) {
-            $outcome->parameters['MiB of the pool'] = $found->int('bytes') >> 20;
+            $outcome->parameters["MiB of the pool, {$title}"] = $found->int('bytes') >> 20;
         }
         for ($client = 0; $client < self::CLIENTS; $client++) {
             // What cleans quickly cleans more often in the same time, and then misses more often, which is fast.

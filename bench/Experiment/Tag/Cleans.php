@@ -22,9 +22,9 @@ use Random\Randomizer;
  * - All of these tags are cleaned in both stores before there are items: a slot for tags is a new file or a page of
  *   memory that nobody has touched yet, and the clients' cleans would have made some for the many only.
  * - That is done in both right after each other, and the few are then cleaned as often as the clients clean the
- *   many. What a new file takes on ext4 depends on how many were deleted lately in the block group of its directory
- *   (recently_deleted() in fs/ext4/ialloc.c): equal stores were six times apart. Directories that are made together
- *   mostly lie together.
+ *   many. What a new file takes on ext4 without a journal depends on how many were deleted lately in the block group
+ *   of its directory (recently_deleted() in fs/ext4/ialloc.c): equal stores were six times apart. Directories that are
+ *   made together mostly lie together, and designs that leave many files to delete come last (Design::inTurn()).
  */
 final class Cleans
 {

@@ -147,6 +147,20 @@ final class DesignsTest extends RealServers
         return glob("{$this->directory}/cache/tags/??") ?: [];
     }
 
+    public function testDesignsThatLeaveThousandsOfFilesComeAfterThoseThatDoNot(): void
+    {
+        $first = [];
+        // That one of ten is never the first of 400 has a chance of 10^-17.
+        for ($run = 0; $run < 400; $run++) {
+            $designs = Design::inTurn(Design::cases());
+            self::assertSame(Design::LibraryFile, $designs[10] ?? null);
+            self::assertEqualsCanonicalizing([Design::Files, Design::MemcachedFiles, Design::ZendFile, Design::ZendMemcachedFile], array_slice($designs, 11));
+            $first[$designs[0]->value ?? ''] = true;
+        }
+
+        self::assertCount(10, $first);
+    }
+
     public function testWhatWentWrongWithTheFewItemsIsSaid(): void
     {
         $few = Companion::start(FewItems::class, ['design' => 'tag-sets', 'place' => '{"directory":"","pool":"none","redis":"/nowhere","memcached":"","servers":""}', 'items' => 1], []);
