@@ -59,7 +59,7 @@ enum Profile: string
     public function keys(): int
     {
         return match ($this) {
-            self::Quick => 1_000,
+            self::Quick => 600,
             self::Thorough => 2_000,
         };
     }

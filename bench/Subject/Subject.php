@@ -127,6 +127,9 @@ final readonly class Subject
         if ($operation === Operation::Connect && $this->connect === null) {
             return 'there is nothing to connect to';
         }
+        if ($this->batch > 1 && $value->name === Values::LARGEST) {
+            return "{$this->batch} values of 1 MiB at once are more than a request asks for";
+        }
 
         return $this->exempt === null ? null : ($this->exempt)($operation, $value);
     }

@@ -10,6 +10,9 @@ use Random\Randomizer;
 /** The values that are cached in every experiment: sizes from 11 bytes to 1 MiB, and the shapes that sites cache. */
 final class Values
 {
+    /** The one of 1 MiB. */
+    public const LARGEST = 'string-1m';
+
     /** @return non-empty-array<string, Value> by name */
     public static function all(): array
     {
@@ -19,7 +22,7 @@ final class Values
             self::text('string-32', 'a string of 32 bytes', static fn(int $number): string => self::filler(32, $number)),
             self::text('string-1k', 'a string of 1 KiB', static fn(int $number): string => self::filler(1024, $number)),
             self::text('string-32k', 'a string of 32 KiB', static fn(int $number): string => self::filler(32 * 1024, $number)),
-            self::text('string-1m', 'a string of 1 MiB', static fn(int $number): string => self::filler(1024 * 1024, $number)),
+            self::text(self::LARGEST, 'a string of 1 MiB', static fn(int $number): string => self::filler(1024 * 1024, $number)),
             self::text('page', 'an HTML page of about 30 KB', self::page(...)),
             self::arrayOf('list', 'a list of 1,000 integers', self::integers(...), '[500]'),
             self::arrayOf('map', 'a map of 100 strings', self::map(...), "['field_50']"),

@@ -121,6 +121,16 @@ final class WorkerTest extends TestCase
         self::assertSame(10, $worker->calibrate(Operation::Get, 1) % 10 + 10);
     }
 
+    public function testNobodyIsAskedForAHundredValuesOfAMebibyteAtOnce(): void
+    {
+        foreach (Subjects::all() as $subject) {
+            if ($subject->batch > 1) {
+                self::assertNotNull($subject->exempt(Operation::Get, Values::named('string-1m')), $subject->name);
+                self::assertNull($subject->exempt(Operation::Get, Values::named('string-32k')), $subject->name);
+            }
+        }
+    }
+
     public function testAMemoryIsTouchedBeforeItIsMeasured(): void
     {
         /** @var ArrayObject<string, mixed> $cache */
