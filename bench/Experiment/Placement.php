@@ -29,9 +29,8 @@ final readonly class Placement
 
     public static function ofThisMachine(): self
     {
-        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents('/proc/self/status'), $match);
         $taskset = Program::find('taskset');
-        $processors = self::processors($match[1] ?? '');
+        $processors = self::allowed();
 
         return match (true) {
             $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed', count($processors), count($processors)),
@@ -52,15 +51,35 @@ final readonly class Placement
      */
     public static function stay(int $number): void
     {
-        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents('/proc/self/status'), $match);
-        $taskset = Program::find('taskset');
-        $processors = self::processors($match[1] ?? '');
-        if ($taskset !== null && count($processors) > 1) {
-            exec(sprintf('%s -cp %d %d 2>&1', escapeshellarg($taskset), $processors[$number % count($processors)], getmypid()), $said, $code);
-            if ($code !== 0) {
-                throw new \RuntimeException('A process could not be moved to a processor of its own: ' . implode(' ', $said));
-            }
+        $processors = self::allowed();
+        if (count($processors) > 1) {
+            self::move([$processors[$number % count($processors)]]);
         }
+    }
+
+    /**
+     * Moves this process to these processors; what it forks from now on begins there.
+     *
+     * @param non-empty-list<int> $processors
+     */
+    public static function move(array $processors): void
+    {
+        $taskset = Program::find('taskset');
+        if ($taskset === null) {
+            return;
+        }
+        exec(sprintf('%s -cp %s %d 2>&1', escapeshellarg($taskset), implode(',', $processors), getmypid()), $said, $code);
+        if ($code !== 0) {
+            throw new \RuntimeException('A process could not be moved to a processor of its own: ' . implode(' ', $said));
+        }
+    }
+
+    /** @return list<int> the processors that this process may run on; none where the kernel does not say */
+    public static function allowed(): array
+    {
+        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents('/proc/self/status'), $match);
+
+        return self::processors($match[1] ?? '');
     }
 
     /** @return list<int> from the kernel's notation, `0-3,8` */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Crowd;
 
+use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Report\Fields;
 use Larder\Bench\Subject\FileSystem;
@@ -37,19 +38,32 @@ final class Crowd implements Task
         $members = [];
         try {
             $counts = array_map(intval(...), explode(' ', $arguments->string('counts')));
-            for ($number = 0; $number < max($counts); $number++) {
-                $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number, $arguments->int('warmed') === 1);
-                $members[] = $process = MemberProcess::fork($member);
-                $process->expect('open');
+            // They go round the processors, and are forked where they stay: moving hundreds, each by a command, would take longer than measuring them.
+            $processors = Placement::allowed();
+            $apart = min(max(1, count($processors)), max($counts));
+            for ($first = 0; $first < $apart; $first++) {
+                if ($apart > 1) {
+                    Placement::move([$processors[$first]]);
+                }
+                for ($number = $first; $number < max($counts); $number += $apart) {
+                    $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number, $arguments->int('warmed') === 1);
+                    $members[$number] = $process = MemberProcess::fork($member);
+                    $process->expect('open');
+                }
             }
-            foreach ($members as $process) {
+            if ($apart > 1) {
+                Placement::move($processors);
+            }
+            $numbered = $members;
+            ksort($numbered);
+            foreach ($numbered as $process) {
                 $process->tell('prepare');
                 $process->expect('ready');
             }
 
-            return $this->rounds($members, $counts, $arguments->int('milliseconds'), $arguments->int('rounds'));
+            return $this->rounds(array_values($numbered), $counts, $arguments->int('milliseconds'), $arguments->int('rounds'));
         } finally {
-            // The first one cleans up when the others are gone.
+            // The first one cleans up when the others are gone. Whoever was forked later holds the lines of the earlier ones, too.
             foreach (array_reverse($members) as $process) {
                 $process->end();
             }

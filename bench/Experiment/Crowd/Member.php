@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Crowd;
 
-use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\Family;
 use Larder\Bench\Subject\Place;
@@ -39,11 +38,6 @@ final class Member
         private readonly bool $isWarmed = true,
     ) {}
 
-    /** The members go round the processors. */
-    public function stay(): void
-    {
-        Placement::stay($this->number);
-    }
 
     /** Leaves nothing stored. */
     public function open(): void

@@ -66,7 +66,6 @@ final class MemberProcess
         // The parent's end of the line tells when it is over; what the parent would do at a signal is not ours to do.
         pcntl_signal(SIGTERM, SIG_IGN);
         try {
-            $member->stay();
             $member->open();
             fwrite($line, "open\n");
             if (fgets($line) !== false) {
