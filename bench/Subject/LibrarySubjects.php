@@ -31,7 +31,7 @@ final class LibrarySubjects
     {
         return self::cache('apcu', 'APCu', static fn(): string => 'apcu:', ['apcu', 'php-apcu'], static function (): void {
             apcu_clear_cache();
-        }, warm: MemorySubjects::touchApcu(...));
+        }, warm: MemorySubjects::touchApcu(...), staysWarm: true);
     }
 
     public static function sqlite(): Subject
@@ -65,6 +65,7 @@ final class LibrarySubjects
             ['apcu', 'php-apcu'],
             self::removeTier(...),
             warm: MemorySubjects::touchApcu(...),
+            staysWarm: true,
             read: $beginsRequests ? self::READ_OF_A_REQUEST : self::READ,
         );
     }
@@ -156,7 +157,7 @@ final class LibrarySubjects
      * @param (\Closure(mixed, Place): void)|null $warm
      * @param (\Closure(Operation, Value): ?string)|null $exempt
      */
-    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null): Subject
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null, bool $staysWarm = false): Subject
     {
         return new Subject(
             name: "cache-{$name}",
@@ -183,6 +184,7 @@ final class LibrarySubjects
             settings: ['apc.serializer' => Extension::hasIgbinary() ? 'igbinary' : 'php'],
             server: $server,
             warm: $warm,
+            staysWarm: $staysWarm,
         );
     }
 

@@ -128,6 +128,7 @@ final class MemorySubjects
                 ?? ($serializer === 'igbinary' ? Extension::missing('igbinary', 'php-igbinary') : null),
             settings: ['apc.serializer' => $serializer],
             warm: self::touchApcu(...),
+            staysWarm: true,
         );
     }
 

@@ -38,6 +38,7 @@ final readonly class Subject
      * @param int $batch how many keys a read takes at once
      * @param (\Closure(mixed, Place): void)|null $warm called after `open`: writes to all memory that the subject may use,
      *                                                 so that no block pays for a page that its process meets for the first time
+     * @param bool $staysWarm whether that memory is the process's for good: then it is written to once, and not for each value
      */
     public function __construct(
         public string $name,
@@ -54,6 +55,7 @@ final readonly class Subject
         public ?ServerKind $server = null,
         public int $batch = 1,
         private ?\Closure $warm = null,
+        public bool $staysWarm = false,
     ) {}
 
     /** The same subject where it cannot be measured, for a reason of the circumstances. */
@@ -74,6 +76,7 @@ final readonly class Subject
             $this->server,
             $this->batch,
             $this->warm,
+            $this->staysWarm,
         );
     }
 

@@ -50,7 +50,9 @@ final class Worker
         $this->value = Values::named($value);
         $this->place = $this->home->named($this->home->name . '-' . $this->prepared++);
         $this->client = $this->subject->open($this->place, $this->value);
-        $this->subject->warm($this->client, $this->place);
+        if ($this->prepared === 1 || !$this->subject->staysWarm) {
+            $this->subject->warm($this->client, $this->place);
+        }
         $this->stored = $this->value->make(0);
         $this->expected = [];
         $this->position = 0;

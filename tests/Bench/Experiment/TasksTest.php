@@ -62,6 +62,33 @@ final class TasksTest extends TestCase
         }
     }
 
+    public function testTheMembersOfACrowdGoRoundTheProcessors(): void
+    {
+        $file = (string) tempnam(sys_get_temp_dir(), 'larder-crowd-');
+        $where = "{$file}.where";
+        file_put_contents($file, strtr(<<<'CODE'
+            <?php
+            use Larder\Bench\Experiment\Placement;
+            use Larder\Bench\Subject\{Family, Subject};
+            return new Subject(
+                name: 'witness', title: 'a witness', family: Family::Memory,
+                open: static function () { file_put_contents('WHERE', implode(',', Placement::allowed()) . "\n", FILE_APPEND); return new ArrayObject(); },
+                read: static fn () => 'Larder\Bench\Subject\Values::named("string-1k")->make((int) substr($key, 5))',
+                write: static fn () => '', close: static function (): void {},
+            );
+            CODE, ['WHERE' => $where]));
+        try {
+            $this->crowd('witness', $file);
+            $found = file($where, FILE_IGNORE_NEW_LINES) ?: [];
+        } finally {
+            unlink($file);
+            @unlink($where);
+        }
+        $processors = array_map(strval(...), Placement::allowed());
+
+        self::assertEqualsCanonicalizing(array_map(static fn(int $number): string => $processors[$number % count($processors)], [0, 1, 2]), $found);
+    }
+
     public function testTheFailureOfAForkedProcessIsToldAndTheOthersEnd(): void
     {
         $this->expectException(RuntimeException::class);

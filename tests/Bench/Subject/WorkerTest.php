@@ -131,7 +131,10 @@ final class WorkerTest extends TestCase
         }
     }
 
-    public function testAMemoryIsTouchedBeforeItIsMeasured(): void
+    /** @param array{int, int} $touches how much was in the cache when the first and the second value were stored */
+    #[TestWith([false, [1, 1]])]
+    #[TestWith([true, [1, 0]])]
+    public function testAMemoryIsTouchedBeforeItIsMeasuredAndAgainOnlyWhereItIsNewMemory(bool $staysWarm, array $touches): void
     {
         /** @var ArrayObject<string, mixed> $cache */
         $cache = new ArrayObject();
@@ -142,15 +145,18 @@ final class WorkerTest extends TestCase
             open: static fn(): ArrayObject => $cache,
             read: static fn(): string => '$client[$key]',
             write: static fn(): string => '$client["touched at"] ??= count($client); $client[$key] = $value;',
-            close: static function (): void {},
+            close: static function (mixed $client): void {
+                $client instanceof ArrayObject && $client->exchangeArray([]);
+            },
             warm: static function (mixed $client, Place $place): void {
                 $client instanceof ArrayObject && $client->exchangeArray([$place->name => $place->bytes]);
             },
+            staysWarm: $staysWarm,
         );
         $worker = $this->worker($subject);
-        foreach (['string-20', 'hello'] as $value) {
+        foreach (['string-20', 'hello'] as $which => $value) {
             $worker->prepare($value, 1);
-            self::assertSame(1, $cache['touched at']);
+            self::assertSame($touches[$which], $cache['touched at']);
         }
     }
 
