@@ -94,12 +94,16 @@ final readonly class SitePromises
         return $promises;
     }
 
-    /** @param array<string, string> $case */
+    /**
+     * Whether one of them hardly waited, be it in one block only.
+     *
+     * @param array<string, string> $case
+     */
     private function isBusy(array $case): bool
     {
         foreach (['generator', 'redis-benchmark'] as $subject) {
             $measurement = $this->findings->measurement('clients', CrossCheck::RATE, $case, $subject);
-            if ($measurement !== null && Saturation::share($measurement) > CrossCheck::BUSY) {
+            if ($measurement !== null && max([0.0, ...$measurement->column(Saturation::SHARE)]) > CrossCheck::BUSY) {
                 return true;
             }
         }
