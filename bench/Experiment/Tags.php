@@ -56,7 +56,7 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(400, 3_072, $profile === Profile::Quick ? 42 : 580);
+        return new Needs(500, 3_072, $profile === Profile::Quick ? 42 : 580);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

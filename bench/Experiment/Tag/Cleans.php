@@ -19,6 +19,7 @@ use Random\Randomizer;
  *
  * - Both run on the processor for clients. Left to the scheduler, one may share its server's and the other not, which
  *   is worth a factor of five.
+ * - Pools are equally large, because the table of tags grows with the pool, and with it what processors cannot keep near.
  * - All of these tags are cleaned in both stores before there are items: a slot for tags is a new file or a page of
  *   memory that nobody has touched yet, and the clients' cleans would have made some for the many only.
  * - That is done in both right after each other, and the few are then cleaned as often as the clients clean the

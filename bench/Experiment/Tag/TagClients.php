@@ -53,7 +53,7 @@ final class TagClients implements Task
 
             return [];
         });
-        $beside = Companion::start(FewItems::class, ['design' => $design->value, 'place' => $arguments->string('few'), 'items' => $arguments->int('few items')], FewItems::settings());
+        $beside = Companion::start(FewItems::class, ['design' => $design->value, 'place' => self::placeOfFew($design, $arguments, $place), 'items' => $arguments->int('few items')], FewItems::settings());
         // It answers when it has its items.
         $beside->ask(['cleans' => 0, 'warm' => 0]);
         // Each fills its part, and opens the cache itself, as processes of a site do.
@@ -101,6 +101,14 @@ final class TagClients implements Task
         $place = Fields::ofJson($arguments->string('place'), 'place');
 
         return $design->isPool() ? Room::times($design, $place, $catalogue, 1.25) : $place;
+    }
+
+    /** Where the few are kept, as JSON: in a pool as large as that of the many, because a part of each pool is its table of tags. */
+    private static function placeOfFew(Design $design, Fields $arguments, Fields $many): string
+    {
+        $place = $arguments->string('few');
+
+        return $design->isPool() ? json_encode([...Fields::ofJson($place, 'place')->all(), 'bytes' => $many->int('bytes')], JSON_THROW_ON_ERROR) : $place;
     }
 
     /** @return array<string, int|float> */
