@@ -29,7 +29,7 @@ final class Environment
             'governor' => trim(self::read('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')) ?: self::NOT_STATED,
             'huge pages' => self::match('/\[(\w+)\]/', self::read('/sys/kernel/mm/transparent_hugepage/enabled')),
             'huge pages in shared memory' => self::match('/\[(\w+)\]/', self::read('/sys/kernel/mm/transparent_hugepage/shmem_enabled')),
-            'disk of the files' => FileSystem::type(FileSystem::onDisk()),
+            'disk of the files' => FileSystem::description(FileSystem::onDisk()),
         ];
     }
 
