@@ -194,7 +194,7 @@ final class Clients implements Experiment
     /** @param list<string> $subjects */
     private function within(Laboratory $laboratory, Progress $progress, Outcome $outcome, array $subjects, int $loops, int $milliseconds): void
     {
-        // 300 processes that visit 256 MiB each would take minutes; what they read they have read in the round that is thrown away.
+        // 300 processes that visit 256 MiB each would take minutes; each visits what it is to read.
         $crowds = new Crowds($laboratory, $milliseconds, 1, false);
         for ($loop = 0; $loop < $loops; $loop++) {
             foreach (Shuffled::of($subjects) as $name) {

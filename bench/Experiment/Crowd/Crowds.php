@@ -14,7 +14,7 @@ final readonly class Crowds
      * @param int $milliseconds of a round
      * @param int $rounds of each number of processes, in a random order
      * @param bool $isWarmed whether each process first visits all of the subject's memory: it must where they write, and takes longer than
-     *                       everything else where they are hundreds
+     *                       everything else where they are hundreds, which visit what they read instead
      */
     public function __construct(private Laboratory $laboratory, private int $milliseconds, private int $rounds, private bool $isWarmed = true) {}
 

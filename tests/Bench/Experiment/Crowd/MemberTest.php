@@ -22,34 +22,55 @@ final class MemberTest extends TestCase
     {
         /** @var \ArrayObject<string, int> $seen how often each key was read or written */
         $seen = new \ArrayObject();
-        $count = '$client[$key] = ($client[$key] ?? 0) + 1;';
+        $operations = 0;
+        $this->prepared($seen, $writes, true, static function (Member $member) use ($seen, &$operations): void {
+            // As long as the machine takes for a whole round; each call begins anew.
+            for ($milliseconds = 20; $operations < 5_000 && $milliseconds < 60_000; $milliseconds *= 2) {
+                $seen->exchangeArray([]);
+                $operations = $member->work(hrtime(true), hrtime(true) + $milliseconds * 1_000_000)['operations'];
+            }
+        });
+
+        // 5,000 draws of 100,000 keys are of about 4,877 different ones.
+        self::assertGreaterThan(4_500, count($seen));
+        self::assertSame($operations, array_sum($seen->getArrayCopy()));
+    }
+
+    #[TestWith([true, 0])]
+    #[TestWith([false, 5_000])]
+    public function testWhoDoesNotVisitAllMemoryVisitsWhatItIsToRead(bool $isWarmed, int $reads): void
+    {
+        /** @var \ArrayObject<string, int> $seen */
+        $seen = new \ArrayObject();
+        $this->prepared($seen, 0, $isWarmed, static function (): void {});
+
+        self::assertSame($reads, (int) array_sum($seen->getArrayCopy()));
+    }
+
+    /**
+     * @param \ArrayObject<string, int> $seen gets how often each key was read or written
+     * @param \Closure(Member): void $do with a member that is prepared
+     */
+    private function prepared(\ArrayObject $seen, int $writes, bool $isWarmed, \Closure $do): void
+    {
         $subject = new Subject(
             name: 'none',
             title: 'a counter',
             family: Family::Memory,
             open: static fn(): \ArrayObject => $seen,
             read: static fn(): string => '($client[$key] = ($client[$key] ?? 0) + 1)',
-            write: static fn(): string => $count,
+            write: static fn(): string => '$client[$key] = ($client[$key] ?? 0) + 1;',
             close: static function (): void {},
         );
         $directory = FileSystem::onDisk() . '/larder-member-' . bin2hex(random_bytes(6));
         mkdir($directory, 0o700);
         try {
-            $member = new Member($subject, Values::named('string-20'), new Place($directory, $directory, 'nobody', 0, []), $directory, 100_000, $writes, 1);
+            $member = new Member($subject, Values::named('string-20'), new Place($directory, $directory, 'nobody', 0, []), $directory, 100_000, $writes, 1, $isWarmed);
             $member->open();
             $member->prepare();
-            $operations = 0;
-            // As long as the machine takes for a whole round; each call begins anew.
-            for ($milliseconds = 20; $operations < 5_000 && $milliseconds < 60_000; $milliseconds *= 2) {
-                $seen->exchangeArray([]);
-                $operations = $member->work(hrtime(true), hrtime(true) + $milliseconds * 1_000_000)['operations'];
-            }
+            $do($member);
         } finally {
             FileSystem::remove($directory);
         }
-
-        // 5,000 draws of 100,000 keys are of about 4,877 different ones.
-        self::assertGreaterThan(4_500, count($seen));
-        self::assertSame($operations, array_sum($seen->getArrayCopy()));
     }
 }
