@@ -51,7 +51,7 @@ final class Crowd implements Task
                     $process->expect('open');
                 }
             }
-            if ($apart > 1) {
+            if ($apart > 1 && $processors !== []) {
                 Placement::move($processors);
             }
             $numbered = $members;

@@ -59,12 +59,12 @@ final class Member
                 [, , , , $this->client] = $store($this->client, $this->place, [self::part([[[], $this->key($key), $this->value->make($key)]])], 0);
             }
         }
-        $this->loop = $this->load('loop', $this->body());
+        $this->loop = $loop = $this->load('loop', $this->body());
         $this->parts = array_map(self::part(...), array_chunk($this->plan(), self::ENTRIES));
         if (!$this->isWarmed) {
             // Who has not visited all memory visits what it is to read: hundreds would not get as far in a round that is thrown away.
             foreach ($this->parts as $part) {
-                [, , , , $this->client] = ($this->loop)($this->client, $this->place, [$part], 0);
+                [, , , , $this->client] = $loop($this->client, $this->place, [$part], 0);
             }
         }
     }

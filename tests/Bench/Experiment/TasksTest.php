@@ -217,15 +217,32 @@ final class TasksTest extends TestCase
 
     public function testATaskDoesNotOutliveWhoStartedIt(): void
     {
-        $before = count(glob('/dev/shm/larder-crowd-*') ?: []);
-        $task = ChildProcess::start('a crowd', Crowd::class, $this->arguments('shared-memory', '', 60_000));
-        for ($try = 0; $try < 3_000 && count(glob('/dev/shm/larder-crowd-*') ?: []) === $before; $try++) {
-            usleep(10_000);
-        }
-        self::assertCount($before + 1, glob('/dev/shm/larder-crowd-*') ?: [], 'It has begun.');
-        unset($task);
+        $file = (string) tempnam(sys_get_temp_dir(), 'larder-crowd-');
+        $who = "{$file}.who";
+        file_put_contents($file, strtr(<<<'CODE'
+            <?php
+            use Larder\Bench\Subject\{Family, Subject};
+            return new Subject(
+                name: 'lasting', title: 'a lasting one', family: Family::Memory,
+                open: static function () { file_put_contents('WHO', getmypid() . "\n"); },
+                read: static fn () => 'Larder\Bench\Subject\Values::named("string-1k")->make((int) substr($key, 5))', write: static fn () => '', close: static function (): void {},
+            );
+            CODE, ['WHO' => $who]));
+        try {
+            // Left alone, it would take ten minutes.
+            $task = ChildProcess::start('a crowd', Crowd::class, [...$this->arguments('lasting', $file, 500), 'rounds' => 600]);
+            for ($try = 0; $try < 6_000 && !str_ends_with((string) @file_get_contents($who), "\n"); $try++) {
+                usleep(10_000);
+            }
+            $process = (int) file_get_contents($who);
+            self::assertTrue(posix_kill($process, 0), 'It has begun.');
+            unset($task);
 
-        self::assertCount($before, glob('/dev/shm/larder-crowd-*') ?: []);
+            self::assertFalse(posix_kill($process, 0));
+        } finally {
+            unlink($file);
+            @unlink($who);
+        }
     }
 
     private function crowd(string $subject, string $file): \Larder\Bench\Report\Fields
