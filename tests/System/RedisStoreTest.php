@@ -12,6 +12,7 @@ use Larder\Store;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\PredisConnection;
 use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Scripts;
 use Larder\Store\Redis\Server;
@@ -61,7 +62,6 @@ final class RedisStoreTest extends TestCase
             yield "{$client}: taking a lease" => [$client, static fn(RedisStore $store): mixed => $store->acquire('lease', $client, 30.0)];
             yield "{$client}: prolonging a lease" => [$client, static fn(RedisStore $store): mixed => $store->refresh('lease', $client, 30.0)];
             yield "{$client}: ending a lease" => [$client, static fn(RedisStore $store): mixed => $store->release('lease', $client)];
-            yield "{$client}: statistics" => [$client, static fn(Store $store): mixed => $store->statistics()];
             yield "{$client}: an invalidation of many tags" => [$client, static function (Store $store) use ($batch): int {
                 $store->invalidateTags($batch);
 
@@ -90,17 +90,23 @@ final class RedisStoreTest extends TestCase
     public function testTheFirstRoundTripOfAClearKillsEverythingAndTheOthersAreBounded(string $client): void
     {
         $this->redis()->rawCommand('FLUSHALL');
-        $proxy = new Proxy(self::$server->socket ?? '');
-        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=clear")->open();
-        $store = $open();
+        $socket = self::$server->socket ?? '';
+        $proxy = new Proxy($socket);
+        /** @var \ArrayObject<int, string> $diary */
+        $diary = new \ArrayObject();
+        $store = new RedisStore($client === 'predis'
+            ? new RecordedConnection(new PredisConnection(new Server(socket: $socket, readTimeout: 30.0)), 'server', $diary)
+            : new PhpRedisConnection(new Server(socket: $proxy->socket, readTimeout: 30.0)), 'clear', patience: 30.0);
+        // Predis writes command by command, and the server does not wait with its answer for the last one.
+        $trips = static fn(): int => $client === 'predis' ? \count($diary) : $proxy->roundTrips();
         $save = static function (int $from, int $to) use ($store): void {
             $store->save(array_map(static fn(int $i): Item => new Item("key {$i}", 'x'), range($from, $to)));
         };
-        $clear = static function () use ($proxy, $store): int {
-            $before = $proxy->roundTrips();
+        $clear = static function () use ($trips, $store): int {
+            $before = $trips();
             $store->clear();
 
-            return $proxy->roundTrips() - $before;
+            return $trips() - $before;
         };
         $save(1, 200);
         $clear();
@@ -110,11 +116,11 @@ final class RedisStoreTest extends TestCase
         for ($i = 0; $i < 12; $i++) {
             $save(1_000 * $i, 1_000 * $i + 999);
         }
-        $trips = $clear();
-        self::assertGreaterThan(2, $trips);
-        self::assertLessThanOrEqual(20, $trips);
+        $many = $clear();
+        self::assertGreaterThan(2, $many);
+        self::assertLessThanOrEqual(20, $many);
         self::assertSame([], [...$store->keys()], 'What is not freed yet is dead.');
-        self::assertSame([], $open()->fetch(['key 0', 'key 11999'])->items);
+        self::assertSame([], $this->store('clear')->fetch(['key 0', 'key 11999'])->items);
     }
 
     /** As after the serializer or the secret was changed: the server does not know that they cannot be read. */
