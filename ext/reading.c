@@ -89,7 +89,12 @@ static zend_always_inline bool read_value(larder_pool *pool, const larder_key *k
                                            larder_item_value_at(item->tags, item->key_length, LARDER_KIND_ARRAY));
         return true;
     }
-    return hit->hold == LARDER_UNPINNED ? read_unpinned(pool, key, hit, result) : read_pinned(pool, hit, result);
+    if (EXPECTED(hit->hold == LARDER_UNPINNED ? read_unpinned(pool, key, hit, result)
+                                              : read_pinned(pool, hit, result))) {
+        return true;
+    }
+    larder_miss_unreadable(pool, key);
+    return false;
 }
 
 bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
@@ -160,6 +165,7 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
     }
     uint64_t stamp = hit.item->stamp, expiry = larder_told_expiry(&hit.item->expiry);
     if (!read_pinned(pool, &hit, &value)) {
+        larder_miss_unreadable(pool, key);
         return;
     }
     array_init_size(&entry, 3);

@@ -160,3 +160,27 @@ TEST(out_of_reach, "what was missed while the pool could not be reached is not s
         EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
     }
 }
+
+TEST(unreadable, "what was found and cannot be read after all is a miss, also if the pool went while it was read")
+{
+    const larder_key key = key_of("k");
+    larder_hit hit;
+    for (int removed = 0; removed < 2; removed++) {
+        open_two(4 * MIB);
+        put_text(there, "k", "of no use");
+        CHECK(larder_get_pinned(here, &key, &hit));
+        larder_hit_drop(here, &hit);
+        if (removed) {
+            EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+            larder_pool_abandon(here);
+            CHECK(here->rw == NULL);
+        }
+        larder_miss_unreadable(here, &key);
+        delete_key(there, "k");
+        EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
+        CHECK(miss(there, "k"));
+        EQUAL(put_under(here, "k", "true", &as_missed), LARDER_OK);
+        CHECK(holds_text(there, "k", "true"));
+        close_two();
+    }
+}

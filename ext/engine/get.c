@@ -1,5 +1,4 @@
 #include "get.h"
-#include "token.h"
 
 /* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
 static enum larder_hold hold_for(larder_pool *pool, const larder_item *item)
@@ -63,7 +62,8 @@ bool larder_look_again(larder_pool *pool, const _Atomic uint64_t *at, uint64_t w
 bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit)
 {
     if (!larder_pool_enter(pool)) {
-        return larder_miss_nowhere(pool, key);
+        larder_missed_nowhere(pool, key);
+        return false;
     }
     larder_place place = larder_place_of(pool, key->hash);
     larder_bucket *buckets[2] = {place.first, place.second};
@@ -110,17 +110,21 @@ void larder_miss(larder_pool *pool, const larder_key *key)
     larder_missed(pool, key);
 }
 
-bool larder_miss_nowhere(larder_pool *pool, const larder_key *key)
+void larder_miss_unreadable(larder_pool *pool, const larder_key *key)
 {
-    larder_missed_nowhere(pool, key);
-    return false;
+    if (larder_pool_enter(pool)) {
+        larder_missed(pool, key);
+    } else {
+        larder_missed_nowhere(pool, key);
+    }
 }
 
 bool larder_exists(larder_pool *pool, const larder_key *key)
 {
     larder_found found;
     if (!larder_pool_enter(pool)) {
-        return larder_miss_nowhere(pool, key);
+        larder_missed_nowhere(pool, key);
+        return false;
     }
     larder_place place = larder_place_of(pool, key->hash);
     bool alive = false;

@@ -14,6 +14,7 @@
 #define LARDER_GET_H
 
 #include "index.h"
+#include "token.h"
 
 #define LARDER_LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define LARDER_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -66,9 +67,9 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
 /* Counts a miss, and remembers it for the fill that may follow. */
 void larder_miss(larder_pool *pool, const larder_key *key);
 
-/* The pool cannot be reached, which is a miss, too: others may reach it, or the next one, while its request computes.
- * Always false. */
-bool larder_miss_nowhere(larder_pool *pool, const larder_key *key);
+/* What was found cannot be read after all, which is a miss to who asked. Code of the value's may have run, and removed
+ * the pool. */
+void larder_miss_unreadable(larder_pool *pool, const larder_key *key);
 
 /* The word did not lead to the key: it may have been turned elsewhere while we looked. */
 bool larder_look_again(larder_pool *pool, const _Atomic uint64_t *at, uint64_t word, const larder_key *key,
@@ -110,7 +111,8 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
 static inline __attribute__((always_inline)) bool larder_get(larder_pool *pool, const larder_key *key, larder_hit *hit)
 {
     if (LARDER_UNLIKELY(!larder_pool_enter(pool))) {
-        return larder_miss_nowhere(pool, key);
+        larder_missed_nowhere(pool, key);
+        return false;
     }
     uint64_t mixed = larder_mix(pool, key->hash), fingerprint = larder_fingerprint(mixed);
     const larder_bucket *bucket = larder_first_bucket(pool, mixed);

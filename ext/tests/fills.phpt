@@ -61,6 +61,39 @@ same($pool->lease('k'), true, 'ends with its request');
 $pool->release('k');
 $pool->delete('k');
 
+echo "-- what cannot be made again\n";
+class Broken
+{
+    public function __serialize(): array
+    {
+        return [];
+    }
+
+    public function __unserialize(array $parts): void
+    {
+        throw new DomainException('each time');
+    }
+}
+class BrokenAndTheEnd extends Broken
+{
+    public function __unserialize(array $parts): void
+    {
+        SharedMemory::remove(pool_name());
+        parent::__unserialize($parts);
+    }
+}
+foreach ([new Broken(), [new Broken()], new BrokenAndTheEnd()] as $value) {
+    foreach (['get', 'getMany', 'fetch'] as $reader) {
+        $pool->set('k', $value);
+        same((bool) $pool->$reader($reader === 'get' ? 'k' : ['k']), false, 'a miss');
+        elsewhere('$pool->delete("k");');
+        same($pool->set('k', 'stale'), false, "a delete refuses a set after $reader");
+        same($pool->get('k'), null, 'and nothing is left');
+        same($pool->set('k', 'fresh'), true, 'the next is taken');
+    }
+}
+$pool->delete('k');
+
 echo "-- one's own doings\n";
 same($pool->get('k'), null, 'a miss');
 $pool->clear();
@@ -130,6 +163,7 @@ require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
 --EXPECT--
+-- what cannot be made again
 -- one's own doings
 -- tokens
 -- fifty at once
