@@ -116,7 +116,8 @@ static bool read_stale(const remembering *call, zval *result)
            larder_read(call->pool, &call->key, &hit, result);
 }
 
-/* Computes and keeps it. False: it threw. model/lease.pml: compute() */
+/* Computes and keeps it. False: it threw. The token comes before the reading, or what is deleted meanwhile would be
+ * stored. model/lease.pml: begin_to_compute(), fill() */
 static bool compute(remembering *call, zval *result)
 {
     larder_pool *pool = call->pool;
@@ -187,7 +188,7 @@ static void compute_early(remembering *call, zval *result)
     }
 }
 
-/* Hands out what is there; computes it early if it is time to. False: nothing is there. */
+/* Hands out what is there; computes it early if it is time to. False: nothing is there. model/lease.pml: serve() */
 static bool serve(remembering *call, zval *result)
 {
     larder_hit hit;
@@ -204,7 +205,8 @@ static bool serve(remembering *call, zval *result)
     return true;
 }
 
-/* Somebody else computes it: takes what he stores, or something stale, or the lease. True: there is a result. */
+/* Somebody else computes it: takes what he stores, or something stale, or the lease. True: there is a result.
+ * model/lease.pml: wait(), serve(), take() */
 static bool wait_for_other(remembering *call, uint64_t deadline, enum larder_lease_result *lease, zval *result)
 {
     while (*lease == LARDER_LEASE_HELD) {
@@ -228,7 +230,8 @@ static bool wait_for_other(remembering *call, uint64_t deadline, enum larder_lea
     return false;
 }
 
-/* model/lease.pml: remember() */
+/* The lease is given back when the value is stored, not before: who waits for it looks then.
+ * model/lease.pml: remember(), compute() */
 static void remember(remembering *call, zval *result)
 {
     larder_pool *pool = call->pool;

@@ -273,7 +273,7 @@ static void clear_others(larder_pool *pool, const larder_place *place, const lar
     }
 }
 
-/* model/publish.pml: writer(), pending to final */
+/* model/publish.pml: writer(), pending, alone, deletion, final */
 static enum larder_result insert(larder_pool *pool, const larder_place *place, const larder_key *key,
                                  const larder_draft *draft, uint64_t word, const larder_order *order, bool patient,
                                  bool *again)
