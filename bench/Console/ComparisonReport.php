@@ -18,6 +18,9 @@ final readonly class ComparisonReport
 
     public function write(Comparison $comparison): void
     {
+        if ($comparison->differences !== []) {
+            $this->output->writeln('The two runs differ in more than what they measured, which may be why their figures do: ' . implode('; ', $comparison->differences) . '.');
+        }
         if ($comparison->changes === []) {
             $this->output->writeln('The two runs have no measurement in common.');
 

@@ -37,7 +37,7 @@ final class Gets implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs($profile === Profile::Quick ? 400 : 700, 2_048, $profile === Profile::Quick ? 174 : 795);
+        return new Needs($profile === Profile::Quick ? 400 : 700, 2_048, $profile === Profile::Quick ? 145 : 740);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -26,8 +26,9 @@ final readonly class Comparison
      * @param list<Change> $changes all that both runs measured
      * @param NoiseFloor $floor what counts as no change
      * @param Agreement $agreement how far the two say the same
+     * @param list<string> $differences in which circumstances the two differ
      */
-    private function __construct(public array $changes, public NoiseFloor $floor, public Agreement $agreement) {}
+    private function __construct(public array $changes, public NoiseFloor $floor, public Agreement $agreement, public array $differences) {}
 
     /** @param list<string> $patterns of subjects; none: all */
     public static function of(Findings $before, Findings $after, array $patterns = []): self
@@ -58,7 +59,7 @@ final readonly class Comparison
             }
         }
 
-        return new self($changes, $floor, Agreement::of($before, $after, $changes));
+        return new self($changes, $floor, Agreement::of($before, $after, $changes), Circumstances::differences($before->run, $after->run));
     }
 
     /** @return list<Change> */

@@ -90,15 +90,15 @@ final readonly class TerminalReport
         if ($promises === []) {
             return; // the experiments of this run show none
         }
-        $this->output->writeln("\n<info>The promises of this run</info> (with their 95 % intervals)");
         $table = new Table($this->output);
         $table->setHeaders(['promise', 'found', 'bound', '']);
-        $unmeasured = 0;
+        $measured = $unmeasured = 0;
         foreach ($promises as $promise) {
             if ($promise->state === PromiseState::NotMeasured) {
                 $unmeasured++;
                 continue;
             }
+            $measured++;
             $table->addRow([
                 wordwrap($promise->title, 60),
                 $promise->found === null ? '–' : Quantity::interval($promise->found),
@@ -106,9 +106,12 @@ final readonly class TerminalReport
                 sprintf($promise->state === PromiseState::Met ? '<info>%s</info>' : '<error>%s</error>', $promise->state->value),
             ]);
         }
-        $table->render();
+        if ($measured > 0) {
+            $this->output->writeln("\n<info>The promises of this run</info> (with their 95 % intervals)");
+            $table->render();
+        }
         if ($unmeasured > 0) {
-            $this->output->writeln("  {$unmeasured} promises were not measured by this run.");
+            $this->output->writeln(sprintf('  %d promise%s of these experiments %s not measured by this run.', $unmeasured, ...($unmeasured === 1 ? ['', 'was'] : ['s', 'were'])));
         }
     }
 }

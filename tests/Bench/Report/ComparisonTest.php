@@ -7,6 +7,7 @@ namespace Larder\Tests\Bench\Report;
 use Larder\Bench\Report\Change;
 use Larder\Bench\Report\Comparison;
 use Larder\Bench\Report\Findings;
+use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Statistics\Verdict;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -40,6 +41,17 @@ final class ComparisonTest extends TestCase
         self::assertGreaterThan(0.4, $comparison->floor->share);
         self::assertSame([], $comparison->with(Verdict::Loses));
         self::assertCount(1, Comparison::of($run(100, 20), $run(120, 20))->with(Verdict::Loses));
+    }
+
+    public function testInWhatTwoRunsDifferBesideTheCodeIsSaid(): void
+    {
+        $run = static fn(int $items): RunFixture => (new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->parameters('gets', ['blocks' => 3, 'items' => $items]);
+
+        self::assertSame([], Comparison::of(new Findings($run(5)->run()), new Findings($run(5)->run()))->differences);
+        self::assertSame(['parameters of gets (items)'], Comparison::of(new Findings($run(5)->run()), new Findings($run(6)->run()))->differences);
+        $before = $run(5)->run();
+        $after = new Run($before->command, 'thorough', $before->started, ['processor' => 'Another'], $before->placement, $before->settings, $before->subjects, ['PHP' => '8.2', 'ext-larder' => '1.1'], $before->servers, $before->outcomes);
+        self::assertSame(['profile (quick, then thorough)', 'processor (A <fine> one, then Another)'], Comparison::of(new Findings($before), new Findings($after))->differences);
     }
 
     public function testOnlyWhatBothMeasuredIsCompared(): void
