@@ -7,6 +7,7 @@ namespace Larder\Bench\Console;
 use Larder\Bench\Experiment\Experiment;
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Profile;
+use Larder\Bench\Experiment\Trace\Trace;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
 use Symfony\Component\Console\Input\InputInterface;
@@ -143,6 +144,12 @@ final readonly class Choice
         foreach ($traces as $file) {
             if (!is_readable($file)) {
                 throw new \InvalidArgumentException("The file {$file} given as --trace cannot be read: give the path of a file of 32-bit integers.");
+            }
+            try {
+                Trace::check($file);
+            } catch (\RuntimeException $problem) {
+                // Now, and not when all other experiments are done.
+                throw new \InvalidArgumentException($problem->getMessage(), 0, $problem);
             }
         }
 

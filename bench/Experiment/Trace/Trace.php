@@ -15,24 +15,35 @@ final readonly class Trace
     /** @throws \RuntimeException when it cannot be read */
     public static function read(string $file): self
     {
-        $bytes = str_ends_with($file, '.xz') ? self::decompress($file) : @file_get_contents($file);
-        if ($bytes === false) {
-            throw new \RuntimeException("The trace {$file} cannot be read: give the path of a file of 32-bit integers.");
-        }
-        if (strlen($bytes) % 4 !== 0) {
-            throw new \RuntimeException(sprintf('The trace %s has %d bytes, which are not whole 32-bit integers: it is damaged, or of another form.', $file, strlen($bytes)));
-        }
         $keys = [];
         // In pieces, because unpack makes a key of text for each integer before there is a list.
-        foreach (str_split($bytes, 1 << 20) as $piece) {
+        foreach (str_split(self::bytes($file), 1 << 20) as $piece) {
             foreach (unpack('N*', $piece) ?: [] as $key) {
                 $keys[] = is_int($key) ? $key : 0;
             }
         }
 
         return $keys === []
-            ? throw new \RuntimeException("The trace {$file} is empty: give a file of 32-bit integers.")
+            ? throw new \LogicException("The trace {$file} had bytes and has no keys.")
             : new self(basename(basename($file, '.xz'), '.trace'), $keys);
+    }
+
+    private static function bytes(string $file): string
+    {
+        $bytes = str_ends_with($file, '.xz') ? self::decompress($file) : @file_get_contents($file);
+
+        return match (true) {
+            $bytes === false => throw new \RuntimeException("The trace {$file} cannot be read: give the path of a file of 32-bit integers."),
+            $bytes === '' => throw new \RuntimeException("The trace {$file} is empty: give a file of 32-bit integers."),
+            strlen($bytes) % 4 !== 0 => throw new \RuntimeException(sprintf('The trace %s has %d bytes, which are not whole 32-bit integers: it is damaged, or of another form.', $file, strlen($bytes))),
+            default => $bytes,
+        };
+    }
+
+    /** @throws \RuntimeException when it could not be read */
+    public static function check(string $file): void
+    {
+        self::bytes($file);
     }
 
     public function distinct(): int

@@ -48,6 +48,7 @@ final class BenchCommandTest extends TestCase
         yield 'both profiles' => [['--quick', '--thorough'], 'exclude each other'];
         yield 'a missing subject file' => [['--subject-php=/nowhere.php'], 'The file /nowhere.php given as --subject-php does not exist'];
         yield 'a file that is no subject' => [['--subject-php=' . __FILE__], 'let it return a'];
+        yield 'an empty trace' => [['--trace=/dev/null'], 'The trace /dev/null is empty: give a file of 32-bit integers.'];
         yield 'a missing trace' => [['--trace=/nowhere.trace'], 'The file /nowhere.trace given as --trace cannot be read'];
         yield 'a folder that is no Zend Framework' => [['--zend=/tmp'], 'has no Zend/Cache/Backend in it'];
         yield 'a comparison with itself alone' => [['compare', 'one.json'], 'Comparing takes two JSON files and 1 were given'];
