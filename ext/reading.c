@@ -102,6 +102,26 @@ bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit
     return read_value(pool, key, hit, result);
 }
 
+uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life)
+{
+    larder_hit hit;
+    zval value;
+    if (!larder_get_stale(pool, key, 0, &hit)) {
+        return 0;
+    }
+    uint64_t word = hit.word;
+    *life = pool->life;
+    if (!may_run_code(hit.item->kind)) {
+        larder_hit_drop(pool, &hit);
+        return 0;
+    }
+    if (read_pinned(pool, &hit, &value)) {
+        zval_ptr_dtor(&value);
+        return 0;
+    }
+    return word;
+}
+
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
 ZEND_METHOD(Larder_SharedMemory, get)

@@ -81,6 +81,10 @@ zend_string *larder_pool_id(const larder_pool *pool);
 /* Hands out what was found. False: it cannot be read after all, or an exception is pending. */
 bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result);
 
+/* The word of the key's living item, if no value can be made of it: its class is gone, or its code throws; else 0. May
+ * run code, so an exception may be pending. `life`: pool->life when it was met. */
+uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life);
+
 /* ---- values in (storing.c) ---- */
 
 /* What remains to be done for a TTL. */

@@ -150,7 +150,8 @@ namespace Larder {
         public function setMany(array $values, ?int $ttl = null, array $tags = [], ?Token $token = null): array {}
 
         /**
-         * Stores the value if there is none.
+         * Stores the value if there is none, or none that can be read: get() has nothing of an object whose class is gone
+         * either. An object that is there is made and dropped again to find out.
          *
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token it is a fill, judged by this; null: by this request's miss of the key, if any

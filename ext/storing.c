@@ -125,7 +125,7 @@ static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *toke
 static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_plan *plan, const larder_conditions *on)
 {
     if (on->life.dead) {
-        return on->terms.verb == LARDER_FILL || store_dead(pool, key, on->terms.mode);
+        return on->terms.verb == LARDER_FILL || on->terms.expected != 0 || store_dead(pool, key, on->terms.mode);
     }
     const larder_value in = {.kind = plan->kind,
                              .has_layout = plan->kind >= LARDER_FIRST_KIND_WITH_LAYOUT,
@@ -172,6 +172,16 @@ uint32_t larder_cost_of(double seconds)
     return seconds > 0 ? (uint32_t)MIN(seconds * 1e6, (double)UINT32_MAX) : 0;
 }
 
+/* What no value can be made of is a miss, and in nobody's way. Before the value is measured, as code may be run. */
+static void look_past_the_unreadable(larder_conditions *on, larder_pool *pool, const larder_key *key)
+{
+    uint32_t life = 0;
+    on->terms.expected = larder_unreadable(pool, key, &life);
+    if (on->terms.expected != 0 && on->terms.verb == LARDER_AS_MISSED) {
+        on->terms.life = life; /* one that is judged has that of its token, and is refused if it is another */
+    }
+}
+
 static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
 {
     zend_string *name;
@@ -200,7 +210,10 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     if (token != NULL) {
         judge_by(&on, pool, token, LARDER_JUDGED);
     }
-    RETVAL_BOOL(larder_store_value(pool, name, &key, value, &on));
+    if (mode == LARDER_ADD) {
+        look_past_the_unreadable(&on, pool, &key);
+    }
+    RETVAL_BOOL(!EG(exception) && larder_store_value(pool, name, &key, value, &on));
     larder_discard_tags(&on.terms, own);
 }
 

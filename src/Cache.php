@@ -256,7 +256,7 @@ final class Cache
     }
 
     /**
-     * Stores only if there is nothing: of many processes that try at once, one succeeds.
+     * Stores only if there is nothing, or nothing that this cache can read: of many processes that try at once, one succeeds.
      *
      * @param list<string> $tags
      *

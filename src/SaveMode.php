@@ -10,9 +10,9 @@ enum SaveMode
     /** Always. */
     case Set;
 
-    /** Only if the key holds nothing live; of several processes exactly one succeeds. */
+    /** Only if the key holds nothing live that can be read back; of several processes exactly one succeeds. */
     case Add;
 
-    /** Only if the key holds something live. */
+    /** Only if the key holds something live; whether that can be read back, not every store looks. */
     case Replace;
 }

@@ -35,7 +35,8 @@ interface Store
      * item that may still be served (see invalidateTags()), where there is one.
      *
      * The values are the caller's own: changing one changes nothing in the store. What cannot be read back
-     * (foreign bytes, a class that is gone) is missing.
+     * (foreign bytes, a class that is gone) is missing, and in the way of no fill and no SaveMode::Add; to what need not
+     * read it, such as delete() and touch(), it may be live.
      *
      * @param list<string> $keys
      *

@@ -1,6 +1,8 @@
 /* What a pool does for its users, one process at a time. */
 #include "fixture.h"
 
+#include "engine/token.h"
+
 static larder_pool *open_with_clock(bool evict)
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
@@ -86,6 +88,48 @@ TEST(modes, "add stores what is absent or dead only, replace what is alive only,
     EQUAL(put_with(pool, key, "8", 1, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_ABSENT);
     EQUAL(put_with(pool, key, "9", 1, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
     CHECK(holds_text(pool, "k", "9"));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(unreadable, "an add also takes the place of the one item that its caller can make nothing of")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_of("k");
+    larder_hit hit;
+    put_text(pool, "k", "of no use");
+    CHECK(larder_get_stale(pool, &key, 0, &hit));
+    larder_hit_drop(pool, &hit);
+    larder_terms add = {.mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY, .expected = hit.word, .life = pool->life + 1};
+    EQUAL(put_under(pool, "k", "met in another pool", &add), LARDER_EXISTS);
+    add.life = pool->life;
+    EQUAL(put_under(pool, "k", "1", &add), LARDER_OK);
+    CHECK(holds_text(pool, "k", "1"));
+    EQUAL(put_under(pool, "k", "2", &add), LARDER_EXISTS); /* that one has gone */
+    CHECK(holds_text(pool, "k", "1"));
+    CHECK(larder_delete(pool, &key));
+    EQUAL(put_under(pool, "k", "3", &add), LARDER_OK); /* nothing is in its way */
+    CHECK(holds_text(pool, "k", "3"));
+
+    /* What began before the item did is not stored in its place. */
+    larder_delete(pool, &key);
+    larder_terms fill = {.mode = LARDER_SET,
+                         .verb = LARDER_FILL,
+                         .expiry = LARDER_NO_EXPIRY,
+                         .life = pool->life,
+                         .token = larder_own_tick(pool)};
+    add.verb = LARDER_JUDGED;
+    add.token = fill.token;
+    fill.token = larder_own_tick(pool);
+    EQUAL(put_under(pool, "k", "younger", &fill), LARDER_OK);
+    CHECK(larder_get_stale(pool, &key, 0, &hit));
+    larder_hit_drop(pool, &hit);
+    add.expected = hit.word;
+    EQUAL(put_under(pool, "k", "older", &add), LARDER_OVERTAKEN);
+    CHECK(holds_text(pool, "k", "younger"));
+    add.token = fill.token;
+    EQUAL(put_under(pool, "k", "as old", &add), LARDER_OK);
+    CHECK(holds_text(pool, "k", "as old"));
     CHECK_POOL(pool);
     larder_pool_close(pool);
 }

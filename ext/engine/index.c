@@ -340,20 +340,21 @@ static enum larder_result attempt(larder_pool *pool, const larder_place *place, 
     *again = false;
     clear_others(pool, place, key, draft, order);
     if (!larder_find(pool, place, key, &found)) {
-        return mode == LARDER_REPLACE || expected != 0 ? LARDER_ABSENT
-                                                       : insert(pool, place, key, draft, word, order, patient, again);
+        return mode == LARDER_REPLACE || (mode == LARDER_SET && expected != 0)
+                   ? LARDER_ABSENT
+                   : insert(pool, place, key, draft, word, order, patient, again);
     }
     bool alive = larder_is_alive(pool, found.item), younger = found.item->stamp > order->tick;
     bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->stamp > order->token;
     enum larder_result result;
-    if (mode == LARDER_ADD && alive) {
+    if (mode == LARDER_ADD && alive && found.word != expected) {
         result = LARDER_EXISTS;
-    } else if ((mode == LARDER_REPLACE && !alive) || (expected != 0 && found.word != expected)) {
+    } else if ((mode == LARDER_REPLACE && !alive) || (mode == LARDER_SET && expected != 0 && found.word != expected)) {
         result = LARDER_ABSENT;
     } else if (order->fill && younger) {
         /* A delete that has ticked before it and not moved the guard yet leaves it there, and would leave ours, which
-         * may be older, in its place. */
-        result = alive ? LARDER_OK : LARDER_OVERTAKEN;
+         * may be older, in its place. Nobody who adds is content with what is there. */
+        result = alive && mode != LARDER_ADD ? LARDER_OK : LARDER_OVERTAKEN;
     } else if (younger) {
         /* Ours came first, and was overwritten at once; but whoever adds is told that he owns the key until it goes,
          * and what may be older than it says must not stay. */

@@ -404,7 +404,8 @@ uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64
 /* Did others write or delete the key (or a neighbour) after the token? */
 bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint64_t token);
 
-/* Puts the draft into the index. `expected`: only in place of this word (0: of whatever is there). */
+/* Puts the draft into the index. `expected`: a set only in place of this word (0: of whatever is there); an add also in
+ * place of it, whether or not its item lives. */
 enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
                                   const larder_draft *draft, enum larder_mode mode, uint64_t expected,
                                   const larder_order *order);

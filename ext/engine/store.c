@@ -31,6 +31,7 @@ typedef struct verdict {
     larder_order order;
     uint64_t stamp;     /* of the item */
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
+    uint64_t expected;  /* as in the terms, if that word is of this pool */
 } verdict;
 
 /* A fill leaves the guard alone. But while a snapshot is being loaded, what a set after a miss replaces may not be here
@@ -51,6 +52,7 @@ static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_t
     } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
         as.token = missed;
     }
+    as.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
     as.judged = as.token != LARDER_NO_TOKEN;
     as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD) && may_leave_guard(pool, &as);
     return as;
@@ -223,7 +225,7 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
             /* Its segment is not worthless as soon as it has expired. */
             larder_raise(&pool->segments[draft.segment].latest_expiry, terms->expiry + terms->grace_ms);
         }
-        result = larder_publish(pool, place, key, &draft, terms->mode, terms->expected, &as->order);
+        result = larder_publish(pool, place, key, &draft, terms->mode, as->expected, &as->order);
     }
     if (result == LARDER_OVERTAKEN && as->order.moved && !as->judged && terms->expected == 0) {
         drop_older(pool, place, key, as->order.tick);
@@ -287,7 +289,7 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
         return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
     }
     enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
-    if (result != LARDER_OK) {
+    if (result != LARDER_OK && as->expected == 0) {
         return result;
     }
     if (terms->past != NULL) {

@@ -37,14 +37,16 @@ typedef struct larder_past {
 typedef struct larder_terms {
     enum larder_mode mode;
     enum larder_verb verb;
-    uint64_t token;       /* for JUDGED and FILL */
-    uint32_t life;        /* pool->life when it was taken; 0: of a pool that is gone, so nothing can be judged by it */
-    uint64_t expiry;      /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
-    uint64_t grace_ms;    /* for which it may be served when it has expired, where nothing better is to be had */
-    uint32_t cost;        /* microseconds that its computation took; 0: not known */
+    uint64_t token;    /* for JUDGED and FILL */
+    uint32_t life;     /* pool->life when it was taken, or an add's word met; 0: of a pool that is gone, so nothing can
+                          be judged by it */
+    uint64_t expiry;   /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
+    uint64_t grace_ms; /* for which it may be served when it has expired, where nothing better is to be had */
+    uint32_t cost;     /* microseconds that its computation took; 0: not known */
     uint32_t tags_count;  /* up to LARDER_TAGS_MAX */
     const uint64_t *tags; /* larder_tag_of() their names */
-    uint64_t expected;    /* store only in place of this word; 0: of whatever is there */
+    uint64_t expected;    /* a set: store only in place of this word, 0: of whatever is there; an add: also in place of
+                             this word's item, though it lives, for the caller can make nothing of it */
     const larder_past *past; /* of an item that is loaded from a snapshot; else NULL */
 } larder_terms;
 

@@ -42,6 +42,16 @@ foreach ($reads as $name => [$read, $miss]) {
         same($one->number, $i, 'what was made meanwhile');
     }
 }
+same($pool->add('k', 'added'), true, 'it is in the way of no add');
+same($pool->get('k'), 'added', 'what add stored');
+same($pool->add('k', 'again'), false, 'there is something now');
+$pool->set('k', ['inside' => [new Throws()]]);
+$token = $pool->token('k');
+same($pool->add('k', 'dead at once', 0), true, 'add with a TTL of 0');
+same($pool->add('k', new Throws(), token: $token), true, 'another of the kind');
+same($pool->add('k', new ArrayObject(), token: $token), true, 'a fill by the token of now');
+same($pool->add('k', new Throws()), false, 'an object that can be read');
+$pool->set('k', new Throws());
 same($pool->remember('k', fn () => 'computed'), 'computed', 'remember');
 same($pool->get('k'), 'computed', 'what remember stored');
 echo 'fine';

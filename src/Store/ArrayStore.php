@@ -155,7 +155,7 @@ final class ArrayStore implements Store, DirectReads
         }
         $unsaved = [];
         foreach ($items as $i => $item) {
-            $mayBe = ($mode === SaveMode::Set || ($this->live($item->key) !== null) === ($mode === SaveMode::Replace));
+            $mayBe = $mode === SaveMode::Set || $this->holds($item->key) === ($mode === SaveMode::Replace);
             $refused = $mayBe && !$this->isCurrent($item);
             if (!$mayBe || $refused) {
                 $unsaved[] = $item->key;
@@ -298,6 +298,14 @@ final class ArrayStore implements Store, DirectReads
         $entry = $this->unexpired($key);
 
         return $entry === null || $this->verdict($entry) === Verdict::Live ? $entry : null;
+    }
+
+    /** Whether there is something that lives and can be made again. */
+    private function holds(string $key): bool
+    {
+        $entry = $this->live($key);
+
+        return $entry !== null && $this->value($entry) !== $this->foreign;
     }
 
     /** @return ?array{mixed, bool, ?int, int, list<string>} */

@@ -146,11 +146,11 @@ final class RedisStore implements Store, Leases
             $bodies[] = substr(pack('N', \strlen($tags)), 1) . $tags . $this->payload->encode($item->key, $item->value);
         }
         $keys = array_map(static fn(Item $item): string => $item->key, $items);
-        $unsaved = [];
+        $unsaved = $unreadable = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
-            $late = [];
+            $late = $again = [];
             foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->time->deadline()], static fn(int $i): array => [
-                $items[$i]->fill ? 'f' : 'w',
+                ($items[$i]->fill ? 'f' : 'w') . ($unreadable[$i] ?? ''),
                 self::milliseconds($items[$i]->ttl),
                 $items[$i]->token->epoch ?? '',
                 (string) ($items[$i]->token->clock ?? ''),
@@ -158,6 +158,10 @@ final class RedisStore implements Store, Leases
             ]) as $i => $saved) {
                 if ($saved === -1) {
                     $late[$i] = $items[$i]->key;
+                } elseif (\is_string($saved) && !$this->reads->canRead($items[$i]->key, $saved)) {
+                    // To everyone who asks it is missing.
+                    $again[$i] = $items[$i]->key;
+                    $unreadable[$i] = sha1($saved);
                 }
                 if ($saved !== 1) {
                     $unsaved[$i] = $items[$i]->key;
@@ -169,7 +173,7 @@ final class RedisStore implements Store, Leases
                 // But here the answer is: it is the clock that was set.
                 $this->time->forget();
             }
-            $keys = $late;
+            $keys = $late + $again;
         }
         ksort($unsaved);
 

@@ -24,6 +24,7 @@ use Larder\Store\Sqlite\Room;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
+use Larder\Store\Sqlite\Values;
 use Larder\StoreStatistics;
 use Larder\Tier\SqliteLog;
 use Larder\Token;
@@ -67,7 +68,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     private readonly Room $room;
 
-    private readonly \stdClass $foreign;
+    private readonly Values $values;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -84,7 +85,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     public function __construct(
         string $path,
         string $prefix = Prefix::DEFAULT,
-        private readonly Payload $payload = new Payload(new PhpSerializer()),
+        Payload $payload = new Payload(new PhpSerializer()),
         private readonly float $timeout = 1.0,
         private readonly ?int $size = null,
         private readonly bool $evict = true,
@@ -103,11 +104,11 @@ final class SqliteStore implements Store, Leases, PerRequest
         if ($size !== null && $size < 1 << 20) {
             throw InvalidOption::range('size', $size, 'at least 1M');
         }
-        $this->foreign = new \stdClass();
+        $this->values = new Values($payload);
         $this->clock = $clock ?? time(...);
         $this->database = new Database($path, $timeout, $size, $this->schema->statements(), $this->schema->floors());
         $this->rows = new Rows($this->database, $this->schema, $this->clock);
-        $this->changes = new Changes($this->database, $this->schema, $this->rows, $size, $this->clock);
+        $this->changes = new Changes($this->database, $this->schema, $this->rows, $this->values, $size, $this->clock);
         $this->sweep = new Sweep($this->database, $this->schema, $this->rows);
         $this->room = new Room($this->database, $this->sweep, $size, $evict);
     }
@@ -144,8 +145,8 @@ final class SqliteStore implements Store, Leases, PerRequest
             foreach ($chunk as $key) {
                 $row = $rows[$key] ?? null;
                 if ($row !== null && $row->verdict !== Verdict::Dead) {
-                    $value = $this->decoded($key, $row->value);
-                    if ($value !== $this->foreign) {
+                    $value = $this->values->of($row);
+                    if ($value !== $this->values->nothing) {
                         $item = Item::found($key, $value, $row->expiry, $row->stamp, $row->tags);
                         $row->verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
                     }
@@ -171,7 +172,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         }
         $stored = [];
         foreach ($items as $item) {
-            $stored[] = \is_int($item->value) ? $item->value : $this->payload->encode($item->key, $item->value);
+            $stored[] = $this->values->stored($item->key, $item->value);
         }
         $work = function () use ($items, $mode, $stored): array {
             $unsaved = [];
@@ -226,9 +227,8 @@ final class SqliteStore implements Store, Leases, PerRequest
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         return $this->room->for(fn(): int => $this->database->atomically(function () use ($key, $by, $initial, $ttl): int {
-            $row = $this->rows->live($key);
-            $value = $row === null ? $this->foreign : $this->decoded($key, $row->value);
-            if ($value !== $this->foreign) {
+            $value = $this->values->of($this->rows->live($key));
+            if ($value !== $this->values->nothing) {
                 $sum = Counter::sum($key, $value, $by);
                 $this->database->change(
                     "UPDATE {$this->schema->items} SET value = ?, guard = (SELECT tick + 1 FROM {$this->schema->clock} WHERE id = 1) WHERE key = ?",
@@ -387,14 +387,5 @@ final class SqliteStore implements Store, Leases, PerRequest
     private function leases(): AddedLeases
     {
         return new AddedLeases($this, $this->room->atomically(...));
-    }
-
-    private function decoded(string $key, int|float|string|null $stored): mixed
-    {
-        return match (true) {
-            \is_int($stored) => $stored,
-            \is_string($stored) => $this->payload->decode($stored, $this->foreign, $key),
-            default => $this->foreign,
-        };
     }
 }

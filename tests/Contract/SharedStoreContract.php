@@ -70,6 +70,7 @@ abstract class SharedStoreContract extends StoreContract
         }
         set_error_handler(static fn(int $level, string $message): bool => (error_reporting() & $level) === 0 ? true : throw new \ErrorException($message));
         try {
+            $mode = SaveMode::Set;
             foreach ($forgeries as $name => $forgery) {
                 $name .= ", seed {$seed}";
                 $this->forge('key', $forgery);
@@ -80,7 +81,10 @@ abstract class SharedStoreContract extends StoreContract
                 }
                 $this->reopened()->touch(['key'], 1_000);
                 if ($found->items === []) {
-                    self::assertSame([], $this->store()->save([new Item('key', 'filled', 1_000, token: $this->store()->fetch(['key'])->tokens['key'] ?? null, fill: true)]), $name);
+                    $fill = new Item('key', 'filled', 1_000, token: $this->store()->fetch(['key'])->tokens['key'] ?? null, fill: true);
+                    // By turns.
+                    $mode = $mode === SaveMode::Add ? SaveMode::Set : SaveMode::Add;
+                    self::assertSame([], $this->store()->save([$fill], $mode), "{$name}, {$mode->name}");
                     self::assertSame('filled', $this->value('key'), $name);
                 }
                 self::assertSame([], $this->store()->save([$item]), $name);
@@ -111,6 +115,34 @@ abstract class SharedStoreContract extends StoreContract
         foreach ($found->tokens as $key => $token) {
             self::assertSame([], $this->store()->save([new Item($key, 'filled', 1_000, token: $token, fill: true)]), $key);
             self::assertSame('filled', $this->value($key));
+        }
+    }
+
+    public function testWhatNobodyCanReadIsAddedToByExactlyOneProcess(): void
+    {
+        $class = 'Gone' . bin2hex(random_bytes(4));
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 19));
+        $this->inProcesses(static function (Store $store) use ($class, $keys): array {
+            eval("final class {$class} {}");
+            self::assertSame([], $store->save(array_map(static fn(string $key): Item => new Item($key, ['x' => [new $class()]], 1_000), $keys)));
+
+            return [];
+        }, 1);
+        $won = array_merge(...$this->inProcesses(static function (Store $store, int $process) use ($keys): array {
+            $won = [];
+            foreach ($keys as $key) {
+                if ($store->save([new Item($key, "process {$process}", 1_000)], SaveMode::Add) === []) {
+                    $won[] = "{$key} by process {$process}";
+                }
+            }
+
+            return $won;
+        }));
+        self::assertCount(\count($keys), $won);
+        foreach ($keys as $key) {
+            $winner = $this->value($key);
+            self::assertIsString($winner);
+            self::assertContains("{$key} by {$winner}", $won);
         }
     }
 

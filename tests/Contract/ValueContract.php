@@ -6,9 +6,11 @@ namespace Larder\Tests\Contract;
 
 use Larder\Exception\Unstorable;
 use Larder\Item;
+use Larder\SaveMode;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Contract\Value\Sleepless;
 use Larder\Tests\Contract\Value\Suit;
+use Larder\Tests\Contract\Value\Unwaking;
 use Larder\Tests\Contract\Value\Wakeful;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -248,6 +250,26 @@ abstract class ValueContract extends ToldContract
             }
             self::assertSame('old', $this->value('bad'));
         }
+    }
+
+    public function testWhatCannotBeMadeAgainIsAMissAndNotInTheWayOfAnAdd(): void
+    {
+        $items = [new Item('object', new Unwaking(), 1_000), new Item('inside', ['x' => [new Unwaking()]], 1_000), new Item('there', 'old', 1_000)];
+        $keys = array_column($items, 'key');
+        self::assertSame([], $this->store()->save($items));
+        $found = $this->store()->fetch($keys);
+        self::assertSame(['there'], array_keys($found->items));
+        self::assertSame(['object', 'inside'], array_keys($found->tokens));
+        $added = array_map(static fn(string $key): Item => new Item($key, 'added', 1_000), $keys);
+        self::assertSame(['there'], $this->store()->save($added, SaveMode::Add));
+        self::assertSame(['added', 'added', 'old'], array_map($this->value(...), $keys));
+        self::assertSame($keys, $this->store()->save($added, SaveMode::Add));
+        self::assertSame([], $this->store()->save($items));
+        $token = $this->store()->fetch(['object'])->tokens['object'];
+        self::assertSame([], $this->store()->save([new Item('object', 'filled', 1_000, token: $token, fill: true)], SaveMode::Add));
+        self::assertSame('filled', $this->value('object'));
+        self::assertSame([], $this->store()->save([new Item('inside', 'dead', 0)], SaveMode::Add));
+        self::assertFalse($this->has('inside'));
     }
 
     public function testOfABatchWithSomethingUnstorableNothingIsStored(): void

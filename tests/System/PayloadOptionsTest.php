@@ -127,6 +127,34 @@ final class PayloadOptionsTest extends TestCase
         self::assertSame(['small' => 'x', 'noise' => $values['noise']], $plain->getMany(array_keys($values)));
     }
 
+    /** @return iterable<string, array{string, string}> how somebody else has written, and how we read */
+    public static function changes(): iterable
+    {
+        yield 'a secret' => ['serializer=php', 'serializer=php&secret=0123456789abcdef'];
+        yield 'no secret' => ['serializer=php&secret=0123456789abcdef', 'serializer=php'];
+        yield 'another secret' => ['serializer=php&secret=0123456789abcdef', 'serializer=php&secret=another-secret-of-enough-bytes'];
+        yield 'no compression' => ['serializer=php&compression=zlib&compress_above=1', 'serializer=php'];
+        yield 'another serializer' => ['serializer=igbinary', 'serializer=php'];
+        yield 'fewer classes' => ['serializer=php', 'classes=none'];
+    }
+
+    #[DataProvider('changes')]
+    public function testWhatAnotherSettingHasWrittenIsNotInTheWayOfAnAdd(string $theirs, string $ours): void
+    {
+        foreach (self::kinds() as $kind => [$name]) {
+            $place = new Place($name);
+            self::assertTrue($this->cache($place, $theirs)->set('key', [new Product(str_repeat('x', 100))], 1_000), $kind);
+            $cache = $this->cache($place, $ours);
+            self::assertNull($cache->get('key'), $kind);
+            self::assertTrue($cache->add('key', 'ours', 1_000), $kind);
+            self::assertSame('ours', $cache->get('key'), $kind);
+            self::assertFalse($cache->add('key', 'ours again', 1_000), $kind);
+            self::assertTrue($this->cache($place, $theirs)->set('key', [new Product(str_repeat('x', 100))], 1_000), $kind);
+            $cache->refresh();
+            self::assertTrue($cache->add('key', 'unread', 1_000), $kind);
+        }
+    }
+
     private function cache(Place $place, string $options): Cache
     {
         return Cache::open($place->dsn . (str_contains($place->dsn, '?') ? '&' : '?') . $options, strict: true);

@@ -187,6 +187,12 @@ final class Reads
         return str_starts_with($guard, $epoch) && $tick !== false && \is_int($tick[1]) ? new Token($epoch, $tick[1]) : null;
     }
 
+    /** @param string $item one that the server takes for living */
+    public function canRead(string $key, string $item): bool
+    {
+        return $this->parsed($key, $item) !== null;
+    }
+
     private function parsed(string $key, string $bytes): ?Item
     {
         $numbers = unpack('na/Nb/nc/Nd/Ce/nf', $bytes, 9);

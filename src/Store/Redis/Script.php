@@ -60,8 +60,12 @@ enum Script: string
      * What is not judged by a token is refused when we have given up waiting for it: by then the server may have been told to
      * forget the key, and would keep something older.
      *
-     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill, TTL in ms ('': none), epoch and clock
-     * of its token ('': none), and the item from the length of its tags on. Reply: 1 for each saved one, -1 for what is late.
+     * What is in the way of an addition and cannot be read by the client is none to it, but only the client can know that. So
+     * it is told what is there, and says the next time in place of what it may be stored.
+     *
+     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill, and
+     * behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its token ('': none), and the item
+     * from the length of its tags on. Reply: 1 for each saved one, -1 for what is late, the item that was in the way, or 0.
      */
     case Save = <<<'LUA'
         local epoch, tick, invalidated = clock(true)
@@ -69,7 +73,11 @@ enum Script: string
         for i = 3, #KEYS, 2 do
             local a = 4 + (i - 3) / 2 * 5
             local ttl, since, body = ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4]
-            local may = ARGV[2] == 'S' or (judge(head(KEYS[i]), epoch, invalidated) == 0) == (ARGV[2] == 'R')
+            local may, there = ARGV[2] == 'S' or (judge(head(KEYS[i]), epoch, invalidated) == 0) == (ARGV[2] == 'R'), 0
+            if not may and ARGV[2] == 'A' then
+                there = redis.call('MGET', KEYS[i])[1] or ''
+                may = #ARGV[a] > 1 and redis.sha1hex(there) == string.sub(ARGV[a], 2)
+            end
             local saved = may
             if saved and since then
                 saved = epoch == ARGV[a + 2] and hasNotMoved(KEYS[i + 1], epoch, since)
@@ -77,7 +85,7 @@ enum Script: string
             end
             local late = saved and not since and milliseconds() > tonumber(ARGV[3])
             saved = saved and not late
-            local moves = saved and ARGV[a] == 'w'
+            local moves = saved and string.byte(ARGV[a]) == 119
             if saved and ttl ~= '0' then
                 local item = '\2' .. epoch .. struct.pack('>I6', since or tick)
                 local answer
@@ -95,7 +103,7 @@ enum Script: string
                 redis.call('UNLINK', KEYS[i])
             end
             if moves then redis.call('UNLINK', KEYS[i + 1]) end
-            reply[#reply + 1] = saved and 1 or (late and -1 or 0)
+            reply[#reply + 1] = saved and 1 or (late and -1) or (not may and there) or 0
         end
         return reply
         LUA;

@@ -28,6 +28,7 @@ final class Changes
         private readonly Database $database,
         private readonly Schema $schema,
         private readonly Rows $rows,
+        private readonly Values $values,
         private readonly ?int $size,
         private readonly \Closure $clock,
     ) {}
@@ -35,7 +36,8 @@ final class Changes
     /** @return bool whether it was stored; what was refused in mode Set leaves nothing behind */
     public function save(Item $item, int|string $stored, SaveMode $mode): bool
     {
-        if ($mode !== SaveMode::Set && ($this->rows->live($item->key) !== null) !== ($mode === SaveMode::Replace)) {
+        // What nobody can make a value of is missing to everyone who asks.
+        if ($mode !== SaveMode::Set && ($this->values->of($this->rows->live($item->key)) !== $this->values->nothing) !== ($mode === SaveMode::Replace)) {
             return false;
         }
         $tooLarge = $this->size !== null && \is_string($stored) && \strlen($stored) > $this->size >> 1;
