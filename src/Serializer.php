@@ -11,7 +11,7 @@ namespace Larder;
 interface Serializer
 {
     /**
-     * One capital letter, none of G, H, L, M, S, T and Z, that begins every payload this serializer wrote. What begins with
+     * One capital letter, none of G, H, S and T, that begins every payload this serializer wrote. What begins with
      * another is a miss.
      */
     public function mark(): string;

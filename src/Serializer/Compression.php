@@ -7,76 +7,63 @@ namespace Larder\Serializer;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 
-/** Makes large payloads smaller; what would not become smaller is left as it is. */
+/** Makes large payloads smaller, with zlib; what would not become smaller is left as it is, and so is what is very large. */
 final class Compression
 {
     /** Bytes below which compressing costs more than it saves. */
     public const THRESHOLD = 4_096;
 
-    private const MARKS = ['zstd' => 'Z', 'lz4' => 'L', 'zlib' => 'G'];
+    /**
+     * Bytes above which a payload is neither compressed nor taken for one of ours: whoever can write into a store, and knows
+     * no secret, must not fill our memory with a payload that is a thousandth of it.
+     */
+    public const LONGEST = 32 << 20;
 
-    private readonly string $algorithm;
-
-    private readonly string $mark;
+    private const MARK = 'G';
 
     /**
-     * @param string $algorithm zstd, lz4, zlib, or auto for the first of these whose extension is loaded
-     * @param int    $threshold bytes; payloads that have fewer are left as they are
+     * @param int $threshold bytes; payloads that have fewer are left as they are
      *
      * @throws ExtensionMissing
      * @throws InvalidOption
      */
     public function __construct(
-        string $algorithm = 'auto',
         private readonly int $threshold = self::THRESHOLD,
     ) {
-        if ($algorithm === 'auto') {
-            $algorithm = array_values(array_filter(array_keys(self::MARKS), \extension_loaded(...)))[0] ?? 'zlib';
-        }
-        $this->mark = self::MARKS[$algorithm] ?? throw InvalidOption::choice('compression', $algorithm, 'none', 'auto', ...array_keys(self::MARKS));
-        if (!\extension_loaded($algorithm)) {
-            throw ExtensionMissing::of("The compression \"{$algorithm}\"", $algorithm);
+        if (!\extension_loaded('zlib')) {
+            throw ExtensionMissing::of('The compression "zlib"', 'zlib');
         }
         if ($threshold < 0) {
             throw InvalidOption::range('compress_above', $threshold, '0 bytes or more');
         }
-        $this->algorithm = $algorithm;
     }
 
     public function isCompressed(string $payload): bool
     {
-        return ($payload[0] ?? '') === $this->mark;
+        return ($payload[0] ?? '') === self::MARK;
     }
 
     public function compress(string $payload): string
     {
-        if (\strlen($payload) < $this->threshold) {
+        if (\strlen($payload) < $this->threshold || \strlen($payload) > self::LONGEST) {
             return $payload;
         }
-        $compressed = match ($this->algorithm) {
-            'zstd' => zstd_compress($payload),
-            'lz4' => lz4_compress($payload),
-            // The lowest level: it is nearly as small as the others, and by far the fastest.
-            default => gzcompress($payload, 1),
-        };
+        // The lowest level: it is nearly as small as the others, and by far the fastest.
+        $compressed = gzcompress($payload, 1);
 
-        return \is_string($compressed) && \strlen($compressed) + 1 < \strlen($payload) ? $this->mark . $compressed : $payload;
+        return $compressed !== false && \strlen($compressed) + 1 < \strlen($payload) ? self::MARK . $compressed : $payload;
     }
 
     /**
      * @param string $payload one that isCompressed()
      *
-     * @return ?string null if it is damaged
+     * @return ?string null if it is damaged, or longer than any that compress() makes smaller
      */
     public function uncompress(string $payload): ?string
     {
-        $compressed = substr($payload, 1);
-        $bytes = match ($this->algorithm) {
-            'zstd' => @zstd_uncompress($compressed),
-            'lz4' => @lz4_uncompress($compressed),
-            default => @gzuncompress($compressed),
-        };
+        // One more, as zlib notices the end of what it reads only when there is room for more.
+        $bytes = @gzuncompress(substr($payload, 1), self::LONGEST + 1);
 
-        return \is_string($bytes) ? $bytes : null;
+        return $bytes === false || \strlen($bytes) > self::LONGEST ? null : $bytes;
     }
 }

@@ -18,7 +18,7 @@ use Larder\Serializer;
  *               "T" and what a Writer wrote, whatever the serializer
  *     the rest  the serializer's mark and what it wrote
  *
- * The latter three may be compressed, with the mark of how, and then signed: "H", the signature, and the rest.
+ * The latter three may be compressed ("G"), and then signed: "H", the signature, and the rest.
  * Anything else was written by somebody else, or with another setting, and is a miss.
  */
 final class Payload
@@ -46,7 +46,7 @@ final class Payload
 
     /**
      * Options: serializer (auto, igbinary, php); classes (names with commas between them, or "none": those that may be
-     * stored and made again); compression (none, auto, zstd, lz4, zlib), compress_above (bytes); secret (at least 16 bytes,
+     * stored and made again); compression (none, zlib), compress_above (bytes); secret (at least 16 bytes,
      * with which payloads are signed).
      *
      * @param string $namespace the store's prefix
@@ -63,7 +63,11 @@ final class Payload
             $classes === ''
                 ? self::serializer($dsn->text('serializer', 'auto'))
                 : self::limited($dsn->text('serializer', 'php'), $classes),
-            $compression === 'none' ? null : new Compression($compression, $dsn->bytes('compress_above') ?? Compression::THRESHOLD),
+            match ($compression) {
+                'none' => null,
+                'zlib' => new Compression($dsn->bytes('compress_above') ?? Compression::THRESHOLD),
+                default => throw InvalidOption::choice('compression', $compression, 'none', 'zlib'),
+            },
             $secret === '' ? null : new Signature($secret, $namespace),
         );
     }
