@@ -18,6 +18,7 @@ use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Apcu\Changes;
 use Larder\Store\Apcu\Clock;
 use Larder\Store\Apcu\Entries;
 use Larder\Store\Apcu\Guards;
@@ -58,6 +59,8 @@ final class ApcuStore implements Store, DirectReads
 
     private readonly Entries $entries;
 
+    private readonly Changes $changes;
+
     /** Of what APCu's own serializer is not given. */
     private readonly Payload $payload;
 
@@ -85,6 +88,7 @@ final class ApcuStore implements Store, DirectReads
         $this->guards = new Guards($this->internal, $this->clock, $this->section);
         $this->payload = new Payload(new PhpSerializer());
         $this->entries = new Entries($this->prefix, $this->payload, $this->clock, $this->guards, $this->section);
+        $this->changes = new Changes($this->prefix, $this->clock, $this->guards, $this->entries, $this->section);
     }
 
     /** Options: prefix. */
@@ -155,10 +159,7 @@ final class ApcuStore implements Store, DirectReads
         $unsaved = [];
         foreach ($items as $i => $item) {
             try {
-                // New truth that was made from something else is judged and stored in one moment, which is rare enough.
-                $saved = $item->token !== null && !$item->fill
-                    ? $this->section->atomically(fn(): bool => $this->saveOne($item, $mode, $told[$i] ?? null))
-                    : $this->saveOne($item, $mode, $told[$i] ?? null);
+                $saved = $this->changes->save($item, $mode, $told[$i] ?? null);
             } catch (Exception $failure) {
                 throw $failure;
             } catch (\Throwable $failure) {
@@ -176,12 +177,7 @@ final class ApcuStore implements Store, DirectReads
     {
         $existed = [];
         foreach ($keys as $key) {
-            if ($token !== null && !$this->guards->hasNotMoved($key, $token)) {
-                continue;
-            }
-            $live = $this->entries->isLive($key);
-            $this->guards->move($key);
-            if (apcu_delete($this->prefix . $key) && $live) {
+            if ($this->changes->delete($key, $token)) {
                 $existed[] = $key;
             }
         }
@@ -191,28 +187,7 @@ final class ApcuStore implements Store, DirectReads
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        $name = $this->prefix . $key;
-        do {
-            $this->guards->refuse($key);
-            $value = apcu_fetch($name, $found);
-            if ($found === true && \is_int($value)) {
-                $sum = Counter::sum($key, $value, $by);
-                if (apcu_cas($name, $value, $sum)) {
-                    return $sum;
-                }
-                continue;
-            }
-            if ($found === true) {
-                return $this->section->atomically(fn(): int => $this->incrementWrapped($key, $by, $initial, $ttl));
-            }
-            $sum = Counter::sum($key, $initial, $by);
-            if (($ttl !== null && $ttl <= 0) || $this->add($key, Wrapping::of($sum, $ttl), $ttl)) {
-                return $sum;
-            }
-            if (!$this->entries->isLive($key) && !$this->store($key, Wrapping::of($sum, $ttl), $ttl)) {
-                throw Clock::full();
-            }
-        } while (true);
+        return $this->changes->increment($key, $by, $initial, $ttl);
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -222,17 +197,9 @@ final class ApcuStore implements Store, DirectReads
         }
         $touched = [];
         foreach ($keys as $key) {
-            $this->section->atomically(function () use ($key, $ttl, &$touched): void {
-                [$value, $verdict, $wrapping, $payload] = $this->entries->look($key);
-                if ($verdict === Verdict::Live) {
-                    if ($wrapping[2] !== null) {
-                        $this->guards->markAgain($key, $wrapping[2], $ttl);
-                    }
-                    // What APCu's own serializer was not given, it is not given now either.
-                    $this->store($key, Wrapping::of($payload ?? $value, $ttl, $wrapping[0], $wrapping[1], $wrapping[2], $payload !== null), $ttl);
-                    $touched[] = $key;
-                }
-            });
+            if ($this->changes->touch($key, $ttl)) {
+                $touched[] = $key;
+            }
         }
 
         return $touched;
@@ -311,109 +278,6 @@ final class ApcuStore implements Store, DirectReads
     public function capabilities(): array
     {
         return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing];
-    }
-
-    /** @param mixed $value wrapped where it has to be */
-    private function store(string $key, mixed $value, ?int $ttl): bool
-    {
-        if (apcu_store($this->prefix . $key, $value, Wrapping::ttl($ttl))) {
-            return true;
-        }
-        apcu_delete($this->prefix . $key);
-
-        return false;
-    }
-
-    /** @param mixed $value wrapped where it has to be */
-    private function add(string $key, mixed $value, ?int $ttl): bool
-    {
-        $add = fn(): bool => apcu_add($this->prefix . $key, $value, Wrapping::ttl($ttl));
-        if ($add()) {
-            return true;
-        }
-
-        // What is in the way may be dead without APCu knowing it.
-        return !$this->entries->isLive($key) && $this->section->atomically(fn(): bool => !$this->entries->isLive($key)
-            && apcu_delete($this->prefix . $key)
-            && $add());
-    }
-
-    /** @param ?string $told the payload of a value with objects of a user's classes */
-    private function saveOne(Item $item, SaveMode $mode, ?string $told): bool
-    {
-        $may = $mode === SaveMode::Set || $this->entries->isLive($item->key) === ($mode === SaveMode::Replace);
-        if (!$may) {
-            return false;
-        }
-        if (!$this->isCurrent($item)) {
-            if ($mode === SaveMode::Set) {
-                apcu_delete($this->prefix . $item->key);
-            }
-
-            return false;
-        }
-        $isDead = $item->ttl !== null && $item->ttl <= 0;
-        if (!$item->fill && ($isDead || $mode !== SaveMode::Replace)) {
-            $this->guards->move($item->key);
-        }
-        if ($isDead) {
-            $mode === SaveMode::Add || apcu_delete($this->prefix . $item->key);
-
-            return true;
-        }
-        $mark = null;
-        if ($item->fill && $item->token !== null) {
-            $mark = $this->guards->marked($item->key, $item->ttl);
-            if ($mark === null || !$this->guards->hasNotMoved($item->key, $item->token)) {
-                $this->guards->unmark($item->key);
-
-                return false;
-            }
-        }
-        if ($item->tags !== []) {
-            $this->clock->beginTags();
-        }
-        $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
-
-        return match ($mode) {
-            SaveMode::Set => $this->store($item->key, $value, $item->ttl),
-            SaveMode::Add => $this->add($item->key, $value, $item->ttl),
-            SaveMode::Replace => $this->section->atomically(function () use ($item, $value): bool {
-                $lives = $this->entries->isLive($item->key);
-                if (!$item->fill) {
-                    // Not before, as an item that was filled dies of it.
-                    $this->guards->move($item->key);
-                }
-
-                return $lives && $this->store($item->key, $value, $item->ttl);
-            }),
-        };
-    }
-
-    private function isCurrent(Item $item): bool
-    {
-        $token = $item->token;
-
-        return $token === null || ($this->guards->hasNotMoved($item->key, $token)
-            && ($item->tags === [] || $this->clock->verdict($item->tags, $token->clock) === Verdict::Live));
-    }
-
-    private function incrementWrapped(string $key, int $by, int $initial, ?int $ttl): int
-    {
-        [$value, $verdict, $wrapping] = $this->entries->look($key);
-        $sum = Counter::sum($key, $verdict === Verdict::Live ? $value : $initial, $by);
-        $expiry = $verdict === Verdict::Live ? $this->entries->expiry($key) : null;
-        $this->guards->move($key);
-        if ($verdict !== Verdict::Live) {
-            $ttl !== null && $ttl <= 0 ? apcu_delete($this->prefix . $key) : $this->store($key, Wrapping::of($sum, $ttl), $ttl);
-
-            return $sum;
-        }
-        $wrapped = apcu_fetch($this->prefix . $key);
-        $until = \is_array($wrapped) ? $wrapped[1] ?? null : null;
-        apcu_store($this->prefix . $key, [Wrapping::MARK, $until ?? $expiry, $sum, $wrapping[0], $wrapping[1], null], Wrapping::ttl($expiry === null ? null : max(2, $expiry - time() + 1)));
-
-        return $sum;
     }
 
     /** Finds before anything of a batch is stored what APCu could not serialise. */

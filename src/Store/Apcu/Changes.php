@@ -1,0 +1,203 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Apcu;
+
+use Larder\Exception\NotACounter;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Store\Counter;
+use Larder\Store\Verdict;
+use Larder\Token;
+
+/** How single entries change (see ApcuStore for what is judged, and Guards for by what). */
+final class Changes
+{
+    /** @param string $prefix what begins the names of items */
+    public function __construct(
+        private readonly string $prefix,
+        private readonly Clock $clock,
+        private readonly Guards $guards,
+        private readonly Entries $entries,
+        private readonly Section $section,
+    ) {}
+
+    /**
+     * @param ?string $told the payload of a value with objects of a user's classes
+     *
+     * @return bool whether it was stored
+     *
+     * @throws \Throwable what a value throws when APCu asks for its form
+     */
+    public function save(Item $item, SaveMode $mode, ?string $told): bool
+    {
+        // New truth that was made from something else is judged and stored in one moment, which is rare enough.
+        return $item->token !== null && !$item->fill
+            ? $this->section->atomically(fn(): bool => $this->judgeAndSave($item, $mode, $told))
+            : $this->judgeAndSave($item, $mode, $told);
+    }
+
+    /** @return bool whether there was something live, and it is deleted */
+    public function delete(string $key, ?Token $token): bool
+    {
+        if ($token !== null && !$this->guards->hasNotMoved($key, $token)) {
+            return false;
+        }
+        $live = $this->entries->isLive($key);
+        $this->guards->move($key);
+
+        return apcu_delete($this->prefix . $key) && $live;
+    }
+
+    /**
+     * @throws NotACounter
+     * @throws StoreUnavailable
+     */
+    public function increment(string $key, int $by, int $initial, ?int $ttl): int
+    {
+        $name = $this->prefix . $key;
+        do {
+            $this->guards->refuse($key);
+            $value = apcu_fetch($name, $found);
+            if ($found === true && \is_int($value)) {
+                $sum = Counter::sum($key, $value, $by);
+                if (apcu_cas($name, $value, $sum)) {
+                    return $sum;
+                }
+                continue;
+            }
+            if ($found === true) {
+                return $this->section->atomically(fn(): int => $this->incrementWrapped($key, $by, $initial, $ttl));
+            }
+            $sum = Counter::sum($key, $initial, $by);
+            if (($ttl !== null && $ttl <= 0) || $this->add($key, Wrapping::of($sum, $ttl), $ttl)) {
+                return $sum;
+            }
+            if (!$this->entries->isLive($key) && !$this->store($key, Wrapping::of($sum, $ttl), $ttl)) {
+                throw Clock::full();
+            }
+        } while (true);
+    }
+
+    /** @return bool whether there was something live */
+    public function touch(string $key, ?int $ttl): bool
+    {
+        return $this->section->atomically(function () use ($key, $ttl): bool {
+            [$value, $verdict, $wrapping, $payload] = $this->entries->look($key);
+            if ($verdict !== Verdict::Live) {
+                return false;
+            }
+            if ($wrapping[2] !== null) {
+                $this->guards->markAgain($key, $wrapping[2], $ttl);
+            }
+            // What APCu's own serializer was not given, it is not given now either.
+            $this->store($key, Wrapping::of($payload ?? $value, $ttl, $wrapping[0], $wrapping[1], $wrapping[2], $payload !== null), $ttl);
+
+            return true;
+        });
+    }
+
+    private function judgeAndSave(Item $item, SaveMode $mode, ?string $told): bool
+    {
+        $may = $mode === SaveMode::Set || $this->entries->isLive($item->key) === ($mode === SaveMode::Replace);
+        if (!$may) {
+            return false;
+        }
+        if (!$this->isCurrent($item)) {
+            if ($mode === SaveMode::Set) {
+                apcu_delete($this->prefix . $item->key);
+            }
+
+            return false;
+        }
+        $isDead = $item->ttl !== null && $item->ttl <= 0;
+        if (!$item->fill && ($isDead || $mode !== SaveMode::Replace)) {
+            $this->guards->move($item->key);
+        }
+        if ($isDead) {
+            $mode === SaveMode::Add || apcu_delete($this->prefix . $item->key);
+
+            return true;
+        }
+        $mark = null;
+        if ($item->fill && $item->token !== null) {
+            $mark = $this->guards->marked($item->key, $item->ttl);
+            if ($mark === null || !$this->guards->hasNotMoved($item->key, $item->token)) {
+                $this->guards->unmark($item->key);
+
+                return false;
+            }
+        }
+        if ($item->tags !== []) {
+            $this->clock->beginTags();
+        }
+        $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
+
+        return match ($mode) {
+            SaveMode::Set => $this->store($item->key, $value, $item->ttl),
+            SaveMode::Add => $this->add($item->key, $value, $item->ttl),
+            SaveMode::Replace => $this->section->atomically(function () use ($item, $value): bool {
+                $lives = $this->entries->isLive($item->key);
+                if (!$item->fill) {
+                    // Not before, as an item that was filled dies of it.
+                    $this->guards->move($item->key);
+                }
+
+                return $lives && $this->store($item->key, $value, $item->ttl);
+            }),
+        };
+    }
+
+    private function isCurrent(Item $item): bool
+    {
+        $token = $item->token;
+
+        return $token === null || ($this->guards->hasNotMoved($item->key, $token)
+            && ($item->tags === [] || $this->clock->verdict($item->tags, $token->clock) === Verdict::Live));
+    }
+
+    /** @param mixed $value wrapped where it has to be */
+    private function store(string $key, mixed $value, ?int $ttl): bool
+    {
+        if (apcu_store($this->prefix . $key, $value, Wrapping::ttl($ttl))) {
+            return true;
+        }
+        apcu_delete($this->prefix . $key);
+
+        return false;
+    }
+
+    /** @param mixed $value wrapped where it has to be */
+    private function add(string $key, mixed $value, ?int $ttl): bool
+    {
+        $add = fn(): bool => apcu_add($this->prefix . $key, $value, Wrapping::ttl($ttl));
+        if ($add()) {
+            return true;
+        }
+
+        // What is in the way may be dead without APCu knowing it.
+        return !$this->entries->isLive($key) && $this->section->atomically(fn(): bool => !$this->entries->isLive($key)
+            && apcu_delete($this->prefix . $key)
+            && $add());
+    }
+
+    private function incrementWrapped(string $key, int $by, int $initial, ?int $ttl): int
+    {
+        [$value, $verdict, $wrapping] = $this->entries->look($key);
+        $sum = Counter::sum($key, $verdict === Verdict::Live ? $value : $initial, $by);
+        $expiry = $verdict === Verdict::Live ? $this->entries->expiry($key) : null;
+        $this->guards->move($key);
+        if ($verdict !== Verdict::Live) {
+            $ttl !== null && $ttl <= 0 ? apcu_delete($this->prefix . $key) : $this->store($key, Wrapping::of($sum, $ttl), $ttl);
+
+            return $sum;
+        }
+        $wrapped = apcu_fetch($this->prefix . $key);
+        $until = \is_array($wrapped) ? $wrapped[1] ?? null : null;
+        apcu_store($this->prefix . $key, [Wrapping::MARK, $until ?? $expiry, $sum, $wrapping[0], $wrapping[1], null], Wrapping::ttl($expiry === null ? null : max(2, $expiry - time() + 1)));
+
+        return $sum;
+    }
+}
