@@ -16,18 +16,6 @@ use Larder\Ttl;
 /** The items on one server, with a clock of their own. What the names and tokens mean is told by MemcachedStore. */
 final class Shard
 {
-    /** A hole lasts as long as a computation may take; in seconds. */
-    private const HOLE_LASTS = 86_400;
-
-    /** For how long the server keeps an item that has expired, so that a fill finds its lineage; in seconds. */
-    private const LINGERS = 60;
-
-    /** What is dead and will be there for so many seconds can be found by a fill; what will not is replaced by a hole. */
-    private const LASTS = 30;
-
-    /** How often a hole is tried to be made in the midst of others' writes; then the fill will be refused. */
-    private const TRIES = 8;
-
     private readonly Clock $clock;
 
     private readonly Values $values;
@@ -35,6 +23,10 @@ final class Shard
     private readonly Names $names;
 
     private readonly Reading $reading;
+
+    private readonly Entries $entries;
+
+    private readonly Tokens $tokens;
 
     public function __construct(
         public readonly Server $server,
@@ -45,6 +37,8 @@ final class Shard
         $this->values = new Values($server, $payload, $prefix);
         $this->names = new Names($prefix);
         $this->reading = new Reading($server, $this->clock, $this->names);
+        $this->entries = new Entries($server, $this->clock, $this->names, $this->values);
+        $this->tokens = new Tokens($server, $this->clock, $this->names, $this->reading, $this->entries);
     }
 
     /**
@@ -83,11 +77,11 @@ final class Shard
         $fetched = [];
         foreach ($keys as $key) {
             $entry = $entries[$key];
-            $verdict = $this->verdict($entry, $now);
+            $verdict = $this->entries->verdict($entry, $now);
             $value = $verdict === Verdict::Dead || $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
             $item = $value === $this->values->nothing || $entry === null ? null : Item::found($key, $value, $entry->expiry, $entry->stamp, $entry->tags);
             $isStale = $item !== null && $verdict === Verdict::Stale;
-            $fetched[$key] = [$item, $item !== null && !$isStale ? null : $this->tokenOf($key, $generation, $entry, $isStale), $isStale];
+            $fetched[$key] = [$item, $item !== null && !$isStale ? null : $this->tokens->of($key, $generation, $entry, $isStale), $isStale];
         }
 
         return $fetched;
@@ -99,7 +93,7 @@ final class Shard
         [$generation, $found] = $this->reading->swappable([$key]);
         $bytes = $found[$key][0] ?? null;
 
-        return $this->tokenOf($key, $generation, $bytes === null ? null : $this->names->entry($key, $bytes), true);
+        return $this->tokens->of($key, $generation, $bytes === null ? null : $this->names->entry($key, $bytes), true);
     }
 
     /**
@@ -141,7 +135,7 @@ final class Shard
         $made = false;
         foreach ($items as $item) {
             if (!isset($found[$item->key]) && $item->token === null && $mode !== SaveMode::Replace && ($item->ttl === null || $item->ttl > 0)) {
-                $this->put(null, $this->names->item($item->key, $generation), Entry::hole(), $item->key);
+                $this->entries->put(null, $this->names->item($item->key, $generation), Entry::hole(), $item->key);
                 $made = true;
             }
         }
@@ -164,15 +158,15 @@ final class Shard
             $there = $found[$key] ?? null;
             $name = $this->names->item($key, $generation);
             if ($token === null) {
-                $lives = $this->lives($key, $generation, $there);
+                $lives = $this->entries->lives($key, $generation, $there);
                 if ($this->server->delete($name) && $lives) {
                     $existed[] = $key;
                 }
                 continue;
             }
-            while ($there !== null && $this->descends($key, $generation, $there, $token)) {
-                $lives = $this->lives($key, $generation, $there);
-                if ($this->swap($there[1], $name, Entry::hole(), $key) === Outcome::Stored) {
+            while ($there !== null && $this->tokens->descends($key, $generation, $there, $token)) {
+                $lives = $this->entries->lives($key, $generation, $there);
+                if ($this->entries->swap($there[1], $name, Entry::hole(), $key) === Outcome::Stored) {
                     if ($lives) {
                         $existed[] = $key;
                     }
@@ -190,7 +184,7 @@ final class Shard
     {
         [$generation, $found] = $this->reading->swappable([$key]);
         for ($there = $found[$key] ?? null; ; $there = $this->reading->again($key, $generation)) {
-            $entry = $there === null ? null : $this->living($key, $there[0]);
+            $entry = $there === null ? null : $this->entries->living($key, $there[0]);
             $value = $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
             if ($value === $this->values->nothing) {
                 $entry = null;
@@ -206,7 +200,7 @@ final class Shard
             $next = $entry === null
                 ? new Entry(Entry::VALUE, random_bytes(8), $this->clock->tick(), Ttl::expiry($ttl, time()), [], (string) $sum)
                 : $entry->with($entry->expiry, (string) $sum, random_bytes(8));
-            $outcome = $this->put($there, $name, $next, $key);
+            $outcome = $this->entries->put($there, $name, $next, $key);
             if ($outcome === Outcome::Stored) {
                 return $sum;
             }
@@ -230,7 +224,7 @@ final class Shard
         $touched = [];
         foreach ($keys as $key) {
             for ($there = $found[$key] ?? null; $there !== null; $there = $this->reading->again($key, $generation)) {
-                $entry = $this->living($key, $there[0]);
+                $entry = $this->entries->living($key, $there[0]);
                 if ($entry === null) {
                     break;
                 }
@@ -240,7 +234,7 @@ final class Shard
                     }
                 }
                 $touchedEntry = $entry->with($expiry, $entry->payload, $entry->lineage);
-                if ($this->swap($there[1], $this->names->item($key, $generation), $touchedEntry, $key) === Outcome::Stored) {
+                if ($this->entries->swap($there[1], $this->names->item($key, $generation), $touchedEntry, $key) === Outcome::Stored) {
                     $touched[] = $key;
                     break;
                 }
@@ -274,10 +268,10 @@ final class Shard
         $entry = null;
         $isDead = $item->ttl !== null && $item->ttl <= 0;
         for (; ; $there = $this->reading->again($item->key, $generation)) {
-            if ($mode !== SaveMode::Set && $this->lives($item->key, $generation, $there) !== ($mode === SaveMode::Replace)) {
+            if ($mode !== SaveMode::Set && $this->entries->lives($item->key, $generation, $there) !== ($mode === SaveMode::Replace)) {
                 return false;
             }
-            if ($item->token !== null && !($there !== null && $this->descends($item->key, $generation, $there, $item->token)
+            if ($item->token !== null && !($there !== null && $this->tokens->descends($item->key, $generation, $there, $item->token)
                 && $this->clock->verdict($item->tags, $item->token->clock, time()) === Verdict::Live)) {
                 // What has refused a fill is newer than the fill; a write that was refused would leave what it was to replace.
                 if ($mode === SaveMode::Set && !$item->fill) {
@@ -296,19 +290,19 @@ final class Shard
             }
             if ($there === null) {
                 // It went meanwhile.
-                if ($this->put(null, $name, Entry::hole(), $item->key) === Outcome::NoRoom) {
+                if ($this->entries->put(null, $name, Entry::hole(), $item->key) === Outcome::NoRoom) {
                     return false;
                 }
                 continue;
             }
             $lineage = $item->fill ? $this->names->entry($item->key, $there[0])?->lineage : null;
             if ($isDead) {
-                $outcome = $this->swap($there[1], $name, Entry::hole($lineage), $item->key);
+                $outcome = $this->entries->swap($there[1], $name, Entry::hole($lineage), $item->key);
             } else {
                 $entry ??= $this->values->fitting($this->entry($item, $payload), $generation);
                 $outcome = $entry === null
                     ? Outcome::NoRoom
-                    : $this->swap($there[1], $name, $entry->with($entry->expiry, $entry->payload, $lineage ?? $entry->lineage), $item->key);
+                    : $this->entries->swap($there[1], $name, $entry->with($entry->expiry, $entry->payload, $lineage ?? $entry->lineage), $item->key);
             }
             if ($outcome === Outcome::Stored) {
                 return true;
@@ -331,97 +325,5 @@ final class Shard
             $item->tags,
             $payload,
         );
-    }
-
-    /** @param ?array{string, int|float} $there */
-    private function put(?array $there, string $name, Entry $entry, string $key): Outcome
-    {
-        return $there === null
-            ? $this->server->add($name, $entry->bytes($this->names->kept($key)), $this->serverExpiry($entry))
-            : $this->swap($there[1], $name, $entry, $key);
-    }
-
-    private function swap(int|float $cas, string $name, Entry $entry, string $key): Outcome
-    {
-        return $this->server->swap($cas, $name, $entry->bytes($this->names->kept($key)), $this->serverExpiry($entry));
-    }
-
-    private function serverExpiry(Entry $entry): ?int
-    {
-        return match (true) {
-            $entry->kind === Entry::HOLE => time() + self::HOLE_LASTS,
-            $entry->expiry === null => null,
-            default => $entry->expiry + self::LINGERS,
-        };
-    }
-
-    /**
-     * What a fill of this key is to be judged by: the lineage of what is there, or of a hole that is put there.
-     *
-     * @param bool $mayStay whether what is there must not be replaced, as somebody may still be served with it
-     */
-    private function tokenOf(string $key, string $generation, ?Entry $entry, bool $mayStay): Token
-    {
-        $name = $this->names->item($key, $generation);
-        for ($tries = 0; $tries < self::TRIES; $tries++) {
-            $lasts = $entry !== null && ($entry->kind === Entry::HOLE || $mayStay || $entry->expiry === null || $entry->expiry + self::LINGERS > time() + self::LASTS);
-            if ($lasts) {
-                return new Token($generation . $entry->lineage, $this->clock->tick());
-            }
-            $there = $entry === null ? null : $this->reading->again($key, $generation);
-            $before = $there === null ? null : $this->names->entry($key, $there[0]);
-            if ($entry !== null && $before?->lineage !== $entry->lineage) {
-                [$entry, $mayStay] = [$before, $before !== null];
-                continue;
-            }
-            $hole = Entry::hole($before?->lineage);
-            $outcome = $this->put($there, $name, $hole, $key);
-            if ($outcome === Outcome::Stored) {
-                return new Token($generation . $hole->lineage, $this->clock->tick());
-            }
-            if ($outcome === Outcome::NoRoom) {
-                break;
-            }
-            // Somebody has been here meanwhile. Whatever it is now, a fill may descend from it.
-            $there = $this->reading->again($key, $generation);
-            $entry = $there === null ? null : $this->names->entry($key, $there[0]);
-            $mayStay = $entry !== null;
-            if ($there !== null && $entry === null) {
-                // Another program's, or another key's by the same hash.
-                $this->server->delete($name);
-            }
-        }
-
-        return new Token('', 0);
-    }
-
-    /**
-     * @param array{string, int|float} $there
-     */
-    private function descends(string $key, string $generation, array $there, Token $token): bool
-    {
-        return $token->epoch === $generation . ($this->names->entry($key, $there[0])->lineage ?? '');
-    }
-
-    private function verdict(?Entry $entry, int $now): Verdict
-    {
-        return $entry === null || $entry->kind === Entry::HOLE || $entry->hasExpired($now)
-            ? Verdict::Dead
-            : $this->clock->verdict($entry->tags, $entry->stamp, $now);
-    }
-
-    private function living(string $key, string $bytes): ?Entry
-    {
-        $entry = $this->names->entry($key, $bytes);
-
-        return $this->verdict($entry, time()) === Verdict::Live ? $entry : null;
-    }
-
-    /** @param ?array{string, int|float} $there */
-    private function lives(string $key, string $generation, ?array $there): bool
-    {
-        $entry = $there === null ? null : $this->living($key, $there[0]);
-
-        return $entry !== null && $this->values->of($key, $entry, $generation) !== $this->values->nothing;
     }
 }

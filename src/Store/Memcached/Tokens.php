@@ -1,0 +1,74 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Memcached;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Token;
+
+/** What fills of the keys on one server are judged by: the lineages of what is there, or of holes that are put there (see MemcachedStore). */
+final class Tokens
+{
+    /** What is dead and will be there for so many seconds can be found by a fill; what will not is replaced by a hole. */
+    private const LASTS = 30;
+
+    /** How often a hole is tried to be made in the midst of others' writes; then the fill will be refused. */
+    private const TRIES = 8;
+
+    public function __construct(
+        private readonly Server $server,
+        private readonly Clock $clock,
+        private readonly Names $names,
+        private readonly Reading $reading,
+        private readonly Entries $entries,
+    ) {}
+
+    /**
+     * What a fill of this key is to be judged by: the lineage of what is there, or of a hole that is put there.
+     *
+     * @param bool $mayStay whether what is there must not be replaced, as somebody may still be served with it
+     *
+     * @throws StoreUnavailable
+     */
+    public function of(string $key, string $generation, ?Entry $entry, bool $mayStay): Token
+    {
+        $name = $this->names->item($key, $generation);
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $lasts = $entry !== null && ($entry->kind === Entry::HOLE || $mayStay || $entry->expiry === null || $entry->expiry + Entries::LINGERS > time() + self::LASTS);
+            if ($lasts) {
+                return new Token($generation . $entry->lineage, $this->clock->tick());
+            }
+            $there = $entry === null ? null : $this->reading->again($key, $generation);
+            $before = $there === null ? null : $this->names->entry($key, $there[0]);
+            if ($entry !== null && $before?->lineage !== $entry->lineage) {
+                [$entry, $mayStay] = [$before, $before !== null];
+                continue;
+            }
+            $hole = Entry::hole($before?->lineage);
+            $outcome = $this->entries->put($there, $name, $hole, $key);
+            if ($outcome === Outcome::Stored) {
+                return new Token($generation . $hole->lineage, $this->clock->tick());
+            }
+            if ($outcome === Outcome::NoRoom) {
+                break;
+            }
+            // Somebody has been here meanwhile. Whatever it is now, a fill may descend from it.
+            $there = $this->reading->again($key, $generation);
+            $entry = $there === null ? null : $this->names->entry($key, $there[0]);
+            $mayStay = $entry !== null;
+            if ($there !== null && $entry === null) {
+                // Another program's, or another key's by the same hash.
+                $this->server->delete($name);
+            }
+        }
+
+        return new Token('', 0);
+    }
+
+    /** @param array{string, int|float} $there */
+    public function descends(string $key, string $generation, array $there, Token $token): bool
+    {
+        return $token->epoch === $generation . ($this->names->entry($key, $there[0])->lineage ?? '');
+    }
+}
