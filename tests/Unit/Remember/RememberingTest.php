@@ -9,100 +9,16 @@ use Larder\Draft;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
 use Larder\Item;
-use Larder\Remember\Envelope;
 use Larder\Remember\Patience;
 use Larder\Remember\Remembering;
-use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
-use Larder\Tests\EventList;
-use Larder\Tests\MemoryLogger;
-use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
-use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
-/** Two caches over one store are to each other like two processes. */
+/** Who computes, who waits, who is served what is stale, and what becomes of it all when something fails. */
 #[CoversClass(Remembering::class)]
-#[CoversClass(Envelope::class)]
 #[CoversClass(Patience::class)]
-final class RememberingTest extends TestCase
+final class RememberingTest extends RememberingCase
 {
-    private float $now = 1_000_000.0;
-
-    private readonly ArrayStore $store;
-
-    private readonly MemoryLogger $logger;
-
-    protected function setUp(): void
-    {
-        $this->store = new ArrayStore(clock: fn(): int => (int) $this->now);
-        $this->logger = new MemoryLogger();
-    }
-
-    /** @return iterable<string, array{bool}> */
-    public static function ways(): iterable
-    {
-        yield 'directly' => [true];
-        yield 'through fetch' => [false];
-    }
-
-    #[DataProvider('ways')]
-    public function testAValueIsComputedEarlyTheLikelierTheNearerItsEnd(bool $isDirect): void
-    {
-        $early = [50 => 0, 90 => 0, 98 => 0, 99 => 0];
-        foreach ([50, 90, 98, 99] as $age) {
-            for ($i = 0; $i < 200; $i++) {
-                $this->now = 1_000_000.0;
-                $cache = $this->cache($isDirect);
-                $this->store->save([new Item('key', (new Envelope('old', 1.0, $this->now + 100.0))->sealed(), 100)]);
-                $this->now += $age;
-                $early[$age] += $cache->remember('key', self::gives('new'), 100) === 'new' ? 1 : 0;
-            }
-        }
-        // The chance is exp(-left / cost): about 0, 0.00005, 0.14 and 0.37.
-        self::assertSame(0, $early[50]);
-        self::assertLessThan(5, $early[90]);
-        self::assertGreaterThan(6, $early[98]);
-        self::assertLessThan(60, $early[98]);
-        self::assertGreaterThan(35, $early[99]);
-        self::assertLessThan(125, $early[99]);
-    }
-
-    public function testEarlinessOfZeroIsNeverEarlyAndMoreIsEarlier(): void
-    {
-        $computed = [0 => 0, 1_000 => 0];
-        foreach ([0, 1_000] as $earliness) {
-            for ($i = 0; $i < 50; $i++) {
-                $this->store->save([new Item('key', (new Envelope('old', 0.5, $this->now + 100.0))->sealed(), 100)]);
-                $computed[$earliness] += $this->cache()->remember('key', self::gives('new'), 100, earliness: $earliness) === 'new' ? 1 : 0;
-            }
-        }
-        self::assertSame(0, $computed[0]);
-        self::assertGreaterThan(25, $computed[1_000]);
-    }
-
-    public function testWhatWasCostlyIsComputedEarlyAgain(): void
-    {
-        $cache = $this->cache();
-        $computed = 0;
-        $compute = static function () use (&$computed): string {
-            usleep(2_000);
-
-            return 'value ' . ++$computed;
-        };
-        for ($i = 0; $i < 20 && $computed < 2; $i++) {
-            $this->now = 1_000_000.0;
-            $computed = 0;
-            $cache->delete('key');
-            $cache->remember('key', $compute, 10);
-            // A moment before the end, about a tenth of what it cost.
-            $this->now += 9.9998;
-            $cache->remember('key', $compute, 10);
-        }
-        self::assertSame(2, $computed);
-        self::assertSame('value 2', $cache->get('key'));
-    }
-
     public function testWhileOneComputesTheOthersServeWhatIsStale(): void
     {
         $cache = $this->cache();
@@ -116,20 +32,6 @@ final class RememberingTest extends TestCase
         }, 10, grace: 60);
         self::assertSame('new', $value);
         self::assertSame('new', $other->remember('key', self::gives('newer'), 10, grace: 60));
-    }
-
-    #[DataProvider('ways')]
-    public function testWhatIsPastItsTimeIsForRememberOnly(bool $isDirect): void
-    {
-        $cache = $this->cache($isDirect);
-        $cache->remember('key', self::gives('old'), 10, grace: 60);
-        self::assertSame('old', $cache->get('key'));
-        self::assertSame(['key' => 'old'], $cache->getMany(['key']));
-        $this->now += 10;
-        self::assertSame('default', $cache->get('key', 'default'));
-        self::assertFalse($cache->has('key'));
-        self::assertSame([], $cache->getMany(['key']));
-        self::assertSame('default', $cache->pull('key', 'default'));
     }
 
     public function testNothingIsServedPastTheGraceThatWasAskedFor(): void
@@ -168,14 +70,6 @@ final class RememberingTest extends TestCase
         self::assertStringStartsWith('warning: A value could not be computed anew', $this->logger->lines[0]);
         $this->now += 2;
         self::assertSame('new', $cache->remember('key', self::gives('new'), 10, grace: 60));
-    }
-
-    public function testAComputationThatFailsWhileTheValueLivesIsCoveredWithoutGrace(): void
-    {
-        $this->store->save([new Item('key', (new Envelope('old', 1_000.0, $this->now + 1.0))->sealed(), 1)]);
-        $value = $this->cache()->remember('key', self::down(...), 10, earliness: 1_000.0);
-        self::assertSame('old', $value);
-        self::assertCount(1, $this->logger->lines);
     }
 
     public function testWithNothingStaleTheOthersWaitForTheirLimitAndCompute(): void
@@ -285,61 +179,6 @@ final class RememberingTest extends TestCase
         });
     }
 
-    #[DataProvider('ways')]
-    public function testATouchGivesWhatIsSealedAnotherTime(bool $isDirect): void
-    {
-        $cache = $this->cache($isDirect);
-        $cache->remember('key', self::gives('value'), 10, grace: 5);
-        self::assertTrue($cache->touch('key', 100));
-        $this->now += 99;
-        self::assertSame('value', $cache->get('key'));
-        self::assertSame('value', $cache->remember('key', self::gives('new'), 10, earliness: 0.0));
-        self::assertTrue($cache->touch('key', Ttl::Forever));
-        $this->now += 1_000_000;
-        self::assertSame('value', $cache->get('key'));
-        self::assertTrue($cache->touch('key', 5));
-        $this->now += 5;
-        self::assertNull($cache->get('key'));
-        self::assertFalse($cache->touch('key', 5));
-    }
-
-    public function testACounterIsNeverSealed(): void
-    {
-        $cache = $this->cache();
-        $cache->remember('n', static function (): int {
-            usleep(2_000);
-
-            return 5;
-        }, 100, grace: 100);
-        self::assertSame(6, $cache->increment('n'));
-    }
-
-    public function testAValueThatLooksLikeAnEnvelopeIsAValue(): void
-    {
-        $cache = $this->cache();
-        foreach ([(new Envelope('x', 1.0, 5.0, 3))->sealed(), [Envelope::MARK], [Envelope::MARK, 1, 2, 3, 4]] as $value) {
-            $cache->set('set', $value);
-            $cache->setMany(['many' => $value]);
-            $cache->add('added', $value, 100);
-            $cache->replace('added', $value);
-            $cache->remember('remembered', static fn(): array => $value, Ttl::Forever);
-            foreach (['set', 'many', 'added', 'remembered'] as $key) {
-                self::assertSame($value, $cache->get($key));
-                self::assertSame([$key => $value], $cache->getMany([$key]));
-                self::assertSame($value, $cache->remember($key, static fn(): int => 1));
-            }
-            $cache->clear();
-        }
-    }
-
-    public function testRememberForever(): void
-    {
-        $cache = $this->cache();
-        self::assertSame('once', $cache->rememberForever('key', self::gives('once')));
-        $this->now += 1e9;
-        self::assertSame('once', $cache->rememberForever('key', self::gives('twice')));
-    }
-
     public function testAStoreThatFailsInBetweenCostsNobodyTheirValue(): void
     {
         $store = new ChaosStore();
@@ -378,29 +217,5 @@ final class RememberingTest extends TestCase
                 self::assertMatchesRegularExpression('/^The option ".+" is .+; it must be .+\.$/', $mistake->getMessage());
             }
         }
-    }
-
-    /** @return \Closure(): mixed */
-    private static function gives(mixed $value): \Closure
-    {
-        return static fn(): mixed => $value;
-    }
-
-    private static function down(): mixed
-    {
-        throw new \DomainException('down');
-    }
-
-    private static function nobody(): mixed
-    {
-        self::fail('Two computed.');
-    }
-
-    private function cache(bool $isDirect = true): Cache
-    {
-        // Whoever wants events gives up the direct way.
-        $events = $isDirect ? null : new EventList();
-
-        return new Cache($this->store, logger: $this->logger, events: $events, clock: fn(): float => $this->now);
     }
 }
