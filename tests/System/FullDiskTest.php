@@ -132,6 +132,33 @@ final class FullDiskTest extends TestCase
         self::assertSame(['takes nothing'], $report);
     }
 
+    public function testADatabaseSaysWhetherItsDiskIsFullOrMayNotBeWrittenTo(): void
+    {
+        $failure = static function (string $directory): array {
+            try {
+                $store = new SqliteStore("{$directory}/cache.db");
+                for ($i = 0; $i < 1_000; $i++) {
+                    $store->save([new Item("key {$i}", random_bytes(10_000))]);
+                }
+            } catch (StoreUnavailable $failure) {
+                return [preg_replace('/^.*; /', '', $failure->getMessage()), $failure->takesNothing];
+            }
+
+            return ['It was stored.', false];
+        };
+        self::assertSame(['free some space on its disk.', true], $this->onADiskOfItsOwn($failure));
+        $scratch = new Scratch();
+        self::assertSame(['see that its disk works and that no quota is used up.', true], $this->inAChild(static function () use ($scratch, $failure): array {
+            $keeper = new SqliteStore("{$scratch->path}/cache.db");
+            $keeper->save([new Item('there', 1)]);
+            pcntl_signal(\SIGXFSZ, \SIG_IGN);
+            // The files may grow a little.
+            posix_setrlimit(\POSIX_RLIMIT_FSIZE, 1 << 20, 1 << 20);
+
+            return $failure($scratch->path);
+        }));
+    }
+
     /** What SQLite does not call a full disk: a quota that is used up, or files that may not grow. */
     public function testWhereADatabaseMayNotGrowNobodyWaitsForSomebodyWhoComputes(): void
     {

@@ -42,7 +42,7 @@ final class Database
 
     private bool $isOpen = false;
 
-    /** SQLite's extended code for what has failed in a transaction; rolling that back leaves another one. */
+    /** SQLite's extended code for what has failed in a transaction, which leaves another one when it is rolled back, or when the connection was made. */
     private ?int $failure = null;
 
     /** Whether this connection has its limit, and the database all its triggers. */
@@ -299,7 +299,15 @@ final class Database
             @chown($this->path, (int) fileowner($directory));
             @chgrp($this->path, (int) filegroup($directory));
         }
-        $connection->exec('PRAGMA synchronous = NORMAL');
+        try {
+            // The first time that it looks into the file.
+            $connection->exec('PRAGMA synchronous = NORMAL');
+        } catch (\Exception $failure) {
+            $this->failure = $connection->lastExtendedErrorCode();
+            $connection->close();
+
+            throw $failure;
+        }
         $this->process = Process::id();
         $this->isReadyToWrite = false;
         clearstatcache();
