@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\SharedMemoryStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -12,36 +11,18 @@ use PHPUnit\Framework\Attributes\CoversClass;
 #[CoversClass(SharedMemoryStore::class)]
 final class SharedMemoryStoreTest extends SharedStoreContract
 {
-    private const SIZE = 32 << 20;
-
-    private string $pool = '';
+    private readonly Pools $pools;
 
     private ?SharedMemoryStore $store = null;
 
     protected function setUp(): void
     {
-        $this->pool = 'test-' . bin2hex(random_bytes(4));
+        $this->pools = new Pools(32 << 20);
     }
 
     protected function tearDown(): void
     {
-        if (\extension_loaded('larder')) {
-            self::remove($this->pool);
-            self::remove("{$this->pool}-neighbour");
-        }
-    }
-
-    /**
-     * A process that had a pool open keeps it mapped until its request ends, which in these tests is after the last one: its
-     * memory would pile up. Nothing here uses a value of it any more, so that all but its header can be given back.
-     */
-    private static function remove(string $pool): void
-    {
-        foreach (glob('/dev/shm/larder-' . posix_geteuid() . "/{$pool}@*") ?: [] as $path) {
-            exec(\sprintf('fallocate --punch-hole --offset 4096 --length %d %s', self::SIZE, escapeshellarg($path)), $output, $status);
-            self::assertSame(0, $status);
-        }
-        SharedMemory::remove($pool);
+        $this->pools->remove();
     }
 
     protected function store(): Store
@@ -51,7 +32,7 @@ final class SharedMemoryStoreTest extends SharedStoreContract
 
     protected function reopened(): SharedMemoryStore
     {
-        return SharedMemoryStore::open($this->pool, self::SIZE);
+        return $this->pools->open('store');
     }
 
     /** The engine does not hold against a request what it did itself. */
@@ -94,6 +75,6 @@ final class SharedMemoryStoreTest extends SharedStoreContract
 
     protected function neighbour(): Store
     {
-        return SharedMemoryStore::open("{$this->pool}-neighbour", self::SIZE);
+        return $this->pools->open('neighbour');
     }
 }

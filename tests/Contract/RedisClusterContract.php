@@ -6,54 +6,52 @@ namespace Larder\Tests\Contract;
 
 use Larder\Dsn;
 use Larder\Store;
-use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
-use Larder\Store\RedisStore;
 use Larder\Tests\System\RedisCluster;
-use PHPUnit\Framework\Attributes\CoversClass;
 
-/** A cluster of three masters, by Predis, which asks them all at once. */
-#[CoversClass(RedisStore::class)]
-#[CoversClass(ClusterConnection::class)]
-final class RedisClusterStoreTest extends SharedStoreContract
+/** RedisStore over a cluster of three masters, by one client. */
+abstract class RedisClusterContract extends SharedStoreContract
 {
     private static ?RedisCluster $cluster = null;
 
     private ?Store $store = null;
 
-    public static function setUpBeforeClass(): void
+    /** @return string options of the DSN */
+    abstract protected static function client(): string;
+
+    final public static function setUpBeforeClass(): void
     {
         self::$cluster = new RedisCluster();
     }
 
-    public static function tearDownAfterClass(): void
+    final public static function tearDownAfterClass(): void
     {
         self::$cluster?->stop();
         self::$cluster = null;
     }
 
-    protected function setUp(): void
+    final protected function setUp(): void
     {
         $this->store()->clear();
     }
 
-    protected function store(): Store
+    final protected function store(): Store
     {
         return $this->store ??= self::named('test');
     }
 
-    protected function reopened(): Store
+    final protected function reopened(): Store
     {
         return self::named('test');
     }
 
-    protected function neighbour(): Store
+    final protected function neighbour(): Store
     {
         return self::named('tes');
     }
 
-    protected function losses(): iterable
+    final protected function losses(): iterable
     {
         foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*}[0-9]*' => 'the guards'] as $pattern => $name) {
             yield $name => static function () use ($pattern): void {
@@ -72,10 +70,10 @@ final class RedisClusterStoreTest extends SharedStoreContract
     {
         self::assertNotNull(self::$cluster);
 
-        return Dsn::parse(self::$cluster->dsn("client=predis&prefix={$prefix}&serializer=php&timeout=10&read_timeout=10"))->open();
+        return Dsn::parse(self::$cluster->dsn(static::client() . "&prefix={$prefix}&timeout=10&read_timeout=10"))->open();
     }
 
-    protected function forge(string $key, \Closure $forge): bool
+    final protected function forge(string $key, \Closure $forge): bool
     {
         $name = (new Layout('test:', Connections::SHARDS))->item($key);
         $cluster = self::$cluster;
