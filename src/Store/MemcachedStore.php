@@ -51,6 +51,9 @@ use Larder\Token;
  * without a slot, what has its tags, without a hole, the fill. Nobody can list a Memcached's keys, so what is dead is left to
  * its eviction.
  *
+ * Whoever else can write into a server can have PHP make any object, whatever the payload's secret is: the extension unserialises
+ * what a client has marked as serialised before anybody is asked, and has no option that would keep it from that.
+ *
  * A counter is changed by compare and swap, as the server's own increment knows neither negative numbers nor
  * the end of the range.
  */

@@ -69,7 +69,7 @@ final class StrangerTest extends TestCase
         }
     }
 
-    /** @return iterable<string, array{string, string}> not of phpredis, which waits for the rest as long as the connection lasts */
+    /** @return iterable<string, array{string, string}> not of phpredis 5, which waits for the rest as long as the connection lasts */
     public static function beginnings(): iterable
     {
         foreach (["$5\r\nab", "*2\r\n", "*2\r\n$5\r\nab", "$999999999999\r\nab"] as $i => $beginning) {
@@ -102,6 +102,45 @@ final class StrangerTest extends TestCase
             self::assertSame('default', $cache->get('key', 'default'));
             self::assertFalse($cache->set('key', 'value'));
             self::assertSame('computed', $cache->remember('key', static fn(): string => 'computed'));
+            self::assertFalse($cache->health()->available);
+        } finally {
+            posix_kill($server, \SIGKILL);
+            pcntl_waitpid($server, $status);
+        }
+    }
+
+    /** @return iterable<string, array{string, string}> how an answer begins, and how it goes on when nobody should wait for it any more */
+    public static function halves(): iterable
+    {
+        foreach (["$5\r\nab" => '', "$" => '', "*2\r\n$5\r\nab" => '', "$7\r\nab" => "cdefg\r\n"] as $beginning => $rest) {
+            yield addcslashes("{$beginning} and {$rest}", "\r\n") => [$beginning, $rest];
+        }
+    }
+
+    /** Phpredis 5 is held as long as that, whatever its options are (see docs/operate.md). */
+    #[DataProvider('halves')]
+    public function testAServerThatStopsInTheMiddleOfAnAnswerHoldsPhpredisNoLongerThanItsConnectionLasts(string $beginning, string $rest): void
+    {
+        $scratch = new Scratch();
+        $listener = stream_socket_server("unix://{$scratch->path}/socket");
+        self::assertIsResource($listener);
+        $server = pcntl_fork();
+        if ($server === 0) {
+            while (\is_resource($visitor = @stream_socket_accept($listener, 60))) {
+                fread($visitor, 1_000);
+                @fwrite($visitor, $beginning);
+                // Longer than it is waited for.
+                usleep(120_000);
+                @fwrite($visitor, $rest);
+                usleep(50_000);
+                fclose($visitor);
+            }
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        try {
+            $cache = Cache::open("redis+unix:{$scratch->path}/socket?client=phpredis&read_timeout=0.05&retry_after=0");
+            self::assertSame('default', $cache->get('key', 'default'));
+            self::assertFalse($cache->set('key', 'value'));
             self::assertFalse($cache->health()->available);
         } finally {
             posix_kill($server, \SIGKILL);
