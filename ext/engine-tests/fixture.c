@@ -93,6 +93,13 @@ larder_pool *pool_open(const char *name, uint64_t size)
     return pool_open_as(&config);
 }
 
+larder_pool *pool_that(bool evicts)
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = evicts;
+    return pool_open_as(&config);
+}
+
 int pool_remove(const char *name, larder_error *error)
 {
     const larder_pool_config config = pool_config(name, 0);
@@ -284,6 +291,12 @@ enum larder_result put_described(larder_pool *pool, larder_key key, described *w
     return put_described_under(pool, key, what, size, &terms);
 }
 
+enum larder_result put_large(larder_pool *pool, uint64_t number, size_t size)
+{
+    described what = {.key = number, .version = number, .block = true};
+    return put_described(pool, key_number(number), &what, size, LARDER_SET, LARDER_NO_EXPIRY);
+}
+
 static enum reading judge(const larder_pool *pool, const void *bytes, size_t size, const larder_hit *hit,
                           uintptr_t address, uint64_t number, described *what)
 {
@@ -453,4 +466,14 @@ void fault_disarm(void)
 uint64_t fault_count(unsigned point)
 {
     return passed[point];
+}
+
+bool has_large(larder_pool *pool, uint64_t number)
+{
+    larder_hit hit;
+    described what;
+    enum reading seen = read_described(pool, key_number(number), number, &what, &hit);
+    CHECK(seen != READ_TORN);
+    larder_pool_leave(pool);
+    return seen == READ_WHOLE;
 }

@@ -30,6 +30,9 @@ larder_pool_config pool_config(const char *name, uint64_t size);
 larder_pool *pool_open(const char *name, uint64_t size);
 larder_pool *pool_open_as(const larder_pool_config *config);
 
+/* Opens the pool "p" of 4 MiB, which evicts or does not. */
+larder_pool *pool_that(bool evicts);
+
 /* Removes a pool of this test: 1, 0 if there was none, -1. */
 int pool_remove(const char *name, larder_error *error);
 
@@ -98,6 +101,10 @@ enum larder_result put_described(larder_pool *pool, larder_key key, described *w
                                  uint64_t expiry);
 enum larder_result put_described_under(larder_pool *pool, larder_key key, described *what, size_t size,
                                        const larder_terms *terms);
+
+/* One such value of that size and number, and whether it is still there; ends the request. */
+enum larder_result put_large(larder_pool *pool, uint64_t number, size_t size);
+bool has_large(larder_pool *pool, uint64_t number);
 
 enum reading { READ_NOTHING, READ_WHOLE, READ_TORN };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 typedef struct family {
-    gate parent, child;
+    gate parent, child, crowd;
     larder_pool *pool;
     const void *value;
     size_t size;
@@ -234,6 +234,69 @@ TEST(no_place_left, "a child for which no place is left keeps its parent's pins,
     EQUAL(stats.segments[LARDER_LIMBO], 0);
     EQUAL(stats.processes, 2);
     larder_pool_close(others[0]);
+    larder_pool_close(f->pool);
+}
+
+/* The middle one of three generations. It holds its parent's place, then one of its own, too, and its child holds both.
+ */
+static void have_a_child(void *context)
+{
+    family *f = context;
+    gate_open(&f->child, 1);
+    gate_wait(&f->crowd, 2);
+    described what = {.key = 2, .block = true};
+    larder_hit hit;
+    EQUAL(put_described(f->pool, key_number(2), &what, 50000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    EQUAL(read_described(f->pool, key_number(2), 2, &what, &hit), READ_WHOLE);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        CHECK(digest(f->value, f->size) == f->sum);
+        larder_pool_leave(f->pool);
+        gate_open(&f->child, 2);
+        gate_wait(&f->parent, 2);
+        _exit(0);
+    }
+    larder_pool_leave(f->pool);
+    EQUAL(child_wait(pid), 0);
+}
+
+enum { CROWD = 126 }; /* and two that have the pool open already: that is all there is room for */
+
+static void take_the_other_places(void *context)
+{
+    family *f = context;
+    larder_pool *others[CROWD];
+    larder_pool_leave(f->pool);
+    for (int i = 0; i < CROWD; i++) {
+        others[i] = pool_open("p", 4 * MIB);
+    }
+    gate_open(&f->crowd, 1);
+    gate_wait(&f->parent, 1);
+    larder_pool_close(others[1]);
+    gate_open(&f->crowd, 2);
+    gate_wait(&f->child, 2);
+    fill(others[0], 5);
+    larder_stats stats;
+    larder_stats_read(others[0], &stats);
+    EQUAL(stats.processes, CROWD);
+    EQUAL(stats.segments[LARDER_LIMBO], 0);
+}
+
+TEST(inherited_twice, "what a child's child has inherited it holds no longer than its request")
+{
+    family *f = shared_memory(sizeof *f);
+    f->pool = pool_open("p", 4 * MIB);
+    read_before(f);
+    pid_t crowd = child_start(take_the_other_places, f);
+    gate_wait(&f->crowd, 1);
+    pid_t pid = child_start(have_a_child, f);
+    gate_wait(&f->child, 1);
+    larder_pool_leave(f->pool);
+    gate_open(&f->parent, 1);
+    EQUAL(child_wait(crowd), 0);
+    gate_open(&f->parent, 2);
+    EQUAL(child_wait(pid), 0);
     larder_pool_close(f->pool);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -842,5 +843,25 @@ TEST(protected_unpinned, "with protect_unpinned only segments that are pinned ca
     EQUAL(write(pipes[1], value, 1), 1);
     larder_pool_leave(pool);
     EQUAL(write(pipes[1], value, 1), -1); /* EFAULT: the kernel may not read it either */
+    larder_pool_close(pool);
+}
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+TEST(made_amid_signals, "signals do not keep a pool from being made")
+{
+    const struct sigaction action = {.sa_handler = do_nothing}, none = {.sa_handler = SIG_DFL};
+    const struct itimerval often = {{.tv_usec = 200}, {.tv_usec = 200}}, never = {{.tv_usec = 0}, {.tv_usec = 0}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    larder_pool_config config = pool_config("p", 64 * MIB);
+    larder_error error = {.message = ""};
+    larder_pool *pool = larder_pool_open(&config, &error);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &none, NULL);
+    REQUIRE(pool != NULL);
     larder_pool_close(pool);
 }

@@ -1,4 +1,4 @@
-/* Segments: runs for large values, the lock and its owners, and what opening a pool in the middle of things does. */
+/* Segments: the lock and its owners, and who reserves there without it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -11,83 +11,6 @@
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-
-static larder_pool *open_pool_that(bool evicts)
-{
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = evicts;
-    return pool_open_as(&config);
-}
-
-static enum larder_result put_large(larder_pool *pool, uint64_t number, size_t size)
-{
-    described what = {.key = number, .version = number, .block = true};
-    return put_described(pool, key_number(number), &what, size, LARDER_SET, LARDER_NO_EXPIRY);
-}
-
-static bool has_large(larder_pool *pool, uint64_t number)
-{
-    larder_hit hit;
-    described what;
-    enum reading seen = read_described(pool, key_number(number), number, &what, &hit);
-    CHECK(seen != READ_TORN);
-    larder_pool_leave(pool);
-    return seen == READ_WHOLE;
-}
-
-TEST(up_to_half, "values up to half the pool are stored, whatever is there already; larger ones are refused")
-{
-    larder_pool *pool = open_pool_that(true);
-    size_t largest = larder_largest_item(pool) - 100;
-    COMPARE(largest, >=, 4 * MIB / 8 * 3);
-    for (int round = 0; round < 3; round++) {
-        for (size_t size = 60000; size < largest; size += size / 3) {
-            EQUAL(put_large(pool, size, size), LARDER_OK);
-            CHECK(has_large(pool, size));
-        }
-        EQUAL(put_large(pool, 1, largest), LARDER_OK);
-        CHECK(has_large(pool, 1));
-        EQUAL(put_large(pool, 2, larder_largest_item(pool)), LARDER_LARGE);
-        for (uint64_t i = 0; i < 3000; i++) {
-            EQUAL(put_large(pool, 10000 + i, 700), LARDER_OK);
-        }
-        CHECK_POOL(pool);
-    }
-    larder_pool_close(pool);
-}
-
-TEST(run_edges, "values that just fill a segment or a run, and those a byte longer, come back whole")
-{
-    larder_pool *pool = open_pool_that(true);
-    size_t segment = larder_segment_bytes(pool);
-    for (size_t count = 1; count < 6; count++) {
-        for (size_t size = count * segment - 64; size <= count * segment + 16; size++) {
-            EQUAL(put_large(pool, size, size), LARDER_OK);
-            CHECK(has_large(pool, size));
-        }
-    }
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
-TEST(runs_do_not_leak, "runs that are deleted or evicted give all of their segments back")
-{
-    larder_pool *pool = open_pool_that(false);
-    larder_stats stats;
-    for (uint64_t i = 0; i < 200; i++) {
-        EQUAL(put_large(pool, i, 100000 + i * 5000), LARDER_OK);
-        const larder_key key = key_number(i);
-        CHECK(larder_delete(pool, &key));
-    }
-    larder_stats_read(pool, &stats);
-    EQUAL(stats.items, 0);
-    EQUAL(stats.bytes, 0);
-    EQUAL(put_large(pool, 1, larder_largest_item(pool) - 100), LARDER_OK);
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
-/* ---- the lock -------------------------------------------------------------------------------------------- */
 
 typedef struct owner {
     gate g;
@@ -106,7 +29,7 @@ TEST(stopped_owner,
      "while a stopped process holds the segment lock, reads, deletes, clears, counts and small stores go on")
 {
     owner *o = shared_memory(sizeof *o);
-    o->pool = open_pool_that(true);
+    o->pool = pool_that(true);
     const larder_key key = key_of("k");
     int64_t count;
     put_text(o->pool, "k", "v");
@@ -137,7 +60,7 @@ TEST(stopped_owner,
 TEST(other_queue,
      "while the segment lock cannot be had, a store goes to the other queue's open segment, if it has room")
 {
-    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    larder_pool *pool = pool_that(true), *other = pool_that(true);
     larder_draft draft;
     for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
         EQUAL(larder_reserve(pool, (enum larder_list)queue, 64, &draft), LARDER_OK); /* opens it */
@@ -161,7 +84,7 @@ TEST(other_queue,
 
 TEST(lock_turns, "a process that held the segment lock for too long once is waited for again when it holds it again")
 {
-    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    larder_pool *pool = pool_that(true), *other = pool_that(true);
     REQUIRE(larder_lock(other));
     uint64_t first = pool->header->lock;
     CHECK(!larder_lock(pool));
@@ -189,7 +112,7 @@ TEST(lock_respite,
      "stores that are refused because the segment lock's owner is away leave the processor to it meanwhile")
 {
     enum { REFUSED = 20 };
-    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    larder_pool *pool = pool_that(true), *other = pool_that(true);
     REQUIRE(larder_lock(other));
     CHECK(!larder_lock(pool)); /* after some patience */
     uint64_t begin = monotonic_us();
@@ -237,9 +160,9 @@ static uint64_t refused_after_it_went_on(larder_pool *pool, timer_t timer)
 
 TEST(lock_passed_on, "who waits for the segment lock's stuck owner has its whole patience with the next")
 {
-    larder_pool *pool = open_pool_that(true);
-    stuck = open_pool_that(true);
-    next = open_pool_that(true);
+    larder_pool *pool = pool_that(true);
+    stuck = pool_that(true);
+    next = pool_that(true);
     timer_t timer = NULL;
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
     REQUIRE(signal(SIGUSR1, go_on) != SIG_ERR && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
@@ -254,23 +177,9 @@ TEST(lock_passed_on, "who waits for the segment lock's stuck owner has its whole
     larder_pool_close(pool);
 }
 
-TEST(never_unpinned, "a large value is not written where its segment cannot be pinned")
-{
-    larder_pool *pool = open_pool_that(true);
-    for (uint32_t i = 0; i < pool->segment_count; i++) {
-        pool->pinned[i] = 7; /* what cannot be: as if it pinned earlier lives of all segments */
-    }
-    EQUAL(put_large(pool, 1, 300000), LARDER_PINNED);
-    memset(pool->pinned, 0, pool->segment_count * sizeof *pool->pinned);
-    EQUAL(put_large(pool, 1, 300000), LARDER_OK);
-    CHECK(has_large(pool, 1));
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
 TEST(crafted_lock, "a lock word of an earlier holder of a place, or of no place at all, does not block")
 {
-    larder_pool *pool = open_pool_that(true), *other = open_pool_that(true);
+    larder_pool *pool = pool_that(true), *other = pool_that(true);
     const uint64_t words[] = {(uint64_t)other->incarnation << 32 | 9, /* a place nobody holds */
                               (uint64_t)(other->incarnation - 1) << 32 | (other->slot_index + 1), UINT64_MAX, 1000};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -303,7 +212,7 @@ static void die_with_lists_in_disorder(void *context)
 TEST(dead_owner, "who takes the lock from a dead process finds the lists in disorder and puts them in order")
 {
     owner *o = shared_memory(sizeof *o);
-    o->pool = open_pool_that(true);
+    o->pool = pool_that(true);
     for (uint64_t i = 0; i < 300; i++) {
         put_large(o->pool, i, 5000);
     }
@@ -321,77 +230,11 @@ TEST(dead_owner, "who takes the lock from a dead process finds the lists in diso
     larder_pool_close(o->pool);
 }
 
-TEST(dead_run_maker, "a run that its dead maker left half made is taken apart, and none of its segments lost")
-{
-    larder_pool *pool = open_pool_that(true);
-    larder_stats before, after;
-    larder_stats_read(pool, &before);
-    for (uint32_t i = 10; i < 14; i++) { /* claimed, or freed in part */
-        pool->segments[i].state = LARDER_TAIL;
-        pool->segments[i].run = i < 12 ? 4 : 0;
-        pool->segments[i].list = LARDER_LISTS;
-    }
-    REQUIRE(larder_lock(pool));
-    larder_segments_recover(pool);
-    larder_unlock(pool);
-    larder_stats_read(pool, &after);
-    EQUAL(after.segments[LARDER_FREE], before.segments[LARDER_FREE]);
-    EQUAL(after.segments[LARDER_TAIL], 0);
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
-/* ---- opening in the middle of things ------------------------------------------------------------------------ */
-
-static uint8_t id_seen[16];
-
-static void open_beside(void)
-{
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    memcpy(id_seen, pool->geometry.id, sizeof id_seen);
-    larder_pool_close(pool);
-}
-
-TEST(opened_meanwhile,
-     "a pool that is opened while another process makes a run or changes a list is not taken for damaged")
-{
-    static const unsigned points[] = {LARDER_AT_CLEAR_WORD, LARDER_AT_LIMBO,  LARDER_AT_FREE, LARDER_AT_LINK,
-                                      LARDER_AT_UNLINK,     LARDER_AT_OPEN,   LARDER_AT_SEAL, LARDER_AT_ACCOUNT,
-                                      LARDER_AT_MOVE,       LARDER_AT_PUBLISH};
-    larder_pool *pool = open_pool_that(true);
-    for (size_t p = 0; p < sizeof points / sizeof points[0]; p++) {
-        for (uint64_t i = 0; i < 60; i++) {
-            put_large(pool, i, 60000);
-        }
-        for (uint64_t skip = 0; skip < 30; skip += 3) {
-            memcpy(id_seen, pool->geometry.id, sizeof id_seen);
-            fault_arm(points[p], skip, open_beside);
-            put_large(pool, 1000 + skip,
-                      larder_largest_item(pool) - 100); /* wherever half the pool is free, its end too */
-            fault_disarm();
-            put_large(pool, 2000 + skip, larder_largest_item(pool) - 100);
-            EQUAL(memcmp(id_seen, pool->geometry.id, sizeof id_seen), 0);
-        }
-    }
-    /* The last segment of a list is being taken off: its first is none already, its count still one. */
-    REQUIRE(larder_lock(pool));
-    larder_list_ends saved = pool->header->lists[LARDER_LIST_FREE];
-    pool->header->lists[LARDER_LIST_FREE] = (larder_list_ends){LARDER_NO_SEGMENT, LARDER_NO_SEGMENT, 1, 0};
-    pool->segments[pool->geometry.segment_count - 1].run += 20; /* as in a window that is being claimed */
-    open_beside();
-    EQUAL(memcmp(id_seen, pool->geometry.id, sizeof id_seen), 0);
-    pool->segments[pool->geometry.segment_count - 1].run -= 20;
-    pool->header->lists[LARDER_LIST_FREE] = saved;
-    larder_unlock(pool);
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
 /* ---- reserving ------------------------------------------------------------------------------------------- */
 
 TEST(slow_writer, "a writer that stops between reserving and publishing never writes into a segment's next life")
 {
-    larder_pool *writer = open_pool_that(true), *other = open_pool_that(true);
+    larder_pool *writer = pool_that(true), *other = pool_that(true);
     const larder_key key = key_of("slow");
     larder_place place = larder_place_of(writer, key.hash);
     larder_draft draft;

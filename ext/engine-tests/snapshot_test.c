@@ -427,3 +427,22 @@ TEST(full, "a pool full to the brim keeps nearly everything over a save, whateve
         remove_pool();
     }
 }
+
+TEST(damaged_run, "a run that a damaged pool says to be longer than the pool is not saved from beyond its end")
+{
+    larder_pool *pool = open_saving("p");
+    larder_found found = {.segment = 0};
+    for (uint64_t i = 0; found.segment < pool->geometry.segment_count / 2; i++) {
+        const larder_key key = key_number(i);
+        larder_place place = larder_place_of(pool, key.hash);
+        described what = {.key = i};
+        EQUAL(put_described(pool, key, &what, 3000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+        REQUIRE(larder_find(pool, &place, &key, &found));
+        larder_found_drop(pool, &found);
+    }
+    uint64_t items = count_items(pool);
+    pool->segments[found.segment].run = pool->geometry.segment_count;
+    larder_writable(pool, found.item)->units =
+        (uint32_t)((pool->geometry.segment_count - 1) << pool->segment_shift >> pool->unit_shift);
+    EQUAL(save().items, items - 1);
+}

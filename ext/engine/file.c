@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -125,6 +127,18 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
     return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->path);
 }
 
+/* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. Signals wait: at one
+ * of them, a profiler's or that of a child's end, the tmpfs of some kernels gives up and undoes what it did. */
+static int allocate(int fd, uint64_t size)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = posix_fallocate(fd, 0, (off_t)size);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
 /* The file is complete but for the segments' lists, which need it mapped: larder_segments_recover() makes them from
  * the table, in which all zeros say "free". */
 static bool make(larder_pool *pool, int directory, larder_error *error)
@@ -148,8 +162,7 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
         close(fd);
         return false;
     }
-    /* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. */
-    int code = posix_fallocate(fd, 0, (off_t)size);
+    int code = allocate(fd, size);
     bool made =
         code == 0
             ? write_header(pool, directory, fd, size, error)

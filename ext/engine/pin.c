@@ -96,17 +96,15 @@ void larder_pins_forget(larder_pool *pool)
     }
 }
 
-/* model/pin.pml: look_at_pins() */
+/* model/pin.pml: look_at_pins(); model/fork.pml: reclaimer() */
 bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
 {
     /* The reclaimer's half of the protocol in pin.h: what the caller wrote, a generation or that the segment is sealed,
      * comes before our look. */
     atomic_thread_fence(memory_order_seq_cst);
-    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
-    if (used > pool->geometry.slot_count) {
-        used = pool->geometry.slot_count;
-    }
-    for (uint32_t i = 0; i < used; i++) {
+    /* Asked anew at each: who forks copies its pins to a slot behind its own, which may be the first to be taken there,
+     * and then drops its own. Whoever finds those dropped finds the copy counted. */
+    for (uint32_t i = 0; i < larder_slots_used(pool); i++) {
         const _Atomic uint64_t *word = pool->pins + (size_t)i * pool->geometry.pin_words + segment / 64;
         /* acquire: pairs with the release that drops a pin; the reads under it are done. */
         if ((atomic_load_explicit(word, memory_order_acquire) >> segment % 64 & 1) != 0 &&
@@ -122,12 +120,12 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
 void larder_pins_survey(larder_pool *pool)
 {
     larder_header *header = pool->header;
-    uint32_t used = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
+    uint32_t used = larder_slots_used(pool);
     uint32_t words = pool->geometry.pin_words, covered = header->lists[LARDER_LIST_LIMBO].count;
     uint64_t now = larder_pool_now(pool);
     for (uint32_t word = 0; word < words; word++) {
         uint64_t pinned = 0;
-        for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+        for (uint32_t i = 0; i < used; i++) {
             /* relaxed: figures. Segments in limbo that are pinned count twice, which errs on the safe side. */
             const larder_slot *slot = &pool->slots[i];
             uint64_t since = atomic_load_explicit(&slot->pinned_since, memory_order_relaxed);

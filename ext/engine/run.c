@@ -1,4 +1,5 @@
 #include "run.h"
+#include "pin.h"
 #include "slot.h"
 #include "walk.h"
 
@@ -10,10 +11,11 @@
 /* The bits of all segments that any living process pins. */
 static void gather_pins(larder_pool *pool, uint64_t *pins)
 {
-    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
     uint32_t words = pool->geometry.pin_words;
     memset(pins, 0, words * sizeof *pins);
-    for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+    /* Whoever sealed a segment, the pins of those who found it open before come before our look. */
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < larder_slots_used(pool); i++) {
         const _Atomic uint64_t *own = pool->pins + (size_t)i * words;
         bool any = false;
         for (uint32_t word = 0; word < words; word++) {
@@ -169,6 +171,13 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
         const larder_segment *segment = &pool->segments[i];
         if (larder_segment_state_of(segment) == LARDER_OPEN) {
             larder_seal_segment(pool, i);
+            /* When the window was chosen nothing lived there, but writers need no lock to come; from now on none does.
+             * model/reserve.pml: emptier() */
+            if (pool->geometry.evict == 0 &&
+                (larder_pinned_by_any(pool, i) || larder_segment_live_items(segment) > 0)) {
+                give_back(pool, begin, count);
+                return false;
+            }
         }
         if (larder_segment_state_of(segment) == LARDER_SEALED) {
             clear_out(pool, i, count);

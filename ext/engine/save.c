@@ -138,8 +138,7 @@ static void append_segment(writer *w, uint32_t segment)
 {
     larder_pool *pool = w->pool;
     uint64_t first = ((uint64_t)segment << pool->segment_shift) / 8, bits = larder_segment_bytes(pool) / 8;
-    uint64_t end =
-        larder_segment_offset(pool, segment) + ((uint64_t)pool->segments[segment].run << pool->segment_shift);
+    uint64_t end = larder_segment_offset(pool, segment) + larder_run_bytes(pool, segment);
     for (uint64_t bit = first; bit < first + bits && !w->failed; bit += 64) {
         /* acquire: a marked item is complete. */
         uint64_t starts = atomic_load_explicit(&pool->starts[bit / 64], memory_order_acquire);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,6 +187,16 @@ void larder_slot_in_parent(larder_pool *pool)
     close_and_forget(&pool->spare_fd); /* the child has it too, and with it the lock */
 }
 
+/* What our parent has inherited itself is let go of at the end of the request, as all else that is only held. */
+static void keep_inherited(larder_pool *pool)
+{
+    larder_grave *grave = pool->inherited_fd < 0 ? NULL : malloc(sizeof *grave);
+    if (grave != NULL) { /* else it stays until the process ends */
+        *grave = (larder_grave){.next = pool->graves, .slot_fd = -1, .inherited_fd = pool->inherited_fd};
+        pool->graves = grave;
+    }
+}
+
 void larder_slot_in_child(larder_pool *pool)
 {
     pool->checked_at = 0; /* what was tried a moment ago, the parent tried */
@@ -202,6 +213,7 @@ void larder_slot_in_child(larder_pool *pool)
         return;
     }
     if (pool->spare_index == LARDER_NO_SLOT) {
+        keep_inherited(pool);
         pool->inherited_fd = pool->slot_fd;
         pool->slot_fd = -1;
         pool->slot = NULL;

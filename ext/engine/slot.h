@@ -19,6 +19,15 @@ bool larder_slot_has_its_name(const larder_pool *pool);
 /* Gives the slot back. Its pins fall when the lock does: the next one to need them buries it. */
 void larder_slot_release(larder_pool *pool);
 
+/* Slots ever taken: nobody needs to look beyond. */
+static inline uint32_t larder_slots_used(const larder_pool *pool)
+{
+    /* seq_cst: after a full fence, whoever pinned before it is counted. Where a pin is found dropped (acquire), the
+     * copy that was made of it before, for a child, is counted, too. */
+    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
+    return used < pool->geometry.slot_count ? used : pool->geometry.slot_count;
+}
+
 /* If the slot's holder is dead, drops its pins and returns true. Also true for a slot nobody holds. */
 bool larder_slot_bury(larder_pool *pool, uint32_t index);
 

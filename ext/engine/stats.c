@@ -32,9 +32,9 @@ static void add_segments(const larder_pool *pool, larder_stats *stats)
 
 static void add_slots(larder_pool *pool, larder_stats *stats)
 {
-    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_acquire);
+    uint32_t used = larder_slots_used(pool);
     uint64_t now = larder_pool_now(pool);
-    for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+    for (uint32_t i = 0; i < used; i++) {
         const larder_slot *slot = &pool->slots[i];
         for (uint32_t c = 0; c < LARDER_COUNTERS; c++) {
             stats->counters[c] += atomic_load_explicit(&slot->counter[c], memory_order_relaxed);

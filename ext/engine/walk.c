@@ -14,11 +14,6 @@ typedef struct walk {
     larder_budget *left;
 } walk;
 
-static uint64_t total_bytes(const larder_pool *pool, uint32_t segment)
-{
-    return (uint64_t)pool->segments[segment].run << pool->segment_shift;
-}
-
 /* ---- moving -------------------------------------------------------------------------------------------- */
 
 /* Room in main's open segment; opens another if it must, and only to walk to the end that which writers leave alone:
@@ -171,8 +166,8 @@ static bool visit_item(walk *w, uint64_t offset)
     larder_item *item = (larder_item *)(pool->rw + offset);
     enum larder_list queue = (enum larder_list)pool->segments[w->segment].queue;
     uint8_t level;
-    if (larder_item_bytes(pool, item) > total_bytes(pool, w->segment) ||
-        larder_item_key_at(item->tags) + item->key_length > total_bytes(pool, w->segment)) {
+    if (larder_item_bytes(pool, item) > larder_run_bytes(pool, w->segment) ||
+        larder_item_key_at(item->tags) + item->key_length > larder_run_bytes(pool, w->segment)) {
         return true; /* damaged */
     }
     uint64_t hash = larder_hash(larder_item_key(item), item->key_length);

@@ -16,6 +16,7 @@
 
 bit pin[SLOTS];
 byte locks[SLOTS]; /* processes that have the lock on the slot's byte: it falls with the last */
+byte used = 1; /* slots ever taken: nobody needs to look beyond. The child's may be the first there */
 bit forked = 0, recycled = 0;
 byte ended = 0;
 
@@ -41,6 +42,7 @@ proctype parent()
 {
     byte times = 1;
 #ifndef BREAK_NO_COPY
+    used = SLOTS;
     locks[CHILDS] = 1; /* the lock on the second slot; it is free, or somebody else's would be taken */
     pin[CHILDS] = pin[PARENTS];
 #endif
@@ -65,11 +67,20 @@ proctype reclaimer()
 {
     byte slot;
     bit pinned;
+#ifdef BREAK_SLOTS_COUNTED_ONCE
+    byte seen;
+#define USED seen
+#else
+#define USED used
+#endif
     do
     :: slot = 0;
        pinned = 0;
+#ifdef BREAK_SLOTS_COUNTED_ONCE
+       seen = used;
+#endif
        do
-       :: slot < SLOTS && !pinned ->
+       :: slot < USED && !pinned ->
           if
           :: pin[slot] ->
              if
@@ -93,6 +104,9 @@ proctype reclaimer()
 init {
     atomic {
         pin[PARENTS] = 1;
+#ifdef BREAK_COPY_BEFORE_ITS_ORIGINAL
+        used = SLOTS;
+#endif
         locks[PARENTS] = 1;
         run parent();
         run child();
