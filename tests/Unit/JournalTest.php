@@ -253,6 +253,20 @@ final class JournalTest extends TestCase
         self::assertFalse($cache->health()->isFlagged());
     }
 
+    public function testNobodyWritesIntoItWhileSomebodyReadsIt(): void
+    {
+        $journal = new Journal($this->path, fn(): float => $this->now);
+        self::assertTrue($journal->append(['key'], [], false));
+        $reader = fopen($this->path, 'r');
+        self::assertNotFalse($reader);
+        self::assertTrue(flock($reader, \LOCK_SH));
+        self::assertSame(1, $journal->undelivered()?->keys, 'Several may read it at once.');
+        self::assertFalse($journal->append(['other'], [], false));
+        fclose($reader);
+        self::assertTrue($journal->append(['other'], [], false));
+        self::assertSame(2, $journal->undelivered()->keys);
+    }
+
     public function testAJournalThatCannotBeReadKeepsEverythingAMiss(): void
     {
         $this->chaos->store->save([new Item('key', 'stale')]);
