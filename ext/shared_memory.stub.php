@@ -236,7 +236,7 @@ namespace Larder {
         public function has(string $key): bool {}
 
         /**
-         * Adds to a counter, atomically. An existing one keeps its expiry; an absent one is stored as $initial + $by.
+         * Adds to a counter, atomically. An existing one keeps its expiry and its tags; an absent one is stored as $initial + $by.
          *
          * @return int the new value
          * @throws \Larder\Exception\NotACounter the value is not an int, or the sum is beyond an int; nothing was changed

@@ -56,10 +56,9 @@ static void write_int(const void *context, void *to, uintptr_t address)
     memcpy(to, context, sizeof(int64_t));
 }
 
-/* Stores the counter as a new item: an absent one, or one that cannot be changed in place (a stopped process may have
- * frozen it, or it is beyond a counter's range). */
-static enum larder_result store_int(larder_pool *pool, const larder_key *key, int64_t number, uint64_t expiry,
-                                    uint64_t expected)
+/* Stores the number as a new item under these terms: that of an absent counter, or of one that cannot be changed in
+ * place. */
+static enum larder_result store_int(larder_pool *pool, const larder_key *key, int64_t number, const larder_terms *terms)
 {
     bool counter = number >= LARDER_COUNTER_MIN && number <= LARDER_COUNTER_MAX;
     const larder_value value = {.kind = counter ? LARDER_COUNTER_KIND : LARDER_INT_KIND,
@@ -67,9 +66,29 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
                                 .counter = number,
                                 .write = write_int,
                                 .context = &number};
-    const larder_terms terms = {
-        .mode = expected == 0 ? LARDER_ADD : LARDER_SET, .verb = LARDER_WRITE, .expiry = expiry, .expected = expected};
-    return larder_store_entered(pool, key, &value, &terms);
+    return larder_store_entered(pool, key, &value, terms);
+}
+
+/* In the place of that item, which is pinned. What is stored is the same item with another number, as if it had been
+ * counted in place: as old, and with the same tags, so that what invalidates it meanwhile still does. */
+static enum larder_result store_instead(larder_pool *pool, const larder_key *key, int64_t number,
+                                        const larder_found *found)
+{
+    const larder_item *old = found->item;
+    const larder_past past = {.stamp = old->stamp,
+                              .raised = (old->traits & LARDER_STAMP_RAISED) != 0,
+                              .queue = (enum larder_list)(pool->segments[found->segment].queue % LARDER_QUEUES),
+                              .visited = 1,
+                              .level = larder_item_level(old)};
+    const larder_terms terms = {.mode = LARDER_SET,
+                                .verb = LARDER_WRITE,
+                                .expiry = larder_told_expiry(&old->expiry),
+                                .cost = old->cost,
+                                .tags_count = old->tags,
+                                .tags = larder_item_tags(old),
+                                .expected = found->word,
+                                .past = &past};
+    return store_int(pool, key, number, &terms);
 }
 
 typedef struct increment {
@@ -83,7 +102,8 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
     if (__builtin_add_overflow(add->initial, add->by, add->result)) {
         return RANGE;
     }
-    enum larder_result stored = store_int(pool, key, *add->result, add->expiry, 0);
+    const larder_terms terms = {.mode = LARDER_ADD, .verb = LARDER_WRITE, .expiry = add->expiry};
+    enum larder_result stored = store_int(pool, key, *add->result, &terms);
     return stored == LARDER_OK ? DONE : stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
 }
 
@@ -93,7 +113,6 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
                                 const larder_found *found)
 {
     bool counter = found->item->kind == LARDER_COUNTER_KIND;
-    uint64_t expiry = larder_told_expiry(&found->item->expiry);
     int64_t number;
     if (counter) {
         /* acq_rel: the last number that anybody counted. */
@@ -104,7 +123,7 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
     enum larder_result stored = LARDER_ABSENT;
     bool overflows = __builtin_add_overflow(number, add->by, add->result);
     if (!overflows) {
-        stored = store_int(pool, key, *add->result, expiry, found->word);
+        stored = store_instead(pool, key, *add->result, found);
     }
     if (stored == LARDER_OK) {
         return DONE;

@@ -30,6 +30,7 @@ typedef struct verdict {
     uint64_t token;           /* if judged, or a fill */
     larder_order order;
     uint64_t stamp;     /* of the item */
+    bool raised;        /* LARDER_STAMP_RAISED */
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
     uint64_t expected;  /* as in the terms, if that word is of this pool */
 } verdict;
@@ -81,6 +82,17 @@ static bool judge(larder_pool *pool, const larder_place *place, const larder_ter
                            !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp));
 }
 
+/* What is not new is as old as it was. Then nobody has looked at its tags, unless it was judged: T2 of tag.h. */
+static void settle_stamp(const larder_past *past, verdict *as)
+{
+    as->raised = as->judged && as->stamp > as->token;
+    if (past != NULL) {
+        as->stamp = past->stamp;
+        as->raised = past->raised;
+        as->looked_at = as->judged ? as->looked_at : UINT64_MAX;
+    }
+}
+
 static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
                        const larder_draft *draft, const heritage *old, const verdict *as)
 {
@@ -93,7 +105,7 @@ static void write_item(larder_pool *pool, const larder_key *key, const larder_va
     item->key_length = (uint16_t)key->length;
     item->kind = value->kind;
     item->traits = (uint8_t)((value->has_layout ? pool->layout : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
-                             (as->judged && as->stamp > as->token ? LARDER_STAMP_RAISED : 0u));
+                             (as->raised ? LARDER_STAMP_RAISED : 0u));
     item->stamp = as->stamp;
     item->cost = terms->cost;
     item->tags = (uint16_t)terms->tags_count;
@@ -219,7 +231,7 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
     }
     result = LARDER_OVERTAKEN;
     if (judge(pool, place, terms, as)) {
-        as->stamp = terms->past != NULL ? terms->past->stamp : as->stamp;
+        settle_stamp(terms->past, as);
         write_item(pool, key, value, terms, &draft, old, as);
         if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
             /* Its segment is not worthless as soon as it has expired. */

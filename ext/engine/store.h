@@ -27,9 +27,10 @@ enum larder_verb {
     LARDER_FILL,      /* only keeps what was computed since the token */
 };
 
-/* What an item was in the pool that it was saved from. */
+/* What an item was before: in the pool that it was saved from, or as a counter that is written anew. */
 typedef struct larder_past {
     uint64_t stamp;
+    bool raised; /* LARDER_STAMP_RAISED */
     enum larder_list queue;
     uint8_t visited, level;
 } larder_past;
@@ -47,7 +48,7 @@ typedef struct larder_terms {
     const uint64_t *tags; /* larder_tag_of() their names */
     uint64_t expected;    /* a set: store only in place of this word, 0: of whatever is there; an add: also in place of
                              this word's item, though it lives, for the caller can make nothing of it */
-    const larder_past *past; /* of an item that is loaded from a snapshot; else NULL */
+    const larder_past *past; /* of an item that is not new; else NULL */
 } larder_terms;
 
 /* Stores a value. Refused ones are counted by cause, and the key's old value is gone, for it is not true any more; but

@@ -57,6 +57,12 @@ foreach ([1, 1, 1, 1, -1, -1, -1, -1] as $by) {
     same($pool->increment('n', $by), $before + $by, 'over the border');
 }
 check(abs($pool->fetch(['n'])['n'][1] - time() - 1000) <= 2, 'with its expiry');
+foreach ([1, PHP_INT_MAX - 5, 2 ** 62 - 1, 2 ** 62] as $start) {
+    $pool->set('tagged', $start, null, ['t']);
+    same($pool->increment('tagged'), $start + 1, 'counted');
+    $pool->invalidateTags(['t']);
+    same($pool->get('tagged'), null, "$start + 1 has the tags of $start");
+}
 
 echo "-- the expiry\n";
 $pool->increment('e', 1, 0, 100);
