@@ -88,7 +88,7 @@ final readonly class HtmlReport
         $parts = (new Figures($findings, $outcome, $this->scripts !== null))->render();
         $parameters = '';
         foreach ($outcome->parameters as $name => $value) {
-            $parameters .= sprintf('<dt>%s</dt><dd>%s</dd>', Markup::escape($name), Markup::escape((string) $value));
+            $parameters .= sprintf('<dt>%s</dt><dd>%s</dd>', Markup::escape($name), Markup::escape(is_int($value) ? number_format($value) : $value));
         }
         $notes = implode('', array_map(static fn(string $note): string => '<li>' . Markup::escape($note) . '</li>', $outcome->notes));
         foreach ($findings->leftOut($outcome) as $why => $titles) {

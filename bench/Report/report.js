@@ -3,6 +3,7 @@
 // serves the light page, the dark page and paper.
 for (const place of document.querySelectorAll('.chart')) {
     const specification = JSON.parse(place.querySelector('script').textContent);
+    if (place.parentElement.clientWidth < 640) fitTelephone(place, specification);
     vegaEmbed(place, specification, {
         mode: 'vega-lite',
         renderer: 'svg',
@@ -16,4 +17,22 @@ for (const place of document.querySelectorAll('.chart')) {
             font: 'system-ui, sans-serif',
         },
     });
+}
+
+// Names stand above their dots instead of beside them, and below each other in a legend. A heat map is wide whatever is done: it scrolls.
+function fitTelephone(place, specification) {
+    if (specification.width !== 'container') return;
+    place.classList.add('telephone');
+    const {y} = specification.encoding;
+    if (y) {
+        specification.height.step = 38;
+        Object.assign(y.axis, {labelAlign: 'left', labelBaseline: 'middle', labelPadding: -4, labelOffset: -12, labelLimit: 320, ticks: false});
+    }
+    for (const {encoding} of specification.layer) {
+        for (const channel of Object.values(encoding)) {
+            if (channel.legend) channel.legend.columns = 1;
+            if (channel.axis) channel.axis.tickCount = 3;
+        }
+    }
+    if (specification.encoding.color?.legend) specification.encoding.color.legend.columns = 1;
 }

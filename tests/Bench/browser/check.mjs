@@ -65,11 +65,15 @@ for (const view of views) {
         sections: document.querySelectorAll('section').length,
         width: document.documentElement.scrollWidth,
         small: [...document.querySelectorAll('p, li, td, th, dd, dt, figcaption')].filter((element) => parseFloat(getComputedStyle(element).fontSize) < 9).length,
+        cramped: [...document.querySelectorAll('.chart.telephone .role-frame.root > g > path.background')].filter((plot) => plot.getBBox().width < 0.6 * innerWidth).length,
+        telephone: document.querySelectorAll('.chart.telephone').length,
         bare: [...document.querySelectorAll('figure')].filter((figure) => figure.querySelector('.chart') && !figure.querySelector('table') && !/tables below/.test(figure.querySelector('figcaption').textContent)).length,
     }));
     Object.assign(found, {charts: state.charts, tables: state.tables, sections: state.sections});
     if (!view.media && state.width > view.width) problems.push(`${view.name}: the page is ${state.width} pixels wide on a screen of ${view.width}`);
     if (!view.media && state.small > 0) problems.push(`${view.name}: ${state.small} texts are smaller than 9 pixels`);
+    if (state.cramped > 0) problems.push(`${view.name}: ${state.cramped} charts have less than six tenths of the screen for what they show`);
+    if (view.name === 'phone' && state.telephone === 0) problems.push('phone: no chart is fitted to it');
     if (state.bare > 0) problems.push(`${view.name}: ${state.bare} charts have no table`);
     for (const weak of await page.evaluate(contrast)) problems.push(`${view.name}: too little contrast: ${weak}`);
     if (screenshots) {
