@@ -80,6 +80,8 @@ typedef struct remembering {
     zend_string *name;
     larder_key key;
     larder_conditions on;
+    zend_long ttl; /* seconds, unless it is for ever */
+    bool forever;
     zend_fcall_info compute;
     zend_fcall_info_cache cache;
     double beta;
@@ -134,6 +136,9 @@ static bool compute(remembering *call, zval *result)
         zend_unwrap_reference(result);
     }
     call->on.terms.cost = larder_cost_of((double)(microseconds() - began) / 1e6);
+    /* From now on, as with any store: the computation, and waiting for another's, may have taken longer than that. */
+    call->on.life = larder_lifetime_of(pool, call->ttl, call->forever);
+    call->on.terms.expiry = call->on.life.expiry;
     if (usable) {
         larder_store_value(pool, call->name, &call->key, result, &call->on);
     }
@@ -258,16 +263,17 @@ static void remember(remembering *call, zval *result)
 
 ZEND_METHOD(Larder_SharedMemory, remember)
 {
-    remembering call = {.beta = 1.0};
-    zend_long ttl = 0, grace = 0;
-    bool forever = true, no_grace = true;
+    remembering call = {.beta = 1.0, .forever = true};
+    const larder_lifetime later = {.expiry = LARDER_NO_EXPIRY}; /* compute() says for how long */
+    zend_long grace = 0;
+    bool no_grace = true;
     zend_array *tags = NULL;
     uint64_t own[LARDER_TAGS_ON_STACK];
     ZEND_PARSE_PARAMETERS_START(2, 6)
     Z_PARAM_STR(call.name)
     Z_PARAM_FUNC(call.compute, call.cache)
     Z_PARAM_OPTIONAL
-    Z_PARAM_LONG_OR_NULL(ttl, forever)
+    Z_PARAM_LONG_OR_NULL(call.ttl, call.forever)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_DOUBLE(call.beta)
     Z_PARAM_LONG_OR_NULL(grace, no_grace)
@@ -277,9 +283,8 @@ ZEND_METHOD(Larder_SharedMemory, remember)
         zend_argument_value_error(5, "must be 0 or more");
         RETURN_THROWS();
     }
-    larder_lifetime life = larder_lifetime_of(call.pool, ttl, ZEND_NUM_ARGS() < 3 || forever);
     if (!larder_make_key(&call.key, call.name, 1) ||
-        !larder_read_conditions(&call.on, LARDER_SET, life, tags, 4, own)) {
+        !larder_read_conditions(&call.on, LARDER_SET, later, tags, 4, own)) {
         RETURN_THROWS();
     }
     call.grace_ms = grace > 0 && !no_grace ? (uint64_t)MIN(grace, UINT32_MAX) * 1000 : 0;

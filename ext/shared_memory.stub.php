@@ -181,7 +181,7 @@ namespace Larder {
         public function fill(string $key, mixed $value, Token $token, ?int $ttl = null, array $tags = [], float $cost = 0.0): bool {}
 
         /**
-         * The value; if there is none, what $compute returns, which is kept for $ttl seconds.
+         * The value; if there is none, what $compute returns, which is kept for $ttl seconds from then on.
          *
          * Of all processes that miss the key at once, one computes; the others wait for it, at most ten seconds, or serve what
          * expired less than $grace seconds ago. Shortly before the item expires, one process computes it anew early while the

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d288f93050a1e02b31982e888098fc3c5ecf0500 */
+ * Stub hash: dc9bce74a30f8c6d4fbdc272c3560cbd8c56b802 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

@@ -33,6 +33,15 @@ same($pool->remember('outer', fn () => $pool->remember('inner', fn () => 'deep')
 same($pool->remember('itself', fn () => $pool->remember('itself', fn () => 'inside') . ' out'), 'inside out', 'of the same key');
 same($pool->remember('itself', fn () => 'no'), 'inside out', 'the outer one stays');
 
+$pool->remember('slow', function () use (&$end): string {
+    for ($begin = microtime(true); ($end = microtime(true)) < $begin + 1.1;) {
+        usleep(10_000);
+    }
+
+    return 'computed';
+}, 1000);
+check($pool->fetch(['slow'])['slow'][1] >= $end + 999.9, 'what took long is kept for its TTL from its end on');
+
 echo "-- what it throws\n";
 echo thrown(fn () => $pool->remember('k2', fn () => throw new DomainException('sorry'))), "\n";
 echo thrown(fn () => $pool->remember('k2', fn () => STDIN)), "\n";
