@@ -14,7 +14,7 @@
 /* Reading this kind may run user code (autoloading, __unserialize), which may use the pool in turn. */
 static bool may_run_code(uint8_t kind)
 {
-    return kind == LARDER_KIND_OBJECT || kind == LARDER_KIND_ARRAY_OF_OBJECTS;
+    return kind >= LARDER_KIND_ARRAY_OF_OBJECTS;
 }
 
 /* The pin lasts only for the moment, so nothing may be handed out in place; and where user code may run, not even the

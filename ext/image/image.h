@@ -28,6 +28,7 @@ enum larder_kind {
     LARDER_KIND_ARRAY = 17,            /* an array without objects, used in place */
     LARDER_KIND_ARRAY_OF_OBJECTS = 18, /* one with objects or references inside, rebuilt along the path to them */
     LARDER_KIND_OBJECT = 19,
+    LARDER_KIND_LONE_OBJECT = 20, /* one in which nothing else is made anew, so that no part is looked for */
 };
 #define LARDER_FIRST_KIND_WITH_LAYOUT LARDER_KIND_STRING
 

@@ -32,7 +32,7 @@ static bool survey_value(larder_image_plan *plan, larder_image_refusal *refusal)
     }
     plan->size = plan->survey->parts + plan->survey->strings;
     if (Z_TYPE(plan->value) == IS_OBJECT) {
-        plan->kind = LARDER_KIND_OBJECT;
+        plan->kind = plan->survey->is_lone_object ? LARDER_KIND_LONE_OBJECT : LARDER_KIND_OBJECT;
     } else {
         plan->kind = plan->survey->found[0].rebuilt ? LARDER_KIND_ARRAY_OF_OBJECTS : LARDER_KIND_ARRAY;
     }

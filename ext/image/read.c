@@ -1,5 +1,6 @@
 /* Handing out images as values. */
 #include "image.h"
+#include "make.h"
 #include "part.h"
 #include "rebuild.h"
 
@@ -62,6 +63,11 @@ bool larder_image_read(zval *result, uint8_t kind, const void *image, size_t siz
             return true;
         }
         return larder_rebuild(result, image, size, shift, false);
+    case LARDER_KIND_LONE_OBJECT:
+        if (zero_copy) {
+            return larder_make_lone_object(result, image) || missed();
+        }
+        ZEND_FALLTHROUGH;
     case LARDER_KIND_ARRAY_OF_OBJECTS:
     case LARDER_KIND_OBJECT:
         return larder_rebuild(result, image, size, shift, zero_copy) || missed();

@@ -10,12 +10,13 @@
  */
 #include "rebuild.h"
 #include "class.h"
+#include "make.h"
 #include "part.h"
 #include "wake.h"
 
 #include "zend_enum.h"
 
-#define MADE_AT_FIRST 16 /* an object or two need no allocation */
+#define MADE_AT_FIRST 16 /* a few objects need no allocation */
 
 struct rebuild {
     const char *image;
@@ -76,18 +77,7 @@ static zend_class_entry *find_class(struct rebuild *rebuild, const struct larder
     void **made = &rebuild->made[larder_part_number(&part->gc)];
 
     if (!*made) {
-        const struct larder_class *class = larder_class_named(seen_from_here(rebuild, part->name));
-        if (!class) {
-            return NULL;
-        }
-        zend_class_entry *entry = class->entry;
-        if (class->layout != part->layout) {
-            return NULL;
-        }
-        if (!(entry->ce_flags & ZEND_ACC_CONSTANTS_UPDATED) && zend_update_class_constants(entry) != SUCCESS) {
-            return NULL;
-        }
-        *made = entry;
+        *made = larder_make_class(part, seen_from_here(rebuild, part->name));
     }
     return *made;
 }
@@ -158,40 +148,10 @@ static void give_up(struct rebuild *rebuild)
     }
 }
 
-static zend_array *make_array(const zend_array *part)
-{
-    zend_array *array;
-    ALLOC_HASHTABLE(array);
-    *array = *part;
-    GC_TYPE_INFO(array) = GC_ARRAY;
-    GC_SET_REFCOUNT(array, 0);
-    array->pDestructor = ZVAL_PTR_DTOR;
-
-    void *content = emalloc(HT_IS_PACKED(part) ? HT_PACKED_SIZE(part) : HT_SIZE(part));
-    memcpy(content, larder_array_content(part), larder_array_content_size(part));
-    HT_SET_DATA_ADDR(array, content);
-    return array;
-}
-
 static zend_object *make_object(const struct rebuild *rebuild, const struct larder_object_part *part)
 {
     const struct larder_class_part *class = seen_from_here(rebuild, part->class);
-    zend_object *object = zend_objects_new(rebuild->made[larder_part_number(&class->gc)]);
-
-    GC_SET_REFCOUNT(object, 0);
-    memcpy(object->properties_table, part->properties, part->slots * sizeof(zval));
-    return object;
-}
-
-static zend_reference *make_reference(const struct larder_reference_part *part)
-{
-    zend_reference *reference = emalloc(sizeof(*reference));
-
-    GC_SET_REFCOUNT(reference, 0);
-    GC_TYPE_INFO(reference) = GC_REFERENCE;
-    ZVAL_COPY_VALUE(&reference->val, &part->value);
-    reference->sources.ptr = NULL;
-    return reference;
+    return larder_make_object(rebuild->made[larder_part_number(&class->gc)], part);
 }
 
 static zend_string *make_string(struct rebuild *rebuild, const zend_string *part)
@@ -216,13 +176,13 @@ static void make_parts(struct rebuild *rebuild)
         void **made = &rebuild->made[larder_part_number(part)];
         switch (larder_part_type(part)) {
         case IS_ARRAY:
-            *made = make_array((const zend_array *)part);
+            *made = larder_make_array((const zend_array *)part);
             break;
         case IS_OBJECT:
             *made = make_object(rebuild, (const struct larder_object_part *)part);
             break;
         case IS_REFERENCE:
-            *made = make_reference((const struct larder_reference_part *)part);
+            *made = larder_make_reference((const struct larder_reference_part *)part);
             break;
         }
     }
@@ -379,62 +339,6 @@ static void take_root(const struct rebuild *rebuild, zval *result)
     }
 }
 
-/* Alone in an image, the only object that one of its properties can be is itself. */
-static bool holds_itself(const struct rebuild *rebuild, const struct larder_object_part *part)
-{
-    bool holds = false;
-    for (uint32_t i = 0; i < part->slots; i++) {
-        holds |= Z_TYPE(part->properties[i]) == IS_OBJECT;
-    }
-    if (part->dynamic) {
-        const zend_array *dynamic = seen_from_here(rebuild, part->dynamic);
-        const Bucket *bucket = larder_array_elements(dynamic);
-        holds |= HT_IS_PACKED(dynamic);
-        for (uint32_t i = 0; i < dynamic->nNumUsed && !holds; i++) {
-            holds |= Z_TYPE(bucket[i].val) == IS_OBJECT;
-        }
-    }
-    return holds;
-}
-
-/* Most objects have no others inside: they are an object, its class, and a table if it has dynamic properties. Used in
- * place there is nothing in them to turn, so they are made in one go. */
-static bool is_lone_object(const struct rebuild *rebuild, const struct larder_class_part **class)
-{
-    const struct larder_object_part *part = (const struct larder_object_part *)rebuild->image;
-    if (!rebuild->in_place || larder_part_type(&part->gc) != IS_OBJECT || part->turn ||
-        (part->dynamic && part->slots > 0)) {
-        return false;
-    }
-    *class = NULL;
-    for (const char *at = next(rebuild->image); goes_on(rebuild, at); at = next(at)) {
-        bool is_class = larder_part_type((const zend_refcounted_h *)at) == LARDER_PART_CLASS;
-        if (is_class && *class == NULL) {
-            *class = (const struct larder_class_part *)at;
-        } else if (is_class || at != (const char *)seen_from_here(rebuild, part->dynamic)) {
-            return false;
-        }
-    }
-    return *class != NULL && !holds_itself(rebuild, part);
-}
-
-static bool make_lone_object(struct rebuild *rebuild, const struct larder_class_part *class_part, zval *result)
-{
-    const struct larder_object_part *part = (const struct larder_object_part *)rebuild->image;
-    zend_class_entry *class = find_class(rebuild, class_part);
-    if (!class) {
-        return false;
-    }
-    zend_object *object = zend_objects_new(class);
-    memcpy(object->properties_table, part->properties, part->slots * sizeof(zval));
-    if (part->dynamic) {
-        object->properties = make_array(seen_from_here(rebuild, part->dynamic));
-        GC_SET_REFCOUNT(object->properties, 1);
-    }
-    ZVAL_OBJ(result, object);
-    return true;
-}
-
 static void make_all(struct rebuild *rebuild, zval *result)
 {
     make_parts(rebuild);
@@ -466,13 +370,9 @@ bool larder_rebuild(zval *result, const void *image, size_t size, intptr_t shift
         .in_place = in_place,
         .made = few,
     };
-    const struct larder_class_part *class;
+    uint32_t count = count_parts(&rebuild);
     bool done;
 
-    if (is_lone_object(&rebuild, &class)) {
-        return make_lone_object(&rebuild, class, result);
-    }
-    uint32_t count = count_parts(&rebuild);
     if (count > MADE_AT_FIRST) {
         rebuild.made = ecalloc(count, sizeof(void *));
     }

@@ -21,7 +21,7 @@ static void settle_references(struct larder_survey *survey)
  * values have both, and the loop ends after as many rounds as such arrays lie inside one another. */
 static void settle_shared(struct larder_survey *survey)
 {
-    bool again = survey->has_objects || survey->has_shared_references;
+    bool again = survey->objects > 0 || survey->has_shared_references;
 
     while (again) {
         again = false;
@@ -79,10 +79,12 @@ static size_t size_of_found(const struct larder_found *found)
     }
 }
 
-/* What is made anew on each read comes first, so that a reader can stop behind it. */
-static void lay_out(struct larder_survey *survey)
+/* What is made anew on each read comes first, so that a reader can stop behind it. How many parts are those? */
+static uint32_t lay_out(struct larder_survey *survey)
 {
+    uint32_t rebuilt_parts = 0;
     for (int rebuilt = 1; rebuilt >= 0; rebuilt--) {
+        rebuilt_parts = survey->part_count;
         for (uint32_t i = 0; i < survey->count; i++) {
             struct larder_found *found = &survey->found[i];
             if (found->rebuilt == rebuilt && !found->plain) {
@@ -92,6 +94,20 @@ static void lay_out(struct larder_survey *survey)
             }
         }
     }
+    return rebuilt_parts;
+}
+
+/* Most objects have no others inside, nor themselves: an object, its class, and a table if it has dynamic properties is
+ * all that is made anew. PHP has one table for properties of both kinds, so whoever has both is not such a one. */
+static bool is_lone_object(const struct larder_survey *survey, uint32_t rebuilt_parts)
+{
+    const struct larder_found *found = &survey->found[0];
+    if (found->type != LARDER_FOUND_OBJECT || found->turn || survey->objects > 1) {
+        return false;
+    }
+    const zend_object *object = found->source;
+    bool dynamic = larder_has_dynamic_properties(object);
+    return rebuilt_parts == 2u + dynamic && !(dynamic && object->ce->default_properties_count > 0);
 }
 
 void larder_survey_settle(struct larder_survey *survey)
@@ -101,5 +117,5 @@ void larder_survey_settle(struct larder_survey *survey)
     if (survey->turns) {
         settle_turns(survey);
     }
-    lay_out(survey);
+    survey->is_lone_object = is_lone_object(survey, lay_out(survey));
 }

@@ -163,7 +163,7 @@ static bool refuse(const struct larder_survey *survey, uint32_t index, uint32_t 
 static bool survey_object(struct larder_survey *survey, zend_object *object, uint32_t parent, uint32_t position,
                           struct larder_image_refusal *refusal)
 {
-    survey->has_objects = true;
+    survey->objects++;
     if (survey->count) {
         larder_rebuild_upwards(survey, parent);
     }

@@ -66,7 +66,8 @@ struct larder_survey {
     size_t parts;                   /* bytes of everything before them */
     uint32_t part_count;            /* all but the strings */
     uint32_t turns;
-    bool has_objects;
+    uint32_t objects; /* how often one was met */
+    bool is_lone_object;
     bool has_references;
     bool has_shared_references;
     bool has_unasked;          /* an object that has to be asked first was met: sizes mean nothing */

@@ -337,6 +337,7 @@ void larder_image_write(const larder_image_plan *plan, void *to, uintptr_t addre
     case LARDER_KIND_ARRAY:
     case LARDER_KIND_ARRAY_OF_OBJECTS:
     case LARDER_KIND_OBJECT:
+    case LARDER_KIND_LONE_OBJECT:
         write_parts(plan, to, address);
         break;
     default: /* null, false, true: the kind says it all */

@@ -4,10 +4,27 @@ Every kind of value comes back as it was, in place and as a copy, here and elsew
 <?php
 require __DIR__ . '/values.inc';
 
+class Waking
+{
+    public int $x = 1;
+
+    public function __wakeup(): void
+    {
+        $this->x = 1;
+    }
+}
+
 $mixed = new Point(3);
 $mixed->dynamic = [1];
 $unset = new Child();
 unset($unset->any, $unset->x);
+$itself = new stdClass();
+$itself->self = $itself;
+$within = new Point(1);
+$within->any = ['deep' => [$within]];
+$twice = new stdClass();
+$twice->a = 1;
+$twice->b = &$twice->a;
 $holes = [1, 2, 3, 4, 5];
 unset($holes[1], $holes[4]);
 $sparse = range(0, 999);
@@ -45,12 +62,19 @@ $values = [
     'big list' => [range(0, 5000), 17],
     'big hash' => [array_flip(array_map(fn ($i) => "k$i", range(0, 5000))), 17],
     'keys with one hash' => [json_decode('[{"Ez":1,"FY":2},{"FY":3,"Ez":4}]', true), 17],
-    'stdClass' => [(object) ['a' => 1, 'b' => [2], 7 => 'x'], 19],
-    'empty object' => [new stdClass(), 19],
-    'plain object' => [new Point(2), 19],
-    'child' => [new Child(2), 19],
-    'unset properties' => [$unset, 19],
+    'stdClass' => [(object) ['a' => 1, 'b' => [2], 7 => 'x'], 20],
+    'empty object' => [new stdClass(), 20],
+    'plain object' => [new Point(2), 20],
+    'child' => [new Child(2), 20],
+    'unset properties' => [$unset, 20],
+    'object of arrays' => [(object) ['list' => [1, [2]], 'map' => ['a' => 'b']], 20],
     'declared and dynamic' => [$mixed, 19],
+    'object of itself' => [$itself, 19],
+    'object of a list of itself' => [$within, 19],
+    'object of a variable twice' => [$twice, 19],
+    'object of an object' => [(object) ['a' => [new Point(1)]], 19],
+    'object of a case' => [(object) ['a' => Suit::Hearts], 19],
+    'object that wakes' => [new Waking(), 19],
     'enum' => [Suit::Spades, 19],
     'objects in arrays' => [['a' => [new Point(1), [1, 2]], 'e' => Level::Low, 'p' => [1, 2]], 18],
 ];
