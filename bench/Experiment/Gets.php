@@ -10,6 +10,8 @@ use Larder\Bench\Subject\Values;
 /** Reading one value again and again within one process. */
 final class Gets implements Experiment
 {
+    /** Who reads in the same time whatever is in a value. */
+    private const IN_PLACE = ['none', 'array', 'array-object', 'shared-memory', 'shared-memory-tags'];
     /** Values that are read under many keys, too: those of the sizes and shapes that a cache has many of. */
     private const MANY = ['string-20', 'string-1k', 'page', 'post', 'entity', 'product'];
     /**
@@ -37,7 +39,7 @@ final class Gets implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs($profile === Profile::Quick ? 400 : 700, 2_048, $profile === Profile::Quick ? 145 : 740);
+        return new Needs($profile === Profile::Quick ? 400 : 700, 2_048, $profile === Profile::Quick ? 146 : 743);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -54,6 +56,7 @@ final class Gets implements Experiment
         foreach (Values::all() as $value) {
             $steps[] = new Step($value, [...Operation::reads(), Operation::Set]);
         }
+        $steps[] = new Step(Values::long(), [Operation::Get], without: array_values(array_diff(array_keys($subjects), self::IN_PLACE)));
         foreach (self::MANY as $name) {
             $value = Values::named($name);
             $fitting = intdiv($laboratory->profile->bytesOfMany(), strlen(serialize($value->make(0))));

@@ -51,7 +51,7 @@ final readonly class Figures
     private function groupTitle(array $case): string
     {
         if (isset($case['value'], $case['operation'])) {
-            $value = Values::all()[$case['value']] ?? null;
+            $value = Values::find($case['value']);
 
             return ($value === null ? $case['value'] : $value->title) . ', ' . ($case['keys'] ?? '');
         }

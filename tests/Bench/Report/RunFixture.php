@@ -85,7 +85,7 @@ final class RunFixture
         ];
         $one = $ours < 1 ? 15.0 : 900_000.0;
         $library = $ours < 1 ? 1.1 : 4.0;
-        foreach (['list', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'post', 'entity', 'page'] as $value) {
+        foreach (['list', 'list-100k', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'post', 'entity', 'page'] as $value) {
             foreach (['get', 'get and look up', 'set'] as $operation) {
                 $this->gets($value, $operation, [
                     'none' => $ours < 1 ? 0.1 : 30.0, ...array_map(static fn(float $time): float => $time + ($ours < 1 ? 0.1 : 30.0), [
