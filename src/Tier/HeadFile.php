@@ -34,6 +34,9 @@ final class HeadFile
     /** @var ?resource kept open, as to open it takes longer than to change it */
     private mixed $file = null;
 
+    /** Its number, which stays what it is: to ask for it again would be a system call. */
+    private int $number = 0;
+
     /** Which has opened it: a child would share its lock. */
     private int $process = 0;
 
@@ -121,26 +124,25 @@ final class HeadFile
      */
     private function change(\Closure $next, bool $looks = true): string
     {
-        $file = $this->locked($looks);
+        [$file, $before] = $this->locked($looks);
         try {
-            $status = fstat($file) ?: throw $this->unavailable('nothing is known about it');
-            $size = $next($status['size'], "{$status['ino']}:{$status['size']}");
-            if ($size !== $status['size'] && !ftruncate($file, max(0, $size))) {
+            $size = $next($before, "{$this->number}:{$before}");
+            if ($size !== $before && !ftruncate($file, max(0, $size))) {
                 throw $this->unavailable('it cannot be written');
             }
 
-            return "{$status['ino']}:{$size}";
+            return "{$this->number}:{$size}";
         } finally {
             flock($file, \LOCK_UN);
         }
     }
 
     /**
-     * @return resource
+     * @return array{resource, int} with its size
      *
      * @throws StoreUnavailable
      */
-    private function locked(bool $looks): mixed
+    private function locked(bool $looks): array
     {
         $patience = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
@@ -151,13 +153,10 @@ final class HeadFile
                 }
                 usleep(25);
             }
-            if (!$looks) {
-                return $file;
-            }
             clearstatcache();
-            $there = @stat($this->path);
-            if ($there !== false && $there['ino'] === (fstat($file)['ino'] ?? null)) {
-                return $file;
+            $there = $looks ? @stat($this->path) : fstat($file);
+            if ($there !== false && $there['ino'] === $this->number) {
+                return [$file, $there['size']];
             }
             // Somebody has removed it.
             fclose($file);
@@ -188,6 +187,7 @@ final class HeadFile
                 @chgrp($this->path, (int) filegroup(\dirname($this->path)));
             }
         }
+        $this->number = fstat($file)['ino'] ?? throw $this->unavailable('nothing is known about it');
         $this->process = $process;
 
         return $this->file = $file;

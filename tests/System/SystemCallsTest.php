@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Bench\Experiment\Counter;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
+use Larder\Tier\HeadFile;
+use Larder\Tier\SqliteLog;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+
+/** Most of what a small set takes is spent in the kernel. */
+#[CoversClass(HeadFile::class)]
+#[CoversClass(SqliteLog::class)]
+#[CoversClass(SqliteStore::class)]
+final class SystemCallsTest extends TestCase
+{
+    /** So many that what is done now and then disappears, and so few that SQLite does not carry over its log. */
+    private const SETS = 100;
+
+    /**
+     * A look whether the database is still the file of its name; the event's page, which SQLite writes in two; the head made odd (the
+     * process's number, in case of a fork; locked, looked at, changed, unlocked), and even again.
+     */
+    private const OF_A_TIER = 13;
+
+    public function testASetThroughATierCostsThirteenSystemCallsMoreThanOneIntoTheDatabaseAlone(): void
+    {
+        $alone = $this->callsOfASet('');
+        $tier = $this->callsOfASet('array: > ');
+
+        self::assertGreaterThan(0, $alone);
+        self::assertEqualsWithDelta(self::OF_A_TIER, $tier - $alone, 0.9);
+    }
+
+    /** What one set more costs. */
+    private function callsOfASet(string $near): float
+    {
+        $counts = [];
+        foreach ([1, 2] as $times) {
+            $scratch = new Scratch();
+            $counts[] = $this->calls(sprintf(
+                'require %s; $cache = Larder\Cache::open(%s); for ($i = 0; $i < %d; $i++) { $cache->set("key " . $i %% 10, "value {$i}") || exit(1); }',
+                var_export(\dirname(__DIR__, 2) . '/vendor/autoload.php', true),
+                var_export("{$near}sqlite:{$scratch->path}/cache.db", true),
+                $times * self::SETS,
+            ));
+        }
+
+        return ($counts[1] - $counts[0]) / self::SETS;
+    }
+
+    private function calls(string $code): int
+    {
+        $counter = Counter::systemCalls();
+        self::assertInstanceOf(Counter::class, $counter, \is_string($counter) ? $counter : '');
+        $file = (string) tempnam(sys_get_temp_dir(), 'larder-test-');
+        try {
+            $process = proc_open([...$counter->before($file), \PHP_BINARY, '-d', 'opcache.enable_cli=0', '-r', $code], [['file', '/dev/null', 'r']], $pipes);
+            self::assertIsResource($process);
+            self::assertSame(0, proc_close($process));
+
+            return $counter->read((string) file_get_contents($file));
+        } finally {
+            unlink($file);
+        }
+    }
+}
