@@ -78,6 +78,20 @@ final class DsnTest extends TestCase
         }
     }
 
+    /** Those but for pools, which would be made. */
+    public function testTheExamplesInItsDescriptionAreRight(): void
+    {
+        $about = (string) (new \ReflectionClass(Dsn::class))->getDocComment();
+        preg_match_all('/(?<=  )(?:array|apcu|sqlite|file|memcached|rediss?(?:\+\w+)?):\S*(?: > \w+:\S*)*/', $about, $examples);
+        $examples = array_filter($examples[0], static fn(string $example): bool => !str_contains($example, 'shm:'));
+        self::assertGreaterThan(9, \count($examples));
+        $scratch = new Scratch();
+        foreach ($examples as $example) {
+            $store = Dsn::parse(str_replace('/var/cache', $scratch->path, $example))->open();
+            self::assertSame([], $store->fetch([])->items, $example);
+        }
+    }
+
     /** @return iterable<string, array{string, class-string<Store>}> */
     public static function stores(): iterable
     {
