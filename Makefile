@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench charts test races leftovers model torture fuzz builds ext lint fix clean packages vendor
+.PHONY: record help bench charts test races leftovers model torture fuzz sanitize builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -37,6 +37,9 @@ fuzz: packages ## libFuzzer on what the engine may find in a pool's place, and o
 	@$(MAKE) --no-print-directory -C ext/engine-tests fuzz
 	@$(MAKE) --no-print-directory -C ext/engine-tests/image fuzz
 
+sanitize: ext ## the tests of the extension, its images and its engine under ASan, UBSan and Valgrind; `make test` has time for some
+	@PHP=$(PHP) tools/test sanitizers
+
 builds: ext vendor ## test the extension, and PHP with it, on a PHP for threads and a debugging one, made from the distribution's source; BUILDS="zts debug"
 	@PHP=$(PHP) tools/builds $(BUILDS)
 
@@ -51,7 +54,7 @@ fix: vendor ## let the formatters rewrite what they would complain about
 
 clean: ## remove everything that was built
 	rm -rf build ext/modules vendor composer.lock report.html report.json
-	rm -f $(foreach left,diff exp log out php sh,ext/tests/*.$(left) ext/engine-tests/image/tests/*.$(left))
+	rm -f $(foreach left,diff exp log mem out php sh,ext/tests/*.$(left) ext/engine-tests/image/tests/*.$(left))
 
 # Distribution packages that the goals need; tools/packages knows their names.
 PURPOSES   = build
@@ -61,6 +64,7 @@ bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
 charts: PURPOSES += charts
 test races leftovers: PURPOSES  += bench charts servers proof browser
+sanitize: PURPOSES += bench
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
 builds: PURPOSES += builds

@@ -57,10 +57,7 @@ foreach ([1, 4096, 4 << 20] as $more) {
     visit("$more bytes longer");
 }
 mt_srand($seed);
-$noise = '';
-while (strlen($noise) < strlen($sound)) {
-    $noise .= pack('V', mt_rand());
-}
+$noise = (new Random\Randomizer(new Random\Engine\Mt19937($seed)))->getBytes(4 << 20);
 foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'text' => str_repeat("text\n", 1 << 20), 'noise' => $noise] as $what => $bytes) {
     file_put_contents(pool_path(), substr($bytes, 0, 4 << 20));
     visit("overwritten with $what");
