@@ -477,3 +477,22 @@ bool has_large(larder_pool *pool, uint64_t number)
     larder_pool_leave(pool);
     return seen == READ_WHOLE;
 }
+
+const void *read_block(larder_pool *pool, uint64_t number, size_t *size)
+{
+    larder_hit hit;
+    described what;
+    EQUAL(read_described(pool, key_number(number), number, &what, &hit), READ_WHOLE);
+    EQUAL(hit.hold, LARDER_HELD);
+    return larder_hit_value(pool, &hit, size);
+}
+
+larder_pool *pool_with_block(void)
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.now = clock_now;
+    larder_pool *pool = pool_open_as(&config);
+    described what = {.key = 1, .block = true};
+    EQUAL(put_described(pool, key_number(1), &what, 30000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
+    return pool;
+}

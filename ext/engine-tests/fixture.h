@@ -106,6 +106,10 @@ enum larder_result put_described_under(larder_pool *pool, larder_key key, descri
 enum larder_result put_large(larder_pool *pool, uint64_t number, size_t size);
 bool has_large(larder_pool *pool, uint64_t number);
 
+/* The pool "p" with a block of 30,000 bytes, number 1, and where a block of that number lies: a pin holds it. */
+larder_pool *pool_with_block(void);
+const void *read_block(larder_pool *pool, uint64_t number, size_t *size);
+
 enum reading { READ_NOTHING, READ_WHOLE, READ_TORN };
 
 /* Reads one and compares every byte. A block stays pinned if the engine says so. */

@@ -1,13 +1,9 @@
-/* Opening, making, replacing and removing pools, and what is found in their place. */
+/* Opening and making pools, and those of others, links and other things in their place. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "fixture.h"
 
-#include "engine/geometry.h"
-#include "engine/slot.h"
-
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,21 +17,6 @@
 
 #define STRANGER 12345
 
-static unsigned count_files(const char *prefix)
-{
-    unsigned count = 0;
-    DIR *listing = opendir(test_directory());
-    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        count += entry->d_name[0] != '.' || strncmp(entry->d_name, ".new-", 5) == 0
-                     ? strncmp(entry->d_name, prefix, strlen(prefix)) == 0
-                     : 0;
-    }
-    if (listing != NULL) {
-        closedir(listing);
-    }
-    return count;
-}
-
 TEST(made_once, "a pool is made once, and found by the next who opens it")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
@@ -48,7 +29,7 @@ TEST(made_once, "a pool is made once, and found by the next who opens it")
     EQUAL(pool->geometry.size, 4 * MIB);
     CHECK(holds_text(pool, "k", "value"));
     larder_pool_close(pool);
-    EQUAL(count_files(""), 1);
+    EQUAL(test_files(""), 1);
 }
 
 TEST(private_file, "the directory is made 0700, the file 0600, and the file has all its memory from the start")
@@ -99,7 +80,7 @@ TEST(sizes_refused, "a size below 4 MiB or above 1 TiB is refused, and says the 
         const larder_pool_config config = pool_config("p", sizes[i]);
         CONTAINS(pool_refusal(&config), "between 4194304 (4 MiB) and 1099511627776 (1 TiB)");
     }
-    EQUAL(count_files(""), 0);
+    EQUAL(test_files(""), 0);
 }
 
 TEST(names_refused, "a name that could leave the directory, hide in it or is too long is refused")
@@ -244,397 +225,6 @@ TEST(loose_directory, "an own directory that others may enter is closed to them"
     EQUAL(status.st_mode & 07777, 0700);
 }
 
-/* ---- damage ---------------------------------------------------------------------------------------------- */
-
-/* Opens what is there and works with it: it may have lost everything, but it serves, and says nothing untrue. */
-static void use_after_damage(bool clock_lost)
-{
-    static char large[60000];
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    char value[64];
-    size_t size;
-    if (take(pool, key_of("old"), value, sizeof value, &size)) {
-        EQUAL(size, 5);
-        EQUAL(memcmp(value, "value", 5), 0);
-    }
-    larder_delete(pool, &(larder_key){"old", 3, larder_hash("old", 3)});
-    if (put_text(pool, "new", "fresh") == LARDER_OK) {
-        CHECK(clock_lost || holds_text(pool, "new", "fresh"));
-    }
-    for (uint64_t i = 0; i < 120; i++) {
-        put_bytes(pool, key_number(i), large, sizeof large); /* all segments once over */
-    }
-    int64_t count = 0;
-    const larder_key counter = key_of("counter");
-    larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &count);
-    larder_stats stats;
-    larder_stats_read(pool, &stats);
-    larder_pool_leave(pool);
-    larder_pool_close(pool);
-}
-
-static void use_in_child(void *context)
-{
-    use_after_damage(context != NULL);
-}
-
-static void make_sample(void)
-{
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    put_text(pool, "old", "value");
-    for (uint64_t i = 0; i < 300; i++) {
-        char filler[700];
-        memset(filler, (int)i, sizeof filler);
-        put_bytes(pool, key_number(i), filler, sizeof filler);
-    }
-    larder_pool_close(pool);
-}
-
-TEST(truncated, "a truncated, emptied or lengthened file is replaced by a sound pool")
-{
-    static const off_t lengths[] = {
-        0, 1, 100, 4095, 4096, 8192, 4 * 1048576 - 4096, 4 * 1048576 - 1, 4 * 1048576 + 4096};
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        make_sample();
-        REQUIRE(truncate(pool_path_of("p"), lengths[i]) == 0);
-        larder_pool *pool = pool_open("p", 4 * MIB);
-        CHECK(!holds_text(pool, "old", "value"));
-        EQUAL(put_text(pool, "new", "value"), LARDER_OK);
-        CHECK_POOL(pool);
-        larder_pool_close(pool);
-        pool_remove("p", &(larder_error){.message = ""});
-    }
-}
-
-TEST(garbage, "a file of other things in the pool's place is replaced by a sound pool")
-{
-    rng r = {test_seed()};
-    char *bytes = malloc(4 * MIB);
-    for (size_t i = 0; i < 4 * MIB; i += 8) {
-        uint64_t word = rng_next(&r);
-        memcpy(bytes + i, &word, sizeof word);
-    }
-    int fd = open(pool_path_of("p"), O_CREAT | O_WRONLY, 0600);
-    EQUAL(write(fd, bytes, 4 * MIB), 4 * MIB);
-    close(fd);
-    free(bytes);
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    EQUAL(put_text(pool, "new", "value"), LARDER_OK);
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
-static void write_at(off_t at, const void *bytes, size_t size)
-{
-    int fd = open(pool_path_of("p"), O_WRONLY);
-    REQUIRE(fd >= 0);
-    REQUIRE(pwrite(fd, bytes, size, at) == (ssize_t)size);
-    close(fd);
-}
-
-/* The clock may be lost with everything else that is not written twice: then there is nothing to be told by it, and it
- * takes a clear, or a new pool, to go on. */
-static bool is_part_of_the_clock(size_t at)
-{
-    return at - offsetof(larder_header, clock) < 8 || at - offsetof(larder_header, last_clear) < 8;
-}
-
-static bool serves(void)
-{
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    bool stored = put_text(pool, "again", "value") == LARDER_OK && holds_text(pool, "again", "value");
-    larder_pool_leave(pool);
-    larder_pool_close(pool);
-    return stored;
-}
-
-TEST(header_flips,
-     "with any byte of the header page changed, the pool is used or replaced, without a crash or an untruth")
-{
-    for (size_t i = 0; i < 2 * sizeof(larder_header); i++) {
-        pool_remove("p", &(larder_error){.message = ""});
-        make_sample();
-        uint8_t byte;
-        size_t at = i / 2;
-        int fd = open(pool_path_of("p"), O_RDWR);
-        REQUIRE(pread(fd, &byte, 1, (off_t)at) == 1);
-        byte ^= i % 2 == 0 ? 0xff : 0x01;
-        REQUIRE(pwrite(fd, &byte, 1, (off_t)at) == 1);
-        close(fd);
-        int status = child_wait(child_start(use_in_child, is_part_of_the_clock(at) ? &byte : NULL));
-        if (status != 0 &&
-            !test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: status %d", at, byte, status)) {
-            continue;
-        }
-        if (!is_part_of_the_clock(at) && !serves() && !serves()) {
-            test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: nothing can be stored any more", at,
-                        byte);
-        }
-    }
-}
-
-static void fill_with_noise(rng *r, off_t from, off_t to, unsigned sparse)
-{
-    int fd = open(pool_path_of("p"), O_RDWR);
-    REQUIRE(fd >= 0);
-    uint8_t *at = mmap(NULL, (size_t)(to - from + 4096), PROT_READ | PROT_WRITE, MAP_SHARED, fd, from);
-    REQUIRE(at != MAP_FAILED);
-    for (size_t i = 0; i + 8 <= (size_t)(to - from); i += 8) {
-        if (sparse == 1 || rng_below(r, sparse) == 0) {
-            uint64_t noise = rng_next(r) >> rng_below(r, 64);
-            memcpy(at + i, &noise, sizeof noise);
-        }
-    }
-    munmap(at, (size_t)(to - from + 4096));
-    close(fd);
-}
-
-static void use_heavily(void *context)
-{
-    rng r = {*(const uint64_t *)context};
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    for (int i = 0; i < 6000; i++) {
-        uint64_t number = rng_below(&r, 400);
-        const larder_key key = key_number(number);
-        described what = {.key = number, .version = (uint64_t)i, .block = rng_below(&r, 2) == 0};
-        larder_hit hit;
-        switch (rng_below(&r, 5)) {
-        case 0:
-            larder_delete(pool, &key);
-            break;
-        case 1:
-            larder_touch(pool, &key, LARDER_NO_EXPIRY);
-            break;
-        case 2:
-            read_described(pool, key, number, &what, &hit);
-            break;
-        default:
-            put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, rng_below(&r, 50) == 0 ? 300000 : 5000),
-                          LARDER_SET, LARDER_NO_EXPIRY);
-        }
-        if (i % 100 == 0) {
-            larder_pool_leave(pool);
-        }
-    }
-    larder_stats stats;
-    larder_error error;
-    larder_stats_read(pool, &stats);
-    (void)larder_check(pool, true, &error); /* it may find what it likes, but must end */
-    larder_pool_close(pool);
-}
-
-static void noise_everywhere(uint64_t seed, unsigned sparse)
-{
-    larder_geometry g;
-    larder_geometry_plan(&g, 4 * MIB);
-    const struct {
-        const char *what;
-        uint64_t from, to;
-    } parts[] = {
-        {"slots", g.slots_at, g.pins_at},
-        {"pins", g.pins_at, g.tags_at},
-        {"index", g.buckets_at, g.ghosts_at},
-        {"ghosts", g.ghosts_at, g.table_at},
-        {"table", g.table_at, g.generations_at},
-        {"generations", g.generations_at, g.starts_at},
-        {"item starts", g.starts_at, g.segments_at},
-        {"items", g.segments_at, g.size},
-        {"all but the header", g.slots_at, g.size},
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        rng r = {seed + i};
-        uint64_t child_seed = rng_next(&r);
-        make_sample();
-        fill_with_noise(&r, (off_t)parts[i].from, (off_t)parts[i].to, sparse);
-        int status = child_wait(child_start(use_heavily, &child_seed));
-        if (status != 0) {
-            test_failed(__FILE__, __LINE__, "noise over the %s (1 in %u): status %d", parts[i].what, sparse, status);
-        }
-        larder_error error;
-        EQUAL(pool_remove("p", &error), 1);
-    }
-}
-
-TEST(noise, "random bytes over any part of the pool but its header give misses, never a crash or an endless loop")
-{
-    for (uint64_t round = 0; round < 2 + 4 * test_scale(); round++) {
-        noise_everywhere(test_seed() + 100 * round, round % 2 == 0 ? 1 : 50);
-    }
-}
-
-TEST(other_format, "a pool of another format is replaced")
-{
-    make_sample();
-    larder_geometry g;
-    int fd = open(pool_path_of("p"), O_RDONLY);
-    REQUIRE(pread(fd, &g, sizeof g, 0) == (ssize_t)sizeof g);
-    close(fd);
-    g.format++;
-    g.checksum = larder_geometry_checksum(&g);
-    write_at(0, &g, sizeof g);
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    CHECK(!holds_text(pool, "old", "value"));
-    EQUAL(pool->geometry.format, LARDER_FORMAT);
-    larder_pool_close(pool);
-}
-
-/* ---- under a running process ------------------------------------------------------------------------------- */
-
-/* A block in a pool that is about to go; its pin holds it. */
-static const void *read_block(larder_pool *pool, uint64_t number, size_t *size)
-{
-    larder_hit hit;
-    described what;
-    EQUAL(read_described(pool, key_number(number), number, &what, &hit), READ_WHOLE);
-    EQUAL(hit.hold, LARDER_HELD);
-    return larder_hit_value(pool, &hit, size);
-}
-
-static larder_pool *pool_with_block(void)
-{
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config);
-    described what = {.key = 1, .block = true};
-    EQUAL(put_described(pool, key_number(1), &what, 30000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
-    return pool;
-}
-
-/* As often as may be without a look at the clock. */
-static void call_often(larder_pool *pool)
-{
-    const larder_key key = key_of("x");
-    for (int i = 0; i < 65; i++) {
-        larder_exists(pool, &key);
-    }
-}
-
-TEST(removed_under_us,
-     "a pool removed under a running process is noticed, and values stay readable until the request ends")
-{
-    larder_pool *pool = pool_with_block();
-    size_t size;
-    const void *value = read_block(pool, 1, &size);
-    uint64_t before = digest(value, size);
-    uint8_t old_id[16];
-    memcpy(old_id, pool->geometry.id, sizeof old_id);
-    larder_error error;
-    EQUAL(pool_remove("p", &error), 1);
-    clock_ms += 200;
-    call_often(pool);
-    larder_hit hit;
-    described what;
-    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
-    CHECK(memcmp(old_id, pool->geometry.id, sizeof old_id) != 0);
-    EQUAL(put_text(pool, "new", "value"), LARDER_OK);
-    CHECK(holds_text(pool, "new", "value"));
-    CHECK(digest(value, size) == before);
-    EQUAL(count_files("p"), 1);
-    larder_pool_leave(pool);
-    CHECK(holds_text(pool, "new", "value"));
-    larder_pool_close(pool);
-}
-
-TEST(unlinked_under_us,
-     "a pool file that somebody deletes or replaces is noticed within 100 ms, and at the next request")
-{
-    for (int way = 0; way < 4; way++) {
-        larder_pool *pool = pool_with_block();
-        size_t size;
-        const void *value = read_block(pool, 1, &size);
-        uint64_t before = digest(value, size);
-        unlink(pool_path_of("p"));
-        if (way >= 2) { /* another pool has its name by now */
-            larder_pool *other = pool_open("p", 4 * MIB);
-            put_text(other, "other", "value");
-            larder_pool_close(other);
-        }
-        if (way % 2 == 0) {
-            clock_ms += 101;
-            call_often(pool);
-            CHECK(digest(value, size) == before);
-        } else {
-            larder_pool_leave(pool);
-        }
-        EQUAL(put_text(pool, "k", "v"), LARDER_OK);
-        EQUAL(holds_text(pool, "other", "value"), way >= 2);
-        larder_pool_leave(pool);
-        larder_pool *second = pool_open("p", 4 * MIB);
-        CHECK(holds_text(second, "k", "v")); /* what was stored went where others look */
-        larder_pool_close(second);
-        larder_pool_close(pool);
-        pool_remove("p", &(larder_error){.message = ""});
-    }
-}
-
-TEST(overwritten_under_us, "a header overwritten under a running process is noticed at the next request")
-{
-    larder_pool *pool = pool_with_block();
-    larder_pool_leave(pool);
-    write_at(offsetof(larder_geometry, seed), "damage", 6);
-    larder_hit hit;
-    described what;
-    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
-    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
-    larder_pool_leave(pool);
-    larder_pool_close(pool);
-    pool = pool_open("p", 4 * MIB);
-    CHECK(holds_text(pool, "k", "v"));
-    larder_pool_close(pool);
-}
-
-TEST(truncated_under_us, "a file truncated between two requests is noticed at the start of the next")
-{
-    larder_pool *pool = pool_with_block();
-    larder_pool_leave(pool);
-    REQUIRE(truncate(pool_path_of("p"), 64 * 4096) == 0);
-    larder_hit hit;
-    described what;
-    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
-    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
-    CHECK_POOL(pool);
-    larder_pool_close(pool);
-}
-
-TEST(as_large_again, "a pool that is made in the place of a removed one is as large, if nobody asks for another size")
-{
-    larder_pool *maker = pool_open("p", 6 * MIB), *pool = pool_open("p", 0);
-    larder_pool_close(maker);
-    put_text(pool, "k", "v");
-    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
-    EQUAL(put_text(pool, "k", "w"), LARDER_OK);
-    EQUAL(pool->geometry.size, 6 * MIB);
-    larder_pool_close(pool);
-    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
-    pool = pool_open("p", 0);
-    CHECK(pool->geometry.size != 6 * MIB);
-    larder_pool_close(pool);
-}
-
-TEST(removed_counts, "removing says whether there was a pool, and a second time that there was none")
-{
-    larder_error error;
-    EQUAL(pool_remove("p", &error), 0);
-    larder_pool_close(pool_open("p", 4 * MIB));
-    EQUAL(pool_remove("p", &error), 1);
-    EQUAL(pool_remove("p", &error), 0);
-    EQUAL(pool_remove("../p", &error), -1);
-    CONTAINS(error.message, "no name");
-}
-
-TEST(marked_dead, "a pool that was marked dead but kept its name, as when its remover was killed, is replaced for good")
-{
-    larder_pool_close(pool_open("p", 4 * MIB));
-    uint32_t dead = 1;
-    write_at(offsetof(larder_header, dead), &dead, sizeof dead);
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    EQUAL(pool->header->dead, 0);
-    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
-    larder_pool_leave(pool);
-    CHECK(holds_text(pool, "k", "v"));
-    larder_pool_close(pool);
-}
-
 /* ---- making ---------------------------------------------------------------------------------------------- */
 
 static void make_and_die(void *context)
@@ -667,7 +257,7 @@ TEST(makers_killed, "makers killed at any time leave nothing that hinders the ne
     larder_error error;
     pool_remove("p", &error);
     larder_pool_close(pool_open("p", 4 * MIB)); /* who makes one sweeps first */
-    EQUAL(count_files(".new-"), 0);
+    EQUAL(test_files(".new-"), 0);
 }
 
 typedef struct race {
@@ -707,7 +297,7 @@ TEST(made_at_once, "eight processes that make a pool at once all get the same on
             EQUAL(memcmp(racing->id[i], racing->id[0], 16), 0);
         }
         pool_remove("p", &(larder_error){.message = ""});
-        EQUAL(count_files(""), 0);
+        EQUAL(test_files(""), 0);
     }
 }
 
@@ -734,116 +324,6 @@ TEST(stopped_maker, "a stopped process that holds the directory is waited for a 
     kill(pid, SIGKILL);
     child_wait(pid);
     larder_pool_close(pool_open("p", 4 * MIB));
-}
-
-/* ---- addresses ------------------------------------------------------------------------------------------- */
-
-TEST(many_pools, "a process can have many pools open, each at its own address and in zero-copy mode")
-{
-    larder_pool *pools[12];
-    char name[16];
-    for (int i = 0; i < 12; i++) {
-        snprintf(name, sizeof name, "pool%d", i);
-        pools[i] = pool_open(name, 4 * MIB);
-        CHECK(pools[i]->zero_copy);
-        EQUAL(pools[i]->shift, 0);
-        EQUAL(put_text(pools[i], "who", name), LARDER_OK);
-    }
-    for (int i = 0; i < 12; i++) {
-        snprintf(name, sizeof name, "pool%d", i);
-        CHECK(holds_text(pools[i], "who", name));
-        for (int j = 0; j < i; j++) {
-            uint64_t a = pools[i]->geometry.base, b = pools[j]->geometry.base;
-            CHECK(a >= b + 4 * MIB || b >= a + 4 * MIB);
-        }
-    }
-    for (int i = 0; i < 12; i++) {
-        larder_pool_close(pools[i]);
-    }
-}
-
-TEST(address_taken,
-     "where its address is taken, a pool is mapped elsewhere and values are only copied; later it moves back")
-{
-    larder_pool *maker = pool_open("p", 4 * MIB);
-    uint64_t base = maker->geometry.base;
-    described what = {.key = 1, .version = 3, .block = true};
-    EQUAL(put_described(maker, key_number(1), &what, 5000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
-    larder_pool_close(maker);
-    void *taken =
-        mmap((void *)(uintptr_t)base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    REQUIRE((uintptr_t)taken == base);
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    CHECK(!pool->zero_copy);
-    CHECK(pool->shift != 0);
-    EQUAL(pool->geometry.base, base);
-    larder_hit hit;
-    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_WHOLE);
-    EQUAL(hit.hold, LARDER_BRIEFLY);
-    what = (described){.key = 2, .block = true};
-    EQUAL(put_described(pool, key_number(2), &what, 5000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
-    EQUAL(read_described(pool, key_number(2), 2, &what, &hit), READ_WHOLE); /* its addresses are the pool's, not ours */
-    EQUAL(pool->pinned_count, 0);
-    larder_pool_leave(pool);
-    munmap(taken, 4096);
-    EQUAL(read_described(pool, key_number(2), 2, &what, &hit), READ_WHOLE);
-    CHECK(pool->zero_copy);
-    EQUAL(hit.hold, LARDER_HELD);
-    larder_pool_close(pool);
-}
-
-TEST(address_taken_and_zero_copy_on, "a process that is told to use values in place and cannot says so, and what to do")
-{
-    larder_pool *maker = pool_open("p", 4 * MIB);
-    uint64_t base = maker->geometry.base;
-    larder_pool_close(maker);
-    void *taken =
-        mmap((void *)(uintptr_t)base, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    REQUIRE((uintptr_t)taken == base);
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.zero_copy = LARDER_ZERO_COPY_ON;
-    larder_error error = {.message = ""};
-    CHECK(larder_pool_open(&config, &error) == NULL);
-    CHECK(strstr(error.message, "set larder.zero_copy to auto") != NULL);
-    munmap(taken, 4096);
-    larder_pool *pool = pool_open_as(&config);
-    CHECK(pool->zero_copy);
-    larder_pool_close(pool);
-}
-
-static void write_through_value(void *context)
-{
-    signal(SIGSEGV, SIG_DFL); /* no sanitizer's report: this is as it should be */
-    *(volatile char *)(uintptr_t)context = 'X';
-}
-
-TEST(read_only_values, "a write through a value that was read crashes the writer and changes nothing")
-{
-    larder_pool *pool = pool_with_block();
-    size_t size;
-    const void *value = read_block(pool, 1, &size);
-    uint64_t before = digest(value, size);
-    pid_t pid = child_start(write_through_value, (void *)(uintptr_t)value);
-    EQUAL(child_wait(pid), 256 + SIGSEGV);
-    CHECK(digest(value, size) == before);
-    larder_pool_close(pool);
-}
-
-TEST(protected_unpinned, "with protect_unpinned only segments that are pinned can be read where values lie")
-{
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.protect_unpinned = true;
-    larder_pool *pool = pool_open_as(&config);
-    described what = {.key = 1, .block = true};
-    EQUAL(put_described(pool, key_number(1), &what, 30000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
-    size_t size;
-    const uint8_t *value = read_block(pool, 1, &size);
-    int pipes[2];
-    REQUIRE(pipe(pipes) == 0);
-    EQUAL(write(pipes[1], value, 1), 1);
-    larder_pool_leave(pool);
-    EQUAL(write(pipes[1], value, 1), -1); /* EFAULT: the kernel may not read it either */
-    larder_pool_close(pool);
 }
 
 static void do_nothing(int signal)

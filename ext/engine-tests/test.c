@@ -95,6 +95,21 @@ const char *test_directory(void)
     return directory;
 }
 
+unsigned test_files(const char *prefix)
+{
+    unsigned count = 0;
+    DIR *listing = opendir(test_directory());
+    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
+        count += entry->d_name[0] != '.' || strncmp(entry->d_name, ".new-", 5) == 0
+                     ? strncmp(entry->d_name, prefix, strlen(prefix)) == 0
+                     : 0;
+    }
+    if (listing != NULL) {
+        closedir(listing);
+    }
+    return count;
+}
+
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
     const char *text = getenv(variable);

@@ -61,6 +61,9 @@ bool test_contains(const char *file, int line, const char *text, const char *par
 /* The directory of this test; it exists, and is empty when the test begins. */
 const char *test_directory(void);
 
+/* How many files there begin with that; hidden ones count only where a pool is being made. */
+unsigned test_files(const char *prefix);
+
 /* How much longer than usual random tests are to run (LARDER_TESTS_SCALE; 1 unless it says otherwise). */
 uint64_t test_scale(void);
 

@@ -1,0 +1,382 @@
+/* What is found in a pool's place that is none, or no longer one: it is replaced, or used without a crash or an
+ * untruth. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "fixture.h"
+
+#include "engine/geometry.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens what is there and works with it: it may have lost everything, but it serves, and says nothing untrue. */
+static void use_after_damage(bool clock_lost)
+{
+    static char large[60000];
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    char value[64];
+    size_t size;
+    if (take(pool, key_of("old"), value, sizeof value, &size)) {
+        EQUAL(size, 5);
+        EQUAL(memcmp(value, "value", 5), 0);
+    }
+    larder_delete(pool, &(larder_key){"old", 3, larder_hash("old", 3)});
+    if (put_text(pool, "new", "fresh") == LARDER_OK) {
+        CHECK(clock_lost || holds_text(pool, "new", "fresh"));
+    }
+    for (uint64_t i = 0; i < 120; i++) {
+        put_bytes(pool, key_number(i), large, sizeof large); /* all segments once over */
+    }
+    int64_t count = 0;
+    const larder_key counter = key_of("counter");
+    larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &count);
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    larder_pool_leave(pool);
+    larder_pool_close(pool);
+}
+
+static void use_in_child(void *context)
+{
+    use_after_damage(context != NULL);
+}
+
+static void make_sample(void)
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    put_text(pool, "old", "value");
+    for (uint64_t i = 0; i < 300; i++) {
+        char filler[700];
+        memset(filler, (int)i, sizeof filler);
+        put_bytes(pool, key_number(i), filler, sizeof filler);
+    }
+    larder_pool_close(pool);
+}
+
+TEST(truncated, "a truncated, emptied or lengthened file is replaced by a sound pool")
+{
+    static const off_t lengths[] = {
+        0, 1, 100, 4095, 4096, 8192, 4 * 1048576 - 4096, 4 * 1048576 - 1, 4 * 1048576 + 4096};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        make_sample();
+        REQUIRE(truncate(pool_path_of("p"), lengths[i]) == 0);
+        larder_pool *pool = pool_open("p", 4 * MIB);
+        CHECK(!holds_text(pool, "old", "value"));
+        EQUAL(put_text(pool, "new", "value"), LARDER_OK);
+        CHECK_POOL(pool);
+        larder_pool_close(pool);
+        pool_remove("p", &(larder_error){.message = ""});
+    }
+}
+
+TEST(garbage, "a file of other things in the pool's place is replaced by a sound pool")
+{
+    rng r = {test_seed()};
+    char *bytes = malloc(4 * MIB);
+    for (size_t i = 0; i < 4 * MIB; i += 8) {
+        uint64_t word = rng_next(&r);
+        memcpy(bytes + i, &word, sizeof word);
+    }
+    int fd = open(pool_path_of("p"), O_CREAT | O_WRONLY, 0600);
+    EQUAL(write(fd, bytes, 4 * MIB), 4 * MIB);
+    close(fd);
+    free(bytes);
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    EQUAL(put_text(pool, "new", "value"), LARDER_OK);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+static void write_at(off_t at, const void *bytes, size_t size)
+{
+    int fd = open(pool_path_of("p"), O_WRONLY);
+    REQUIRE(fd >= 0);
+    REQUIRE(pwrite(fd, bytes, size, at) == (ssize_t)size);
+    close(fd);
+}
+
+/* The clock may be lost with everything else that is not written twice: then there is nothing to be told by it, and it
+ * takes a clear, or a new pool, to go on. */
+static bool is_part_of_the_clock(size_t at)
+{
+    return at - offsetof(larder_header, clock) < 8 || at - offsetof(larder_header, last_clear) < 8;
+}
+
+static bool serves(void)
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    bool stored = put_text(pool, "again", "value") == LARDER_OK && holds_text(pool, "again", "value");
+    larder_pool_leave(pool);
+    larder_pool_close(pool);
+    return stored;
+}
+
+TEST(header_flips,
+     "with any byte of the header page changed, the pool is used or replaced, without a crash or an untruth")
+{
+    for (size_t i = 0; i < 2 * sizeof(larder_header); i++) {
+        pool_remove("p", &(larder_error){.message = ""});
+        make_sample();
+        uint8_t byte;
+        size_t at = i / 2;
+        int fd = open(pool_path_of("p"), O_RDWR);
+        REQUIRE(pread(fd, &byte, 1, (off_t)at) == 1);
+        byte ^= i % 2 == 0 ? 0xff : 0x01;
+        REQUIRE(pwrite(fd, &byte, 1, (off_t)at) == 1);
+        close(fd);
+        int status = child_wait(child_start(use_in_child, is_part_of_the_clock(at) ? &byte : NULL));
+        if (status != 0 &&
+            !test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: status %d", at, byte, status)) {
+            continue;
+        }
+        if (!is_part_of_the_clock(at) && !serves() && !serves()) {
+            test_failed(__FILE__, __LINE__, "byte %zu of the header, now %02x: nothing can be stored any more", at,
+                        byte);
+        }
+    }
+}
+
+static void fill_with_noise(rng *r, off_t from, off_t to, unsigned sparse)
+{
+    int fd = open(pool_path_of("p"), O_RDWR);
+    REQUIRE(fd >= 0);
+    uint8_t *at = mmap(NULL, (size_t)(to - from + 4096), PROT_READ | PROT_WRITE, MAP_SHARED, fd, from);
+    REQUIRE(at != MAP_FAILED);
+    for (size_t i = 0; i + 8 <= (size_t)(to - from); i += 8) {
+        if (sparse == 1 || rng_below(r, sparse) == 0) {
+            uint64_t noise = rng_next(r) >> rng_below(r, 64);
+            memcpy(at + i, &noise, sizeof noise);
+        }
+    }
+    munmap(at, (size_t)(to - from + 4096));
+    close(fd);
+}
+
+static void use_heavily(void *context)
+{
+    rng r = {*(const uint64_t *)context};
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    for (int i = 0; i < 6000; i++) {
+        uint64_t number = rng_below(&r, 400);
+        const larder_key key = key_number(number);
+        described what = {.key = number, .version = (uint64_t)i, .block = rng_below(&r, 2) == 0};
+        larder_hit hit;
+        switch (rng_below(&r, 5)) {
+        case 0:
+            larder_delete(pool, &key);
+            break;
+        case 1:
+            larder_touch(pool, &key, LARDER_NO_EXPIRY);
+            break;
+        case 2:
+            read_described(pool, key, number, &what, &hit);
+            break;
+        default:
+            put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, rng_below(&r, 50) == 0 ? 300000 : 5000),
+                          LARDER_SET, LARDER_NO_EXPIRY);
+        }
+        if (i % 100 == 0) {
+            larder_pool_leave(pool);
+        }
+    }
+    larder_stats stats;
+    larder_error error;
+    larder_stats_read(pool, &stats);
+    (void)larder_check(pool, true, &error); /* it may find what it likes, but must end */
+    larder_pool_close(pool);
+}
+
+static void noise_everywhere(uint64_t seed, unsigned sparse)
+{
+    larder_geometry g;
+    larder_geometry_plan(&g, 4 * MIB);
+    const struct {
+        const char *what;
+        uint64_t from, to;
+    } parts[] = {
+        {"slots", g.slots_at, g.pins_at},
+        {"pins", g.pins_at, g.tags_at},
+        {"index", g.buckets_at, g.ghosts_at},
+        {"ghosts", g.ghosts_at, g.table_at},
+        {"table", g.table_at, g.generations_at},
+        {"generations", g.generations_at, g.starts_at},
+        {"item starts", g.starts_at, g.segments_at},
+        {"items", g.segments_at, g.size},
+        {"all but the header", g.slots_at, g.size},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        rng r = {seed + i};
+        uint64_t child_seed = rng_next(&r);
+        make_sample();
+        fill_with_noise(&r, (off_t)parts[i].from, (off_t)parts[i].to, sparse);
+        int status = child_wait(child_start(use_heavily, &child_seed));
+        if (status != 0) {
+            test_failed(__FILE__, __LINE__, "noise over the %s (1 in %u): status %d", parts[i].what, sparse, status);
+        }
+        larder_error error;
+        EQUAL(pool_remove("p", &error), 1);
+    }
+}
+
+TEST(noise, "random bytes over any part of the pool but its header give misses, never a crash or an endless loop")
+{
+    for (uint64_t round = 0; round < 2 + 4 * test_scale(); round++) {
+        noise_everywhere(test_seed() + 100 * round, round % 2 == 0 ? 1 : 50);
+    }
+}
+
+TEST(other_format, "a pool of another format is replaced")
+{
+    make_sample();
+    larder_geometry g;
+    int fd = open(pool_path_of("p"), O_RDONLY);
+    REQUIRE(pread(fd, &g, sizeof g, 0) == (ssize_t)sizeof g);
+    close(fd);
+    g.format++;
+    g.checksum = larder_geometry_checksum(&g);
+    write_at(0, &g, sizeof g);
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    CHECK(!holds_text(pool, "old", "value"));
+    EQUAL(pool->geometry.format, LARDER_FORMAT);
+    larder_pool_close(pool);
+}
+
+/* ---- under a running process ------------------------------------------------------------------------------- */
+
+/* As often as may be without a look at the clock. */
+static void call_often(larder_pool *pool)
+{
+    const larder_key key = key_of("x");
+    for (int i = 0; i < 65; i++) {
+        larder_exists(pool, &key);
+    }
+}
+
+TEST(removed_under_us,
+     "a pool removed under a running process is noticed, and values stay readable until the request ends")
+{
+    larder_pool *pool = pool_with_block();
+    size_t size;
+    const void *value = read_block(pool, 1, &size);
+    uint64_t before = digest(value, size);
+    uint8_t old_id[16];
+    memcpy(old_id, pool->geometry.id, sizeof old_id);
+    larder_error error;
+    EQUAL(pool_remove("p", &error), 1);
+    clock_ms += 200;
+    call_often(pool);
+    larder_hit hit;
+    described what;
+    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
+    CHECK(memcmp(old_id, pool->geometry.id, sizeof old_id) != 0);
+    EQUAL(put_text(pool, "new", "value"), LARDER_OK);
+    CHECK(holds_text(pool, "new", "value"));
+    CHECK(digest(value, size) == before);
+    EQUAL(test_files("p"), 1);
+    larder_pool_leave(pool);
+    CHECK(holds_text(pool, "new", "value"));
+    larder_pool_close(pool);
+}
+
+TEST(unlinked_under_us,
+     "a pool file that somebody deletes or replaces is noticed within 100 ms, and at the next request")
+{
+    for (int way = 0; way < 4; way++) {
+        larder_pool *pool = pool_with_block();
+        size_t size;
+        const void *value = read_block(pool, 1, &size);
+        uint64_t before = digest(value, size);
+        unlink(pool_path_of("p"));
+        if (way >= 2) { /* another pool has its name by now */
+            larder_pool *other = pool_open("p", 4 * MIB);
+            put_text(other, "other", "value");
+            larder_pool_close(other);
+        }
+        if (way % 2 == 0) {
+            clock_ms += 101;
+            call_often(pool);
+            CHECK(digest(value, size) == before);
+        } else {
+            larder_pool_leave(pool);
+        }
+        EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+        EQUAL(holds_text(pool, "other", "value"), way >= 2);
+        larder_pool_leave(pool);
+        larder_pool *second = pool_open("p", 4 * MIB);
+        CHECK(holds_text(second, "k", "v")); /* what was stored went where others look */
+        larder_pool_close(second);
+        larder_pool_close(pool);
+        pool_remove("p", &(larder_error){.message = ""});
+    }
+}
+
+TEST(overwritten_under_us, "a header overwritten under a running process is noticed at the next request")
+{
+    larder_pool *pool = pool_with_block();
+    larder_pool_leave(pool);
+    write_at(offsetof(larder_geometry, seed), "damage", 6);
+    larder_hit hit;
+    described what;
+    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    larder_pool_leave(pool);
+    larder_pool_close(pool);
+    pool = pool_open("p", 4 * MIB);
+    CHECK(holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}
+
+TEST(truncated_under_us, "a file truncated between two requests is noticed at the start of the next")
+{
+    larder_pool *pool = pool_with_block();
+    larder_pool_leave(pool);
+    REQUIRE(truncate(pool_path_of("p"), 64 * 4096) == 0);
+    larder_hit hit;
+    described what;
+    EQUAL(read_described(pool, key_number(1), 1, &what, &hit), READ_NOTHING);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(as_large_again, "a pool that is made in the place of a removed one is as large, if nobody asks for another size")
+{
+    larder_pool *maker = pool_open("p", 6 * MIB), *pool = pool_open("p", 0);
+    larder_pool_close(maker);
+    put_text(pool, "k", "v");
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+    EQUAL(put_text(pool, "k", "w"), LARDER_OK);
+    EQUAL(pool->geometry.size, 6 * MIB);
+    larder_pool_close(pool);
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+    pool = pool_open("p", 0);
+    CHECK(pool->geometry.size != 6 * MIB);
+    larder_pool_close(pool);
+}
+
+TEST(removed_counts, "removing says whether there was a pool, and a second time that there was none")
+{
+    larder_error error;
+    EQUAL(pool_remove("p", &error), 0);
+    larder_pool_close(pool_open("p", 4 * MIB));
+    EQUAL(pool_remove("p", &error), 1);
+    EQUAL(pool_remove("p", &error), 0);
+    EQUAL(pool_remove("../p", &error), -1);
+    CONTAINS(error.message, "no name");
+}
+
+TEST(marked_dead, "a pool that was marked dead but kept its name, as when its remover was killed, is replaced for good")
+{
+    larder_pool_close(pool_open("p", 4 * MIB));
+    uint32_t dead = 1;
+    write_at(offsetof(larder_header, dead), &dead, sizeof dead);
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    EQUAL(pool->header->dead, 0);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    larder_pool_leave(pool);
+    CHECK(holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}
