@@ -152,6 +152,39 @@ TEST(dead_holder, "a killed holder's lease is free at once, for one of those who
     larder_pool_close(pool);
 }
 
+static bool somebody_waits(const larder_pool *pool)
+{
+    bool waits = false;
+    for (uint64_t i = 0; i < pool->geometry.lease_count; i++) {
+        waits |= atomic_load(&pool->leases[i].waiters) > 0;
+    }
+    return waits;
+}
+
+static void wait_for_long(void *context)
+{
+    const larder_key key = key_of("k");
+    larder_pool *pool = open_afresh();
+    (void)context;
+    CHECK(larder_lease_wait(pool, &key, 300000));
+    EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_TAKEN); /* in the next pool */
+    larder_pool_close(pool);
+}
+
+TEST(gone_pool, "who waits for a lease in a pool that is removed goes on")
+{
+    larder_pool *pool = open_afresh();
+    const larder_key key = key_of("k");
+    EQUAL(larder_lease_take(pool, &key, 3600000), LARDER_LEASE_TAKEN);
+    pid_t waiter = child_start(wait_for_long, NULL);
+    while (!somebody_waits(pool)) {
+        usleep(1000);
+    }
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+    EQUAL(child_wait(waiter), 0);
+    larder_pool_close(pool);
+}
+
 static void compute_once(void *context)
 {
     world *w = context;

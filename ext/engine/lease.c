@@ -169,7 +169,10 @@ bool larder_lease_wait(larder_pool *pool, const larder_key *key, uint32_t millis
     uint64_t waiters = atomic_fetch_add_explicit(&lease->waiters, 1, memory_order_relaxed);
     while (!free) {
         uint64_t seen = atomic_load_explicit(&lease->word, memory_order_acquire), now = monotonic_ms();
-        free = seen >> TAG_SHIFT != tag || has_ended(pool, seen);
+        /* In a pool that was removed or saved nobody gives it back: its holder looks for it in the next one. relaxed:
+         * whoever goes on looks at the pool anew. */
+        free = seen >> TAG_SHIFT != tag || has_ended(pool, seen) ||
+               atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES;
         if (free || now >= deadline || waiters >= LARDER_WAITERS_MAX) {
             break;
         }

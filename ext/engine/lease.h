@@ -26,8 +26,8 @@ enum larder_lease_result {
 enum larder_lease_result larder_lease_take(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
 void larder_lease_give_back(larder_pool *pool, const larder_key *key);
 
-/* Waits, for so long at most, until the key's lease is free or its holder dead or past its time; not at all if too many
- * wait already. Is it to be had? */
+/* Waits, for so long at most, until the key's lease is free, its holder dead or past its time, or the pool removed or
+ * saved; not at all if too many wait already. Is it to be had? */
 bool larder_lease_wait(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
 
 /* The request ends: gives all back that it still has. */
