@@ -159,12 +159,11 @@ static void print_pool(larder_pool *pool)
 
     php_info_print_table_start();
     php_info_print_table_colspan_header(2, pool->path);
-    if (!larder_pool_visit(pool)) {
+    if (!larder_pool_visit(pool) || !larder_stats_read(pool, &stats)) {
         php_info_print_table_row(2, "Pool", "removed, or cannot be reached");
         php_info_print_table_end();
         return;
     }
-    larder_stats_read(pool, &stats);
     snprintf(text, sizeof text, "%llu bytes, %s, %s", (unsigned long long)pool->geometry.size,
              pool->zero_copy ? "zero-copy" : "copy", pool->geometry.evict != 0 ? "evicts" : "refuses when it is full");
     php_info_print_table_row(2, "Pool", text);

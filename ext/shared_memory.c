@@ -236,7 +236,10 @@ ZEND_METHOD(Larder_SharedMemory, statistics)
     if (!larder_reach(pool)) {
         RETURN_THROWS();
     }
-    larder_stats_read(pool, &stats);
+    if (!larder_stats_read(pool, &stats)) { /* it went between the two */
+        larder_throw_unreachable(pool);
+        RETURN_THROWS();
+    }
     array_init(return_value);
     add_assoc_string(return_value, "name", pool->name);
     add_assoc_str(return_value, "id", larder_pool_id(pool));

@@ -1,5 +1,6 @@
 #include "fixture.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static larder_stats read_stats(larder_pool *pool)
@@ -34,6 +35,19 @@ TEST(added_up, "hits, misses, sets, deletes and items add up over all processes,
     EQUAL(stats.bytes, 90 * 40);
     EQUAL(stats.processes, 1);
     larder_pool_close(first);
+}
+
+TEST(out_of_reach, "of a pool that cannot be reached there are no figures, and that is said")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    larder_stats stats;
+    put_text(pool, "k", "v");
+    CHECK(larder_stats_read(pool, &stats) && stats.items == 1);
+    EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+    REQUIRE(mkdir(pool_path_of("p"), 0700) == 0);
+    CHECK(!larder_stats_read(pool, &stats) && stats.items == 0);
+    REQUIRE(rmdir(pool_path_of("p")) == 0);
+    larder_pool_close(pool);
 }
 
 TEST(segments_add_up, "the segments of all states add up to the pool, and bytes never exceed the capacity")

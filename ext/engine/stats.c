@@ -52,14 +52,15 @@ static void add_slots(larder_pool *pool, larder_stats *stats)
     }
 }
 
-void larder_stats_read(larder_pool *pool, larder_stats *stats)
+bool larder_stats_read(larder_pool *pool, larder_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
     if (!larder_pool_enter(pool)) {
-        return;
+        return false;
     }
     stats->segment_bytes = larder_segment_bytes(pool);
     stats->capacity = (uint64_t)pool->geometry.segment_count << pool->segment_shift;
     add_segments(pool, stats);
     add_slots(pool, stats);
+    return true;
 }

@@ -17,6 +17,7 @@ typedef struct larder_stats {
     uint64_t oldest_pin_process; /* whose it is, by the id that its holder knows itself by; 0: none */
 } larder_stats;
 
-void larder_stats_read(larder_pool *pool, larder_stats *stats);
+/* False: the pool cannot be reached, and the figures are all zero. */
+bool larder_stats_read(larder_pool *pool, larder_stats *stats);
 
 #endif
