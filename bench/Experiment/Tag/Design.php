@@ -94,6 +94,12 @@ enum Design: string
         return $shuffled;
     }
 
+    /** Whether a clean makes files, so that it takes what making one takes where its directory lies. */
+    public function makesFilesToClean(): bool
+    {
+        return $this === self::LibraryFile;
+    }
+
     /** @return int 0: hardly any file to delete; 1: thousands, and it makes files where it cleans; 2: thousands */
     private function leaves(): int
     {
