@@ -25,6 +25,24 @@ static void hold_the_lock(void *context)
     pause();
 }
 
+TEST(written_over, "keys that are written over and over again, in whatever order, take a small part of the pool")
+{
+    larder_pool_config config = pool_config("p", 16 * MIB);
+    larder_pool *pool = pool_open_as(&config);
+    uint32_t used = 0;
+    uint64_t order = 1;
+    for (uint64_t bytes = 0; bytes < 2 * config.size; bytes += 1000) {
+        order = order * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        EQUAL(put_large(pool, (order >> 33) % 100, 1000), LARDER_OK);
+    }
+    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+        used += pool->segments[i].sequence != 0;
+    }
+    COMPARE(used, <, 32);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
 TEST(stopped_owner,
      "while a stopped process holds the segment lock, reads, deletes, clears, counts and small stores go on")
 {

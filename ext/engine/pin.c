@@ -135,5 +135,9 @@ void larder_pins_survey(larder_pool *pool)
         }
         covered += (uint32_t)__builtin_popcountll(pinned);
     }
-    atomic_store_explicit(&header->crowded, covered > pool->geometry.segment_count / 4, memory_order_relaxed);
+    uint32_t crowded = covered > pool->geometry.segment_count / 4;
+    /* Only if it changes: every read of every process looks at this line. */
+    if (atomic_load_explicit(&header->crowded, memory_order_relaxed) != crowded) {
+        atomic_store_explicit(&header->crowded, crowded, memory_order_relaxed);
+    }
 }

@@ -1,6 +1,7 @@
 #include "store.h"
 #include "evict.h"
 #include "ghost.h"
+#include "line.h"
 #include "segment.h"
 #include "snapshot.h"
 #include "tag.h"
@@ -161,7 +162,7 @@ static bool is_refusal(enum larder_result result)
 /* Looks at the key's item without a pin, which would cost as much as half of the store: what is seen is only acted on
  * if its segment has not moved on meanwhile. */
 static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
-                   heritage *old, bool *alive)
+                   enum larder_mode mode, heritage *old, bool *alive)
 {
     for (uint32_t mask = larder_candidates(bucket, fingerprint); mask != 0; mask &= mask - 1) {
         /* acquire: the item was complete before its word was placed. */
@@ -170,6 +171,9 @@ static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fing
         uint32_t segment = larder_word_segment(pool, word);
         if (segment >= pool->segment_count || !larder_confirm(pool, segment, word)) {
             continue;
+        }
+        if (mode == LARDER_SET) {
+            larder_line_to_write(&pool->segments[segment]);
         }
         const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
         if (!LARDER_READS_UNPINNED && !larder_matches(pool, word, key, &found)) {
@@ -198,8 +202,8 @@ static enum larder_result look_first(larder_pool *pool, const larder_place *plac
                                      enum larder_mode mode, bool *found_one, heritage *old)
 {
     bool alive = false;
-    *found_one = glance(pool, place->first, place->fingerprint, key, old, &alive) ||
-                 glance(pool, place->second, place->fingerprint, key, old, &alive);
+    *found_one = glance(pool, place->first, place->fingerprint, key, mode, old, &alive) ||
+                 glance(pool, place->second, place->fingerprint, key, mode, old, &alive);
     if (mode == LARDER_ADD && alive) {
         return LARDER_EXISTS;
     }
@@ -299,6 +303,12 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
     if (is_of_another_life(pool, terms, as)) {
         /* Nobody knows what happened since: as if the key had been written. */
         return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
+    }
+    if (terms->mode == LARDER_SET) { /* the others may find that there is nothing to be done */
+        larder_line_to_write(place.first);
+        if (!as->fill) {
+            larder_line_to_write(&pool->header->clock);
+        }
     }
     enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
     if (result != LARDER_OK && as->expected == 0) {
