@@ -407,6 +407,7 @@ static struct {
     void (*act)(void);
 } armed;
 static uint64_t passed[LARDER_FAULT_POINTS];
+static void (*meddler)(unsigned point);
 static rng jitter; /* 0: none */
 
 /* Where others could come in between: everywhere for a moment now and then, and for long at one point, another each
@@ -428,12 +429,23 @@ static void give_way(unsigned point)
     }
 }
 
+static void let_meddle(unsigned point)
+{
+    void (*meddle)(unsigned point) = meddler;
+    if (meddle != NULL) {
+        meddler = NULL;
+        meddle(point);
+        meddler = meddle;
+    }
+}
+
 void larder_fault(unsigned point);
 void larder_fault(unsigned point)
 {
     passed[point]++;
     give_way(point);
-    if (armed.point != point || armed.act == NULL) {
+    let_meddle(point);
+    if ((armed.point != point && armed.point != 0) || armed.act == NULL) {
         return;
     }
     if (armed.skip > 0) {
@@ -450,6 +462,11 @@ void fault_arm(unsigned point, uint64_t skip, void (*act)(void))
     armed.point = point;
     armed.skip = skip;
     armed.act = act;
+}
+
+void fault_meddle(void (*meddle)(unsigned point))
+{
+    meddler = meddle;
 }
 
 void fault_jitter(uint64_t seed)

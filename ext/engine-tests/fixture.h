@@ -141,9 +141,12 @@ void gate_wait(gate *g, uint32_t number);
 
 /* ---- fault points (in builds with LARDER_FAULTS) ---- */
 
-/* At the `skip`+1st time that this process comes to the point, `act` is called, once. */
+/* At the `skip`+1st time that this process comes to the point (0: to any), `act` is called, once. */
 void fault_arm(unsigned point, uint64_t skip, void (*act)(void));
 void fault_disarm(void);
+
+/* Calls it at each point that this process comes to, but for those that it comes to itself. NULL: no more. */
+void fault_meddle(void (*meddle)(unsigned point));
 
 /* From now on this process gives way at random points: mostly for a moment, at times for long. */
 void fault_jitter(uint64_t seed);

@@ -38,6 +38,7 @@ void larder_pool_give_back(larder_pool *pool)
     for (uint32_t i = 0, run; i < pool->geometry.segment_count; i += run) {
         uint32_t generation = atomic_load_explicit(&pool->generations[i], memory_order_relaxed);
         run = run_of(pool, i);
+        LARDER_FAULT(LARDER_AT_GIVE_BACK);
         /* seq_cst, before the pins: as in larder_empty_segment(). model/pin.pml: raise_generation() */
         atomic_store_explicit(&pool->generations[i], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);
         if (!larder_pinned_by_any(pool, i)) {

@@ -70,6 +70,7 @@ static uint8_t register_layout(larder_header *header, uint32_t layout)
 {
     for (uint32_t i = 0; layout != 0 && i < LARDER_LAYOUTS; i++) {
         uint32_t seen = 0;
+        LARDER_FAULT(LARDER_AT_LAYOUT);
         /* seq_cst: one process's entry is seen by the next before it chooses; and by every write that began before we
          * look at the clock for the first time (see has_other_layouts() in index.c). */
         if (atomic_compare_exchange_strong_explicit(&header->layouts[i], &seen, layout, memory_order_seq_cst,
@@ -147,6 +148,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     if (!larder_segments_start(pool)) {
         /* Its tables make no sense: it goes the way of a damaged header. */
         uint32_t lives = LARDER_LIVES;
+        LARDER_FAULT(LARDER_AT_CONDEMN);
         atomic_compare_exchange_strong_explicit(&pool->header->dead, &lives, LARDER_DEAD, memory_order_release,
                                                 memory_order_relaxed);
         pool->header->geometry.magic = 0;

@@ -115,6 +115,7 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
     bool counter = found->item->kind == LARDER_COUNTER_KIND;
     int64_t number;
     if (counter) {
+        LARDER_FAULT(LARDER_AT_FREEZE);
         /* acq_rel: the last number that anybody counted. */
         number = (int64_t)atomic_fetch_or_explicit(counter_of(pool, found->item), 1, memory_order_acq_rel) >> 1;
     } else {

@@ -68,6 +68,7 @@ static void mark_dead(int fd, const struct stat *status)
         return;
     }
     if (pread(fd, &now, sizeof now, at) == (ssize_t)sizeof now && now != LARDER_CLOSED) {
+        LARDER_FAULT(LARDER_AT_DEAD);
         /* The file is about to lose its name: a failure here costs its users only the time until they look. */
         (void)!pwrite(fd, &dead, sizeof dead, at);
     }
@@ -208,6 +209,7 @@ bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
 void larder_file_retire(const larder_pool *pool, int directory, int fd, const struct stat *status)
 {
     mark_dead(fd, status);
+    LARDER_FAULT(LARDER_AT_RETIRE);
     unlinkat(directory, pool->file, 0);
 }
 
@@ -227,6 +229,7 @@ int larder_file_remove(const larder_pool *pool, int directory, larder_error *err
         mark_dead(fd, &status);
         close(fd);
     }
+    LARDER_FAULT(LARDER_AT_RETIRE);
     if (unlinkat(directory, pool->file, 0) == 0) {
         return 1;
     }

@@ -85,6 +85,7 @@ static bool take_away(int directory, const char *file)
     if (renameat(directory, file, directory, aside) != 0) {
         return false;
     }
+    LARDER_FAULT(LARDER_AT_ASIDE);
     if (is_held(directory, aside)) {
         (void)!renameat(directory, aside, directory, file); /* else its users find out, as when somebody removes it */
         return false;

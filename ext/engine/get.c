@@ -31,6 +31,7 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
         atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
     }
     if (found.item->tags != 0) {
+        LARDER_FAULT(LARDER_AT_LOOKED);
         /* relaxed: who finds it may rely on a look that came before it was written. The count was read before the look.
          */
         atomic_store_explicit(larder_item_looked_at(larder_writable(pool, found.item)), looked_at,

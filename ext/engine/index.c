@@ -20,16 +20,17 @@ bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint
            !larder_own_are_all(pool, token);
 }
 
-/* seq_cst: the publishing side of the protocol in index.h. */
-static bool exchange(_Atomic uint64_t *at, uint64_t from, uint64_t to)
+/* Every change of a word by a writer or a deleter. seq_cst: the publishing side of the protocol in index.h. */
+static bool exchange(enum larder_fault_point point, _Atomic uint64_t *at, uint64_t from, uint64_t to)
 {
+    (void)point; /* where there are no fault points */
+    LARDER_FAULT(point);
     return atomic_compare_exchange_strong_explicit(at, &from, to, memory_order_seq_cst, memory_order_relaxed);
 }
 
 bool larder_clear_found(larder_pool *pool, const larder_found *found)
 {
-    LARDER_FAULT(LARDER_AT_CLEAR_WORD);
-    if (!exchange(found->at, found->word, 0)) {
+    if (!exchange(LARDER_AT_CLEAR_WORD, found->at, found->word, 0)) {
         return false;
     }
     larder_segment_account(pool, found->segment, -1, found->item->units);
@@ -53,7 +54,6 @@ static bool is_vacant(const larder_pool *pool, uint64_t word)
  * and then nobody else clears it. */
 enum worth { NOTHING, DEAD, UNUSED, USED, BEING_WRITTEN };
 
-/* Only a hint is read from the item, without a pin. */
 /* Is this the pending word of somebody who will not come back? */
 static bool writer_is_dead(larder_pool *pool, uint64_t word)
 {
@@ -63,6 +63,7 @@ static bool writer_is_dead(larder_pool *pool, uint64_t word)
            larder_slot_bury(pool, slot);
 }
 
+/* Only a hint is read from the item, without a pin. */
 static enum worth worth_of(larder_pool *pool, uint64_t word)
 {
     if ((word & LARDER_PENDING) != 0) {
@@ -107,7 +108,7 @@ static uint32_t vacancies(const larder_pool *pool, larder_bucket *bucket, _Atomi
             continue;
         }
         /* A void word must not last until its segment has that generation again. */
-        if (seen != 0 && exchange(&bucket->word[i], seen, 0)) {
+        if (seen != 0 && exchange(LARDER_AT_VACATE, &bucket->word[i], seen, 0)) {
             seen = 0;
         }
         if (count++ == 0) {
@@ -154,10 +155,10 @@ static bool make_place(larder_pool *pool, _Atomic uint64_t *at, uint64_t seen, u
     uint32_t generation = larder_word_generation(seen);
     bool held = larder_pin_holds(pool, segment, generation);
     if (!held && (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation))) {
-        return exchange(at, seen, pending); /* recycled meanwhile: the word is vacant */
+        return exchange(LARDER_AT_PENDING, at, seen, pending); /* recycled meanwhile: the word is vacant */
     }
     const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, seen));
-    bool alive = larder_is_alive(pool, item), made = exchange(at, seen, pending);
+    bool alive = larder_is_alive(pool, item), made = exchange(LARDER_AT_PENDING, at, seen, pending);
     if (made) {
         larder_segment_account(pool, segment, -1, item->units);
         larder_count(pool, alive ? LARDER_EVICTIONS : LARDER_EXPIRED);
@@ -190,7 +191,7 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
             }
             if ((word & LARDER_PENDING) != 0) {
                 /* If it can be cleared, its owner finds out, and starts over; else it is final by now, and we do. */
-                if ((patient && (uint32_t)word < pool->slot_index) || !exchange(at, word, 0)) {
+                if ((patient && (uint32_t)word < pool->slot_index) || !exchange(LARDER_AT_OUST, at, word, 0)) {
                     return false;
                 }
             } else if (larder_matches(pool, word, key, &found)) {
@@ -225,7 +226,7 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
         larder_found found = {.at = at};
         bool done = false;
         if ((word & LARDER_PENDING) != 0) {
-            done = which == FINAL || exchange(at, word, 0);
+            done = which == FINAL || exchange(LARDER_AT_OUST, at, word, 0);
         } else if (larder_matches(pool, word, key, &found)) {
             /* What was stored after the tick is not its business: who waited for it to take the key's place may be here
              * already. A fill whose token is the very tick began after it. */
@@ -234,7 +235,7 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
             done = done || larder_clear_found(pool, &found);
             larder_found_drop(pool, &found);
         } else {
-            done = is_vacant(pool, word) && exchange(at, word, 0);
+            done = is_vacant(pool, word) && exchange(LARDER_AT_VACATE, at, word, 0);
         }
         uint64_t again = atomic_load_explicit(at, memory_order_seq_cst);
         if (done || again == word) {
@@ -287,23 +288,21 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
     if (!*again) {
         return LARDER_FULL;
     }
-    LARDER_FAULT(LARDER_AT_PENDING);
-    if (!(takes_place ? make_place(pool, at, seen, pending) : exchange(at, seen, pending))) {
+    if (!(takes_place ? make_place(pool, at, seen, pending) : exchange(LARDER_AT_PENDING, at, seen, pending))) {
         return LARDER_BUSY;
     }
     if (!is_alone(pool, place, key, draft, at, patient)) {
-        exchange(at, pending, 0);
+        exchange(LARDER_AT_WITHDRAW, at, pending, 0);
         return LARDER_BUSY;
     }
     *again = false;
     if (was_overtaken(pool, place, order)) {
-        exchange(at, pending, 0);
+        exchange(LARDER_AT_WITHDRAW, at, pending, 0);
         return LARDER_OVERTAKEN;
     }
     /* Before the word is final: whoever clears it subtracts what was added here. */
     larder_segment_account(pool, draft->segment, 1, draft->item->units);
-    LARDER_FAULT(LARDER_AT_PUBLISH);
-    if (!exchange(at, pending, word)) {
+    if (!exchange(LARDER_AT_PUBLISH, at, pending, word)) {
         larder_segment_account(pool, draft->segment, -1, draft->item->units);
         *again = !was_overtaken(pool, place, order); /* else a delete cleared it */
         return LARDER_OVERTAKEN;
@@ -320,8 +319,7 @@ static enum larder_result replace(larder_pool *pool, const larder_place *place, 
         return LARDER_OVERTAKEN;
     }
     larder_segment_account(pool, draft->segment, 1, draft->item->units);
-    LARDER_FAULT(LARDER_AT_REPLACE);
-    if (!exchange(found->at, found->word, word)) {
+    if (!exchange(LARDER_AT_REPLACE, found->at, found->word, word)) {
         larder_segment_account(pool, draft->segment, -1, draft->item->units);
         *again = true;
         return LARDER_BUSY;
@@ -378,7 +376,6 @@ enum larder_result larder_publish(larder_pool *pool, const larder_place *place, 
     enum larder_result result = LARDER_BUSY;
     larder_segment_note(&pool->segments[draft->segment], draft->item->stamp,
                         atomic_load_explicit(&draft->item->expiry, memory_order_relaxed));
-    LARDER_FAULT(LARDER_AT_START_BIT);
     larder_segment_mark(pool, draft->offset);
     for (int tries = 0; again && tries < TRIES; tries++) {
         result = attempt(pool, place, key, draft, mode, expected, order, tries < TRIES / 2, &again);

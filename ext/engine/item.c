@@ -37,7 +37,7 @@ static bool touch_entered(larder_pool *pool, const larder_key *key, uint64_t exp
             larder_found_drop(pool, &found);
             return false;
         }
-        larder_raise(&pool->segments[found.segment].latest_expiry, expiry);
+        larder_segment_note_expiry(&pool->segments[found.segment], expiry);
         LARDER_FAULT(LARDER_AT_TOUCH);
         /* seq_cst: a mover looks at the expiry again after it has turned the word; so one of us sees the other. */
         atomic_store_explicit(&larder_writable(pool, found.item)->expiry, expiry, memory_order_seq_cst);

@@ -114,6 +114,7 @@ static uint32_t *futex_of(larder_lease *lease)
 static void give_back(larder_pool *pool, larder_lease *lease)
 {
     uint64_t seen = atomic_load_explicit(&lease->word, memory_order_relaxed);
+    LARDER_FAULT(LARDER_AT_RELEASE);
     /* release: who takes it next, or waited, sees what was stored under it. */
     if (seen != 0 && is_ours(pool, seen) &&
         atomic_compare_exchange_strong_explicit(&lease->word, &seen, 0, memory_order_release, memory_order_relaxed)) {

@@ -24,15 +24,20 @@ bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
                atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != loader >> 32 ||
                !larder_slot_seems_alive(pool, slot);
     }
+    if (!gone) {
+        return true;
+    }
+    LARDER_FAULT(LARDER_AT_GIVE_UP);
     /* seq_cst: either he finds that it is not for him any more, or we that he has begun. */
-    return !gone || !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
-                                                             memory_order_seq_cst);
+    return !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
+                                                    memory_order_seq_cst);
 }
 
 /* Says that this process loads the snapshot. False: the others have gone on without it. model/save.pml: loader() */
 static bool begin(larder_pool *pool)
 {
     uint64_t comes = LARDER_LOADER_COMES, own = (uint64_t)pool->incarnation << 32 | (pool->slot_index + 1);
+    LARDER_FAULT(LARDER_AT_BEGIN);
     /* seq_cst: as above. */
     return atomic_compare_exchange_strong_explicit(&pool->header->loader, &comes, own, memory_order_seq_cst,
                                                    memory_order_seq_cst);
@@ -44,6 +49,7 @@ static void tell(larder_pool *pool, enum larder_beginning began, uint64_t items,
     header->snapshot_items = items;
     header->snapshot_dropped = dropped;
     snprintf(header->reason, sizeof header->reason, "%s", reason);
+    LARDER_FAULT(LARDER_AT_TELL);
     /* release: what is told is complete. */
     atomic_store_explicit(&header->began, began, memory_order_release);
 }
@@ -184,6 +190,7 @@ void larder_snapshot_load(larder_pool *pool)
         munmap(file, size);
     }
     if (ours) {
+        LARDER_FAULT(LARDER_AT_LOADED);
         /* release: all that was loaded. */
         atomic_store_explicit(&pool->header->loader, 0, memory_order_release);
     }

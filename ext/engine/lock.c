@@ -105,5 +105,6 @@ void larder_unlock(larder_pool *pool)
 {
     /* release: our changes. By exchange, so that an owner who was taken for dead cannot free another's lock. */
     uint64_t own = lock_word(pool);
+    LARDER_FAULT(LARDER_AT_UNLOCK);
     atomic_compare_exchange_strong_explicit(&pool->header->lock, &own, 0, memory_order_release, memory_order_relaxed);
 }

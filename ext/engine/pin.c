@@ -17,6 +17,7 @@ static void set_bit(larder_pool *pool, uint32_t segment)
 static void clear_bit(larder_pool *pool, uint32_t segment)
 {
     _Atomic uint64_t *word = &pool->own_pins[segment / 64];
+    LARDER_FAULT(LARDER_AT_UNPIN);
     /* release: all reads under the pin happen before it falls. */
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) & ~(UINT64_C(1) << segment % 64),
                           memory_order_release);

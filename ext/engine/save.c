@@ -287,6 +287,7 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
         /* One that came while this one was held: left alone with the name, it would pass for the only one (U2). */
         (void)larder_formats_sweep(pool, directory);
     } else {
+        LARDER_FAULT(LARDER_AT_REOPEN);
         atomic_store_explicit(&pool->header->dead, LARDER_LIVES, memory_order_seq_cst);
     }
     larder_unlock(pool);

@@ -89,11 +89,13 @@ uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue)
     return (uint32_t)open - 1; /* 0 becomes LARDER_NO_SEGMENT */
 }
 
-static void prepare(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run)
+/* Nobody else sees it yet: it is on no list, and not open. relaxed: its state says when it is ready. */
+static void prepare(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run, uint64_t fill)
 {
     larder_segment *segment = &pool->segments[index];
+    LARDER_FAULT(LARDER_AT_PREPARE);
     clear_starts(pool, index, run);
-    atomic_store_explicit(&segment->fill, 0, memory_order_relaxed);
+    atomic_store_explicit(&segment->fill, fill, memory_order_relaxed);
     atomic_store_explicit(&segment->live, 0, memory_order_relaxed);
     atomic_store_explicit(&segment->latest_expiry, 0, memory_order_relaxed);
     atomic_store_explicit(&segment->latest_stamp, 0, memory_order_relaxed);
@@ -111,9 +113,10 @@ uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t
     }
     LARDER_FAULT(LARDER_AT_OPEN);
     larder_list_remove(pool, index);
-    prepare(pool, index, queue, 1);
+    prepare(pool, index, queue, 1, 0);
     larder_segment_set_state(&pool->segments[index], LARDER_OPEN);
     uint64_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
+    LARDER_FAULT(LARDER_AT_OFFER);
     /* release: the emptied segment. */
     atomic_store_explicit(&pool->header->open[queue], generation << 32 | (index + 1), memory_order_release);
     return index;
@@ -197,6 +200,7 @@ static _Atomic uint64_t *start_word(const larder_pool *pool, uint64_t offset)
 
 void larder_segment_mark(larder_pool *pool, uint64_t offset)
 {
+    LARDER_FAULT(LARDER_AT_START_BIT);
     /* release: the item is complete. */
     atomic_fetch_or_explicit(start_word(pool, offset), UINT64_C(1) << (offset - pool->segments_at) / 8 % 64,
                              memory_order_release);
@@ -298,8 +302,7 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
     if (result == LARDER_OK) {
         uint32_t generation = atomic_load_explicit(&pool->generations[head], memory_order_relaxed);
         bool held = larder_pin_holds(pool, head, generation);
-        prepare(pool, head, queue, count);
-        atomic_store_explicit(&pool->segments[head].fill, bytes, memory_order_relaxed);
+        prepare(pool, head, queue, count, bytes);
         if (larder_pin_set(pool, head, generation)) {
             larder_seal_segment(pool, head);
             begin_draft(pool, draft, head, generation, larder_segment_offset(pool, head), !held);

@@ -39,10 +39,18 @@ static inline void larder_segment_account(larder_pool *pool, uint32_t segment, i
     atomic_fetch_add_explicit(&pool->segments[segment].live, sign > 0 ? change : 0 - change, memory_order_relaxed);
 }
 
+/* Before an item there lives that long. */
+static inline void larder_segment_note_expiry(larder_segment *segment, uint64_t expiry)
+{
+    LARDER_FAULT(LARDER_AT_NOTE);
+    larder_raise(&segment->latest_expiry, expiry);
+}
+
 /* Before an item is published in the segment: it is as young as that, and lives as long. */
 static inline void larder_segment_note(larder_segment *segment, uint64_t stamp, uint64_t expiry)
 {
-    larder_raise(&segment->latest_expiry, expiry);
+    larder_segment_note_expiry(segment, expiry);
+    LARDER_FAULT(LARDER_AT_NOTE);
     larder_raise(&segment->latest_stamp, stamp);
 }
 
@@ -58,6 +66,7 @@ static inline uint64_t larder_segment_live_units(const larder_segment *segment)
 
 static inline void larder_segment_set_state(larder_segment *segment, enum larder_segment_state state)
 {
+    LARDER_FAULT(LARDER_AT_STATE);
     /* release: whoever finds a segment open finds it emptied before. */
     atomic_store_explicit(&segment->state, state, memory_order_release);
 }

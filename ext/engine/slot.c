@@ -39,6 +39,7 @@ static void clear_pins(larder_pool *pool, uint32_t index)
 {
     _Atomic uint64_t *pins = pool->pins + (size_t)index * pool->geometry.pin_words;
     for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
+        LARDER_FAULT(LARDER_AT_BURY);
         /* release: what the holder read came before. Nobody else writes here: we hold the slot's lock. */
         if (atomic_load_explicit(&pins[i], memory_order_relaxed) != 0) {
             atomic_store_explicit(&pins[i], 0, memory_order_release);
@@ -50,6 +51,7 @@ static void clear_pins(larder_pool *pool, uint32_t index)
 static void note_used(larder_header *header, uint32_t count)
 {
     uint32_t seen = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
+    LARDER_FAULT(LARDER_AT_SLOT_USED);
     /* seq_cst: whoever looks for pins after a full fence must find this slot counted before its first pin. */
     while (seen < count && !atomic_compare_exchange_weak_explicit(&header->slots_used, &seen, count,
                                                                   memory_order_seq_cst, memory_order_relaxed)) {
@@ -76,6 +78,7 @@ static void hold(larder_pool *pool, int fd, uint32_t index)
     pool->slot_index = index;
     pool->slot_fd = fd;
     pool->own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
+    LARDER_FAULT(LARDER_AT_INCARNATION);
     /* acq_rel: the pins cleared before belong to the incarnation before. */
     pool->incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
     /* relaxed: only a figure. */
@@ -173,6 +176,7 @@ void larder_slot_before_fork(larder_pool *pool)
     }
     _Atomic uint64_t *spare = pool->pins + (size_t)pool->spare_index * pool->geometry.pin_words;
     for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
+        LARDER_FAULT(LARDER_AT_FORK);
         /* release: our own pins hold these segments until after the fork, so a reclaimer may see either. */
         atomic_store_explicit(&spare[i], atomic_load_explicit(&pool->own_pins[i], memory_order_relaxed),
                               memory_order_release);

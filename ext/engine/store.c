@@ -239,7 +239,7 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
         write_item(pool, key, value, terms, &draft, old, as);
         if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
             /* Its segment is not worthless as soon as it has expired. */
-            larder_raise(&pool->segments[draft.segment].latest_expiry, terms->expiry + terms->grace_ms);
+            larder_segment_note_expiry(&pool->segments[draft.segment], terms->expiry + terms->grace_ms);
         }
         result = larder_publish(pool, place, key, &draft, terms->mode, as->expected, &as->order);
     }

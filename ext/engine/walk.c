@@ -26,6 +26,7 @@ static bool room_to_move(const walk *w, uint64_t bytes, uint64_t *offset, uint32
         if (open < pool->geometry.segment_count) {
             larder_segment *segment = &pool->segments[open];
             uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
+            LARDER_FAULT(LARDER_AT_RESERVE);
             while (fill + bytes <= larder_segment_bytes(pool)) {
                 /* relaxed: as in take_room(). Writers reserve there at the same time. */
                 if (atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
@@ -108,7 +109,7 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
      */
     uint64_t now = atomic_load_explicit(&item->expiry, memory_order_seq_cst);
     uint64_t provisional = larder_provisional_expiry(expiry);
-    larder_raise(&pool->segments[to].latest_expiry, now);
+    larder_segment_note_expiry(&pool->segments[to], now);
     LARDER_FAULT(LARDER_AT_SETTLE);
     atomic_compare_exchange_strong_explicit(&copy->expiry, &provisional, now, memory_order_seq_cst,
                                             memory_order_relaxed);
