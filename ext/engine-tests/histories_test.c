@@ -1,11 +1,12 @@
-/* Random histories: processes that are slow at every point, and stopped and woken at any instruction, do everything at
- * once to a few keys, and what they read is judged by the rule of staleness (history.h).
+/* Random histories: processes that are slow at every point, and stopped and woken, or killed, at any instruction, do
+ * everything at once to a few keys, and what they read is judged by the rule of staleness (history.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "fixture.h"
 #include "history.h"
+#include "relay.h"
 
 #include "engine/lease.h"
 #include "engine/tag.h"
@@ -13,34 +14,33 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    PROCESSES = 4,
     EVENTS = 12000 /* of a process in a round */,
     FILLERS = 50,
     LONGEST = 3 /* events in one step */
 };
 
+/* What one process did, and those that took its place when it was killed. Outlives them. */
 typedef struct log {
-    size_t count;
+    _Atomic size_t count;
     history_event event[EVENTS];
 } log;
 
 typedef struct common {
-    gate go;
     _Atomic uint64_t moment;
     uint64_t seed;
+    bool deaths;
     larder_pool *pool; /* each child's own after the fork */
-    log logs[PROCESSES];
+    log logs[RELAY_PLACES];
 } common;
 
 static common *world;
 
 /* One of the processes. */
 typedef struct worker {
-    uint64_t number, requests, versions;
+    uint64_t life, requests, versions;
     rng r;
     log *log;
     struct {
@@ -56,14 +56,29 @@ static uint64_t moment(void)
 
 static history_event event_of(const worker *w, enum history_kind kind, uint64_t key)
 {
-    return (history_event){.kind = kind, .key = (uint32_t)key, .request = w->number << 32 | w->requests};
+    return (history_event){.kind = kind, .key = (uint32_t)key, .request = w->life << 32 | w->requests};
 }
 
-static void record(worker *w, const history_event *e)
+/* Written down before it begins, for its process may not live to tell of it. */
+static history_event *begin(worker *w, history_event e)
 {
-    if (w->log->count < EVENTS) {
-        w->log->event[w->log->count++] = *e;
-    }
+    size_t count = atomic_load(&w->log->count);
+    REQUIRE(count < EVENTS);
+    history_event *at = &w->log->event[count];
+    e.begun = moment();
+    e.done = HISTORY_NEVER;
+    e.result = HISTORY_UNKNOWN;
+    e.since = e.since == 0 ? e.begun : e.since;
+    *at = e;
+    /* release: whoever reads the log after our death finds it whole; and so below. */
+    atomic_store_explicit(&w->log->count, count + 1, memory_order_release);
+    return at;
+}
+
+static void end(history_event *e, enum history_result result)
+{
+    e->result = result;
+    __atomic_store_n(&e->done, moment(), __ATOMIC_RELEASE);
 }
 
 /* Where an application would compute something, or is not given a processor. */
@@ -96,22 +111,20 @@ static void do_something_else(worker *w)
 
 static bool look_up(worker *w, uint64_t key)
 {
-    history_event e = event_of(w, HISTORY_READ, key);
+    history_event *e = begin(w, event_of(w, HISTORY_READ, key));
     larder_hit hit;
     described what;
-    e.begun = moment();
     enum reading seen = read_described(world->pool, key_number(key), key, &what, &hit);
-    e.done = moment();
     if (seen == READ_TORN) {
         test_failed(__FILE__, __LINE__, "key %llu: torn or foreign", (unsigned long long)key);
         return true;
     }
-    e.version = seen == READ_WHOLE ? what.version : 0;
+    e->version = seen == READ_WHOLE ? what.version : 0;
+    end(e, HISTORY_DONE);
     if (seen == READ_NOTHING && w->missed[key].since == 0) {
-        w->missed[key].since = e.begun;
-        w->missed[key].latest = e.done;
+        w->missed[key].since = e->begun;
+        w->missed[key].latest = e->done;
     }
-    record(w, &e);
     return seen == READ_WHOLE;
 }
 
@@ -120,8 +133,8 @@ static size_t random_size(rng *r)
     return DESCRIBED_LEAST + (rng_below(r, 20) == 0 ? rng_below(r, 60000) : rng_below(r, 1500));
 }
 
-/* `e` says what it claims to be, and since when it was computed if the caller took a token. */
-static void store(worker *w, history_event *e, larder_terms *terms)
+/* `claim` says what it claims to be, and since when it was computed if the caller took a token. */
+static void store(worker *w, history_event claim, larder_terms *terms)
 {
     uint64_t tags[HISTORY_TAGS];
     terms->tags = tags;
@@ -130,22 +143,18 @@ static void store(worker *w, history_event *e, larder_terms *terms)
         if (rng_below(&w->r, 3) == 0) {
             char name = (char)('a' + tag);
             tags[terms->tags_count++] = larder_tag_of(&name, 1);
-            e->tags |= 1u << tag;
+            claim.tags |= 1u << tag;
         }
     }
-    e->version = (w->number + 1) << 40 | ++w->versions;
+    claim.version = (w->life + 1) << 40 | ++w->versions;
     described what = {
-        .key = e->key, .version = e->version, .moments = &world->moment, .block = rng_below(&w->r, 2) == 0};
-    e->begun = moment();
-    enum larder_result result = put_described_under(world->pool, key_number(e->key), &what, random_size(&w->r), terms);
-    e->done = moment();
-    e->result = result == LARDER_OK ? HISTORY_DONE : result == LARDER_EXISTS ? HISTORY_EXISTS : HISTORY_REFUSED;
-    if (e->latest == 0) { /* its computation is its own tick */
-        e->since = e->begun;
-        e->latest = what.written != 0 ? what.written : e->done;
-    }
+        .key = claim.key, .version = claim.version, .moments = &world->moment, .block = rng_below(&w->r, 2) == 0};
+    size_t size = random_size(&w->r);
+    history_event *e = begin(w, claim);
+    enum larder_result result = put_described_under(world->pool, key_number(e->key), &what, size, terms);
+    e->latest = e->latest == 0 ? what.written : e->latest; /* its computation is its own tick */
+    end(e, result == LARDER_OK ? HISTORY_DONE : result == LARDER_EXISTS ? HISTORY_EXISTS : HISTORY_REFUSED);
     w->missed[e->key].since = 0;
-    record(w, e);
 }
 
 /* set() and add(): fills, if the request has missed the key. */
@@ -158,7 +167,7 @@ static void store_plainly(worker *w, uint64_t key, bool adds)
         e.since = w->missed[key].since;
         e.latest = w->missed[key].latest;
     }
-    store(w, &e, &(larder_terms){.mode = adds ? LARDER_ADD : LARDER_SET, .verb = LARDER_AS_MISSED});
+    store(w, e, &(larder_terms){.mode = adds ? LARDER_ADD : LARDER_SET, .verb = LARDER_AS_MISSED});
 }
 
 /* With a token of its own: fill(), and set() of what was read, changed and is written back. */
@@ -174,7 +183,7 @@ static void store_with_token(worker *w, uint64_t key, bool judged)
     do_something_else(w);
     e.request = event_of(w, HISTORY_STORE, key).request; /* what an earlier one did counts as others' doing */
     larder_terms terms = taken;
-    store(w, &e, &terms);
+    store(w, e, &terms);
 }
 
 /* As remember() in ext/remember.c. */
@@ -198,13 +207,11 @@ static void remember(worker *w, uint64_t number)
 
 static void remove_one(worker *w, uint64_t number)
 {
-    history_event e = event_of(w, HISTORY_DELETE, number);
     const larder_key key = key_number(number);
-    e.begun = moment();
+    history_event *e = begin(w, event_of(w, HISTORY_DELETE, number));
     larder_delete(world->pool, &key);
-    e.done = moment();
+    end(e, HISTORY_DONE);
     w->missed[number].since = 0;
-    record(w, &e);
 }
 
 static void invalidate(worker *w)
@@ -217,19 +224,16 @@ static void invalidate(worker *w)
         tags[i] = larder_tag_of(&name, 1);
         e.tags |= 1u << tag;
     }
-    e.begun = moment();
+    history_event *begun = begin(w, e);
     larder_invalidate(world->pool, tags, count);
-    e.done = moment();
-    record(w, &e);
+    end(begun, HISTORY_DONE);
 }
 
 static void clear(worker *w)
 {
-    history_event e = event_of(w, HISTORY_CLEAR, 0);
-    e.begun = moment();
+    history_event *e = begin(w, event_of(w, HISTORY_CLEAR, 0));
     larder_clear(world->pool);
-    e.done = moment();
-    record(w, &e);
+    end(e, HISTORY_DONE);
 }
 
 /* What leaves segments that are partly dead, and so are compacted, or, in a pool that evicts, emptied. */
@@ -238,7 +242,7 @@ static void churn(worker *w)
     static const char filler[60000];
     size_t most = world->pool->geometry.evict != 0 ? sizeof filler : 16000;
     for (int i = 0; i < 4; i++) {
-        const larder_key other = key_number(1000 + w->number * 1000 + rng_below(&w->r, FILLERS));
+        const larder_key other = key_number(1000 + w->life % RELAY_PLACES * 1000 + rng_below(&w->r, FILLERS));
         if (rng_below(&w->r, 3) == 0) {
             larder_delete(world->pool, &other);
         } else {
@@ -278,13 +282,22 @@ static void do_something(worker *w)
     }
 }
 
-static void work(void *context)
+static void die_here(void)
 {
-    uint64_t number = (uint64_t)(uintptr_t)context;
-    worker w = {.number = number, .r = {world->seed + number * 1000003}, .log = &world->logs[number]};
-    gate_wait(&world->go, 1);
+    raise(SIGKILL);
+}
+
+/* Some die at the next of some points, most anywhere. */
+static void live(uint64_t place, uint64_t life)
+{
+    worker w = {.life = life, .r = {world->seed + life * 1000003}, .log = &world->logs[place]};
     fault_jitter(rng_next(&w.r));
-    while (w.log->count + LONGEST * 2 < EVENTS && test_failures() == 0) {
+    if (world->deaths) {
+        bool anywhere = life < RELAY_PLACES || rng_below(&w.r, 4) != 0;
+        unsigned point = anywhere ? 0 : (unsigned)(1 + rng_below(&w.r, LARDER_WORKING_POINTS - 1));
+        fault_arm(point, rng_below(&w.r, anywhere ? 20000 : 10), die_here);
+    }
+    while (atomic_load(&w.log->count) + LONGEST * 2 < EVENTS && test_failures() == 0) {
         do_something(&w);
         pass_time(&w);
     }
@@ -294,10 +307,10 @@ static void work(void *context)
 
 static void judge_round(bool evicts)
 {
-    static history_event all[PROCESSES * EVENTS];
+    static history_event all[RELAY_PLACES * EVENTS];
     char verdict[1024];
     size_t count = 0;
-    for (int i = 0; i < PROCESSES; i++) {
+    for (unsigned i = 0; i < RELAY_PLACES; i++) {
         memcpy(all + count, world->logs[i].event, world->logs[i].count * sizeof *all);
         count += world->logs[i].count;
     }
@@ -306,47 +319,35 @@ static void judge_round(bool evicts)
     }
 }
 
-static bool is_running(pid_t pid)
+/* What it was in the middle of has been done by now, or never will be. */
+static void note_death(uint64_t place)
 {
-    siginfo_t info = {.si_pid = 0};
-    REQUIRE(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0);
-    return info.si_pid == 0;
-}
-
-/* One after the other is stopped wherever it is, and woken after a while in which the others mostly do something, at
- * times more than the 10 ms for which they wait for the segment lock. Until one of them has ended: the rest is theirs.
- */
-static void stop_and_wake(const pid_t *pids)
-{
-    rng r = {world->seed};
-    for (pid_t pid = pids[0]; is_running(pid); pid = pids[rng_below(&r, PROCESSES)]) {
-        REQUIRE(kill(pid, SIGSTOP) == 0);
-        usleep((useconds_t)rng_below(&r, rng_below(&r, 20) == 0 ? 20000 : 2000));
-        REQUIRE(kill(pid, SIGCONT) == 0);
-        usleep((useconds_t)rng_below(&r, 3000));
+    log *l = &world->logs[place];
+    size_t count = atomic_load(&l->count);
+    if (count > 0 && l->event[count - 1].done == HISTORY_NEVER) {
+        l->event[count - 1].dead = moment();
     }
 }
 
-static void play(uint64_t rounds, bool evicts)
+static void play(uint64_t rounds, bool evicts, bool deaths)
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
     config.evict = evicts;
     world = shared_memory(sizeof *world);
     for (uint64_t round = 0; round < rounds && test_failures() == 0; round++) {
-        pid_t pids[PROCESSES];
         memset(world, 0, sizeof *world);
         world->seed = test_seed() + round;
+        world->deaths = deaths;
         world->pool = pool_open_as(&config);
-        for (uintptr_t i = 0; i < PROCESSES; i++) {
-            pids[i] = child_start(work, (void *)i);
-        }
-        gate_open(&world->go, 1);
-        stop_and_wake(pids);
-        for (int i = 0; i < PROCESSES; i++) {
-            EQUAL(child_wait(pids[i]), 0);
-        }
+        relay all = {.deaths = deaths, .r = {world->seed}, .live = live, .has_died = note_death};
+        uint64_t lives = relay_run(&all);
         judge_round(evicts);
-        CHECK_POOL(world->pool);
+        if (deaths) {
+            CHECK_POOL_AFTER_DEATHS(world->pool);
+            COMPARE(lives, >, RELAY_PLACES);
+        } else {
+            CHECK_POOL(world->pool);
+        }
         larder_stats stats;
         larder_stats_read(world->pool, &stats);
         COMPARE(stats.counters[LARDER_HITS], >, EVENTS / 4);
@@ -358,10 +359,20 @@ static void play(uint64_t rounds, bool evicts)
 
 TEST(histories, "no history of reads, fills, writes, deletes, invalidations and clears breaks the rule of staleness")
 {
-    play(test_scale(), false);
+    play(test_scale(), false, false);
 }
 
 TEST(histories_while_evicting, "no history breaks it in a pool that evicts meanwhile, either")
 {
-    play(test_scale(), true);
+    play(test_scale(), true, false);
+}
+
+TEST(histories_with_deaths, "no history breaks it in which processes are killed in the middle of anything")
+{
+    play(test_scale(), false, true);
+}
+
+TEST(histories_with_deaths_while_evicting, "nor does one with such deaths in a pool that evicts")
+{
+    play(test_scale(), true, true);
 }

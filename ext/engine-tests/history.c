@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events in the order in which they were done. */
+/* Events in the order in which they were over. */
 typedef struct list {
     const history_event **at;
     size_t count;
@@ -26,19 +26,31 @@ typedef struct trial {
     size_t size;
 } trial;
 
+/* From then on it does nothing any more. */
+static uint64_t over(const history_event *e)
+{
+    return e->done != HISTORY_NEVER ? e->done : e->dead;
+}
+
+static uint64_t latest(const history_event *store)
+{
+    return store->latest != 0 ? store->latest : over(store);
+}
+
 /* ---- telling --------------------------------------------------------------------------------------------- */
 
 static void tell(const history_event *e, char *words, size_t size)
 {
     static const char *verbs[] = {"write", "judged write", "fill", "set after a miss", "add"};
     static const char *kinds[] = {"read", "", "delete", "invalidation", "clear"};
+    static const char *results[] = {"", ", refused", ", refused", ", killed"};
     int length =
         snprintf(words, size, "%s of key %" PRIu32 " by %" PRIx64 " from %" PRIu64 " to %" PRIu64,
-                 e->kind == HISTORY_STORE ? verbs[e->verb] : kinds[e->kind], e->key, e->request, e->begun, e->done);
+                 e->kind == HISTORY_STORE ? verbs[e->verb] : kinds[e->kind], e->key, e->request, e->begun, over(e));
     if (e->kind == HISTORY_STORE && length > 0 && (size_t)length < size) {
         snprintf(words + length, size - (size_t)length,
                  " (version %" PRIx64 ", tags %" PRIx32 ", computed since %" PRIu64 " to %" PRIu64 "%s)", e->version,
-                 e->tags, e->since, e->latest, e->result == HISTORY_DONE ? "" : ", refused");
+                 e->tags, e->since, latest(e), results[e->result]);
     }
 }
 
@@ -60,9 +72,9 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int by_done(const void *a, const void *b)
+static int by_end(const void *a, const void *b)
 {
-    return compare(((const history_event *)a)->done, ((const history_event *)b)->done);
+    return compare(over(a), over(b));
 }
 
 static int by_version(const void *a, const void *b)
@@ -110,11 +122,17 @@ static void sort_out(trial *t, history_event *events, size_t count)
     for (int i = 0; i < HISTORY_TAGS; i++) {
         t->of_tag[i] = room_for(count);
     }
-    qsort(events, count, sizeof *events, by_done);
+    qsort(events, count, sizeof *events, by_end);
     for (size_t i = 0; i < count; i++) {
         const history_event *e = &events[i];
-        if (e->kind == HISTORY_READ || e->kind == HISTORY_STORE) {
-            append(e->kind == HISTORY_READ ? &t->reads : &t->stores, e);
+        if (e->kind == HISTORY_STORE) {
+            append(&t->stores, e);
+        }
+        if (e->done == HISTORY_NEVER) {
+            continue; /* it says nothing, and makes nothing untrue */
+        }
+        if (e->kind == HISTORY_READ) {
+            append(&t->reads, e);
         }
         if (is_new_truth(e)) {
             append(&t->of_key[e->key], e);
@@ -149,13 +167,13 @@ static void throw_away(trial *t)
     free(t->by_version);
 }
 
-/* How many of them were done before. */
-static size_t done_before(const list *events, uint64_t moment)
+/* How many of them were over before. */
+static size_t over_before(const list *events, uint64_t moment)
 {
     size_t low = 0, high = events->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (events->at[middle]->done < moment) {
+        if (over(events->at[middle]) < moment) {
             low = middle + 1;
         } else {
             high = middle;
@@ -181,12 +199,12 @@ static bool kills(const history_event *killer, const history_event *store)
     /* Writes are not judged by other writes, so nothing is known of two that overlap. And a refused set after a miss
      * says nothing of what is computed but not stored yet. */
     bool any_order = killer->kind == HISTORY_STORE && (!judged || killer->verb == HISTORY_MISSED);
-    return killer != store && !own && killer->begun > (any_order ? store->done : store->latest);
+    return killer != store && !own && killer->begun > (any_order ? over(store) : latest(store));
 }
 
 static const history_event *killer_among(const list *events, const history_event *store, uint64_t before)
 {
-    for (size_t i = done_before(events, before); i-- > 0 && events->at[i]->done > store->latest;) {
+    for (size_t i = over_before(events, before); i-- > 0 && events->at[i]->done > latest(store);) {
         if (kills(events->at[i], store)) {
             return events->at[i];
         }
@@ -288,21 +306,22 @@ static bool nothing_comes_back(const trial *t, uint32_t key)
 /* May it have taken what is stored under the key? A judged write does, for a moment. */
 static bool disturbs(const history_event *e, uint32_t key)
 {
-    bool takes = e->kind == HISTORY_DELETE ||
-                 (e->kind == HISTORY_STORE && (e->result == HISTORY_REFUSED || e->verb == HISTORY_JUDGED));
+    bool may_be_refused = e->result == HISTORY_REFUSED || e->result == HISTORY_UNKNOWN;
+    bool takes =
+        e->kind == HISTORY_DELETE || (e->kind == HISTORY_STORE && (may_be_refused || e->verb == HISTORY_JUDGED));
     return e->kind == HISTORY_INVALIDATE || e->kind == HISTORY_CLEAR || (e->key == key && takes);
 }
 
 static bool finds_nothing(const history_event *e)
 {
-    return (e->kind == HISTORY_READ && e->version == 0) ||
+    return (e->kind == HISTORY_READ && e->done != HISTORY_NEVER && e->version == 0) ||
            (e->kind == HISTORY_STORE && e->verb == HISTORY_ADD && e->result == HISTORY_DONE);
 }
 
 /* A store of the key that was computed after one moment, and done before another. */
 static const history_event *stored_since(const trial *t, uint32_t key, uint64_t since, uint64_t before)
 {
-    for (size_t i = done_before(&t->stores, before); i-- > 0 && t->stores.at[i]->done > since;) {
+    for (size_t i = over_before(&t->stores, before); i-- > 0 && over(t->stores.at[i]) > since;) {
         const history_event *store = t->stores.at[i];
         if (store->key == key && store->result == HISTORY_DONE && store->since > since) {
             return store;
@@ -311,7 +330,7 @@ static const history_event *stored_since(const trial *t, uint32_t key, uint64_t 
     return NULL;
 }
 
-/* Goes through the key's events as they were done: what disturbed is behind, or was under way and is among those that
+/* Goes through the key's events as they ended: what disturbed is behind, or was under way and is among those that
  * follow. */
 static bool nothing_is_lost(const trial *t, const history_event *events, size_t count, uint32_t key)
 {
@@ -324,7 +343,7 @@ static bool nothing_is_lost(const trial *t, const history_event *events, size_t 
     }
     for (size_t i = 0; right && i < count; i++) {
         const history_event *e = &events[i];
-        disturbed = disturbs(e, key) ? e->done : disturbed;
+        disturbed = disturbs(e, key) ? over(e) : disturbed;
         if (finds_nothing(e) && e->key == key && earliest[i] > e->done) {
             const history_event *store = stored_since(t, key, disturbed, e->begun);
             right = store == NULL || wrong(t, "H6, what was stored was not found", store, e);

@@ -13,6 +13,11 @@
  *   H5  A value that was replaced by another does not come back: plain writes of a key are linearizable.
  *   H6  Where nothing is evicted, what was stored is found as long as nothing in H3 and no refused store could have
  *       taken it.
+ *
+ * An operation that its process did not live to end may have been done or not, or in part, but by its death at the
+ * latest. So it makes nothing untrue (H3), and may have taken what was computed before that death (H6). What a dead
+ * store brought may be read, or not; but not after a deletion, an overwriting, an invalidation or a clear that began
+ * after the death has returned (H3).
  */
 #ifndef LARDER_HISTORY_H
 #define LARDER_HISTORY_H
@@ -34,7 +39,9 @@ enum history_verb {
     HISTORY_ADD,    /* as a fill, if there is nothing */
 };
 
-enum history_result { HISTORY_DONE, HISTORY_REFUSED, HISTORY_EXISTS };
+enum history_result { HISTORY_DONE, HISTORY_REFUSED, HISTORY_EXISTS, HISTORY_UNKNOWN };
+
+#define HISTORY_NEVER UINT64_MAX
 
 typedef struct history_event {
     enum history_kind kind;
@@ -42,8 +49,10 @@ typedef struct history_event {
     enum history_result result;
     uint32_t key, tags;     /* tags: a set of bits, of a store or an invalidation */
     uint64_t request;       /* whose it was */
-    uint64_t begun, done;   /* not before, not after */
-    uint64_t since, latest; /* of a store: its computation (a write's: its tick) began not before, not after */
+    uint64_t begun, done;   /* not before, not after; HISTORY_NEVER: its process died in it */
+    uint64_t dead;          /* ... which it was by then */
+    uint64_t since, latest; /* of a store: its computation (a write's: its tick) began not before, not after; 0: see
+                               when it was over */
     uint64_t version;       /* unlike any other store's; of a read: what was found, 0: nothing */
 } history_event;
 

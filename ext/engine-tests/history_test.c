@@ -33,6 +33,16 @@ static history_event refused(history_event store)
     return store;
 }
 
+/* Its process was killed in the middle of it. */
+static history_event killed(history_event e, uint64_t dead)
+{
+    e.result = HISTORY_UNKNOWN;
+    e.done = HISTORY_NEVER;
+    e.dead = dead;
+    e.latest = e.verb == HISTORY_WRITE ? 0 : e.latest;
+    return e;
+}
+
 static history_event by(uint64_t request, history_event e)
 {
     e.request = request;
@@ -123,4 +133,34 @@ TEST(lost_values, "the judge of histories finds what is lost in a pool that does
     CAN_BE(written(A, 1, 2), refused(written(B, 3, 6)), found(0, 4, 5));
     char verdict[1024];
     CHECK(history_judge((history_event[]){written(A, 1, 2), found(0, 3, 4)}, 2, true, verdict, sizeof verdict));
+}
+
+TEST(half_done, "the judge of histories takes what a killed process had begun for done or not, but not after its death")
+{
+    static const enum history_kind kinds[] = {HISTORY_DELETE, HISTORY_INVALIDATE, HISTORY_CLEAR};
+    const history_event fill = stored(HISTORY_FILL, B, 3, 4, 0);
+    for (int i = 0; i < 3; i++) {
+        history_event half = happened(kinds[i], 3, 0);
+        CAN_BE(written(A, 1, 2), killed(half, 6), found(A, 4, 5), found(A, 7, 8));
+        CAN_BE(written(A, 1, 2), killed(half, 6), found(0, 4, 5));
+        CAN_BE(written(A, 1, 2), killed(half, 6), found(A, 7, 8),
+               found(0, 9, 10)); /* for some readers, and not others */
+        CAN_BE(stored(HISTORY_FILL, A, 2, 7, 8), killed(half, 6), found(A, 9, 10));
+        CANNOT_BE("H6", written(A, 1, 2), killed(half, 6), written(B, 7, 8), found(0, 9, 10));
+        CANNOT_BE("H6", killed(half, 6), stored(HISTORY_FILL, A, 7, 8, 9), found(0, 10, 11));
+        CANNOT_BE("H3", killed(written(A, 1, 0), 3), happened(kinds[i], 4, 5), found(A, 6, 7));
+        CANNOT_BE("H3", killed(stored(HISTORY_FILL, A, 1, 4, 0), 6), happened(kinds[i], 2, 3), found(A, 7, 8));
+        CAN_BE(killed(written(A, 1, 0), 4), happened(kinds[i], 3, 5), found(A, 6, 7)); /* who was first? */
+    }
+    CAN_BE(written(A, 1, 2), killed(written(B, 3, 0), 5), found(A, 6, 7));
+    CAN_BE(written(A, 1, 2), killed(written(B, 3, 0), 5), found(B, 6, 7));
+    CAN_BE(written(A, 1, 2), killed(written(B, 3, 0), 5), found(0, 6, 7));
+    CAN_BE(written(A, 1, 2), killed(fill, 5), found(A, 6, 7));
+    CAN_BE(written(A, 1, 2), killed(fill, 5), found(B, 6, 7));
+    CAN_BE(killed(stored(HISTORY_ADD, B, 3, 4, 0), 5), written(A, 1, 2), found(A, 6, 7));
+    CAN_BE(killed(found(A, 1, 0), 3)); /* it had read nothing yet */
+    CANNOT_BE("H1", killed(written(A, 3, 0), 4), found(A, 1, 2));
+    CANNOT_BE("H3", killed(written(A, 1, 0), 3), written(B, 4, 5), found(A, 6, 7));
+    CANNOT_BE("H5", written(A, 1, 5), killed(written(B, 2, 0), 6), found(A, 7, 8), found(B, 9, 10), found(A, 11, 12));
+    CANNOT_BE("H6", killed(written(A, 1, 0), 3), written(B, 4, 5), found(0, 6, 7));
 }
