@@ -1,24 +1,37 @@
 --TEST--
-No history of remember, fills, writes, deletes, invalidations and clears by processes that are slow hands out what its cache was told of before
+No history of remember, fills, writes, deletes, invalidations and clears by processes that are slow, and killed, hands out what its cache was told of before
 --EXTENSIONS--
 posix
 pcntl
+--INI--
+opcache.jit=disable
 --FILE--
 <?php
+// Without the JIT: see killed.phpt.
 require __DIR__ . '/processes.inc';
 require __DIR__ . '/histories.inc';
 
 $operations = (int) (getenv('LARDER_TEST_ROUNDS') ?: 4_000);
 $seed = (int) (getenv('LARDER_TEST_SEED') ?: random_int(1, 1 << 30));
+$lives = intdiv($operations, 100);
+mt_srand($seed - 1);
 $pool = fresh_pool(4 << 20);
 $truth = new Truth(fresh_pool(4 << 20, false, '-truth'));
-$children = [];
-for ($number = 0; $number < PROCESSES; $number++) {
-    $children[] = fork(function () use ($pool, $truth, $number, $operations, $seed): bool {
-        mt_srand($seed + $number);
+$start = function (int $number, int $life) use ($pool, $truth, $operations, $seed): int {
+    return fork(function () use ($pool, $truth, $number, $life, $operations, $seed): bool {
+        mt_srand($seed + $number + PROCESSES * $life);
 
         return live($pool, $truth, $number, $operations);
     });
+};
+// Others live on for those that were killed; the last to live are left to their ends.
+$children = array_map(fn(int $number): int => $start($number, 0), range(0, PROCESSES - 1));
+for ($life = 1; $life <= $lives; $life++) {
+    usleep(mt_rand(0, 20_000));
+    $number = mt_rand(0, PROCESSES - 1);
+    posix_kill($children[$number], SIGKILL);
+    check(in_array(await($children[$number])[0], ['signal 9', '0'], true), "LARDER_TEST_SEED=$seed");
+    $children[$number] = $start($number, $life);
 }
 same(await(...$children), ['0', '0', '0', '0'], "LARDER_TEST_SEED=$seed");
 $s = $pool->statistics();

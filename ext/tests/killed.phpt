@@ -1,5 +1,5 @@
 --TEST--
-Processes that are killed at any moment leave a pool that all others go on using
+Processes that are killed, or stopped, at any moment leave a pool that all others go on using
 --EXTENSIONS--
 posix
 pcntl
@@ -33,17 +33,27 @@ function works(SharedMemory $pool, string $key, int $version): bool
 /** In a process of its own, so that nothing is pinned any more when it is over. */
 function kill_others(SharedMemory $pool, int $rounds, int $seed): void
 {
-    $witness = fork(fn () => churn($pool, $seed - 1, 60 * $rounds, clears: false));
+    $witness = fork(fn () => churn($pool, $seed - 1, 60 * $rounds));
     for ($round = 0; $round < $rounds; $round++) {
         $children = [];
-        for ($i = 0; $i < 2; $i++) {
-            $children[] = fork(fn () => churn($pool, $seed + 2 * $round + $i, 1_000_000, clears: false));
+        for ($i = 0; $i < 3; $i++) {
+            $children[] = fork(fn () => churn($pool, $seed + 3 * $round + $i, 1_000_000));
         }
         usleep(random_int(500, 20_000));
-        foreach ($children as $child) {
-            posix_kill($child, SIGKILL);
-        }
-        same(await(...$children), ['signal 9', 'signal 9'], "killed, LARDER_TEST_SEED=$seed");
+        posix_kill($children[0], SIGKILL);
+        posix_kill($children[1], SIGKILL);
+        posix_kill($children[2], SIGSTOP);
+        $ends = await($children[0], $children[1]);
+        // Past the stopped one a store may be refused, a deletion never.
+        $pool->set("round $round", $round);
+        $pool->delete("round $round");
+        $gone = !$pool->has("round $round");
+        posix_kill($children[2], SIGCONT);
+        usleep(random_int(0, 2_000));
+        posix_kill($children[2], SIGKILL);
+        $ends[] = await($children[2])[0];
+        same($ends, ['signal 9', 'signal 9', 'signal 9'], "killed, LARDER_TEST_SEED=$seed");
+        check($gone, "what was deleted past a stopped process is gone in round $round");
         check(works($pool, "round $round", $round), "all that can be done after round $round");
     }
     same(await($witness), ['0'], 'a process that lived through it');
