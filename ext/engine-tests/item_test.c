@@ -330,3 +330,23 @@ TEST(other_layout, "a value of another layout is a miss, and bytes and counters 
     larder_pool_close(other);
     larder_pool_close(pool);
 }
+
+TEST(too_many_layouts, "a set that nobody could read takes what it was to replace; an add or a fill does not")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    for (config.layout = 100; config.layout < 100 + LARDER_LAYOUTS; config.layout++) {
+        larder_pool_close(pool_open_as(&config));
+    }
+    larder_pool *pool = pool_open_as(&config);
+    described what = {.key = 1, .block = true};
+    put_text(pool, "k", "v");
+    const larder_terms fill = {
+        .verb = LARDER_FILL, .token = larder_now_logical(pool->header), .life = pool->life, .expiry = LARDER_NO_EXPIRY};
+    EQUAL(put_described_under(pool, key_of("k"), &what, 100, &fill), LARDER_FULL);
+    CHECK(holds_text(pool, "k", "v"));
+    EQUAL(put_described(pool, key_of("k"), &what, 100, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_FULL);
+    CHECK(holds_text(pool, "k", "v"));
+    EQUAL(put_described(pool, key_of("k"), &what, 100, LARDER_SET, LARDER_NO_EXPIRY), LARDER_FULL);
+    CHECK(!holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}

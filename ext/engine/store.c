@@ -296,9 +296,8 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
     bool found;
     *as = claim_of(pool, key, terms);
     if (value->has_layout && pool->layout == 0) {
-        larder_count(pool, LARDER_REFUSED_FULL); /* too many kinds of PHP: nobody could say who may read it */
-        larder_erase(pool, &place, key);
-        return LARDER_FULL;
+        /* Too many kinds of PHP: nobody could say who may read it. */
+        return refused(pool, &place, key, LARDER_FULL, terms, as);
     }
     if (is_of_another_life(pool, terms, as)) {
         /* Nobody knows what happened since: as if the key had been written. */
