@@ -1,6 +1,22 @@
 /* Walks over a victim: where what is kept goes. */
 #include "fixture.h"
 
+#include "engine/lock.h"
+#include "engine/walk.h"
+
+static enum larder_result put_block(larder_pool *pool, uint64_t number, size_t size)
+{
+    described what = {.key = number, .version = number, .block = true};
+    return put_described(pool, key_number(number), &what, size, LARDER_SET, LARDER_NO_EXPIRY);
+}
+
+static bool has_block(larder_pool *pool, uint64_t number)
+{
+    larder_hit hit;
+    described what;
+    return read_described(pool, key_number(number), number, &what, &hit) == READ_WHOLE;
+}
+
 TEST(compacts_into_the_last,
      "a pool that does not evict makes room although only the segment that is kept for moving is free")
 {
@@ -29,5 +45,61 @@ TEST(compacts_into_the_last,
         CHECK(larder_exists(pool, &key));
     }
     CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+#define FOREIGN 1000000u
+
+TEST(others_in_the_way,
+     "what another PHP alone can move keeps a pool that does not evict from emptying its segment, but no other")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = false;
+    larder_pool *pool = pool_open_as(&config);
+    config.layout++;
+    larder_pool *other = pool_open_as(&config);
+    uint64_t stored = 0, again = 0;
+    EQUAL(put_block(other, FOREIGN, 3000), LARDER_OK);
+    while (put_block(pool, stored, 3000) == LARDER_OK) {
+        stored++;
+    }
+    for (uint64_t i = 0; i < stored; i++) { /* nothing else lives on in its segment, and a quarter in the others */
+        const larder_key key = key_number(i);
+        CHECK((i >= 24 && i % 4 == 0) || larder_delete(pool, &key));
+    }
+    while (put_block(pool, stored + again, 3000) == LARDER_OK) {
+        again++;
+    }
+    COMPARE(again * 100, >=, stored * 60);
+    CHECK(has_block(other, FOREIGN));
+    for (uint64_t i = 24; i < stored; i += 4) {
+        CHECK(has_block(pool, i));
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+TEST(others_are_dropped, "compacting goes on past what another PHP alone can move, in a pool that evicts")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    larder_pool *pool = pool_open_as(&config);
+    config.layout++;
+    larder_pool *other = pool_open_as(&config);
+    EQUAL(put_block(other, FOREIGN, 3000), LARDER_OK);
+    for (uint64_t i = 0; i < 40; i++) {
+        EQUAL(put_block(pool, i, 3000), LARDER_OK);
+    }
+    uint64_t bytes = larder_segment_bytes(pool);
+    CHECK(larder_lock(pool));
+    larder_walk_begin(pool, pool->header->lists[LARDER_SMALL].first, LARDER_COMPACT);
+    CHECK(larder_walk_to_the_end(pool, &bytes));
+    larder_unlock(pool);
+    CHECK(!has_block(other, FOREIGN));
+    for (uint64_t i = 0; i < 40; i++) {
+        CHECK(has_block(pool, i));
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(other);
     larder_pool_close(pool);
 }

@@ -60,8 +60,9 @@ static bool is_all_dead(const larder_pool *pool, const larder_segment *segment, 
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
  * left alone: they would only wait in limbo, and a writer may be about to publish there. A pool that may not evict has
- * only this way to make room: it looks at more, and takes a little for enough. model/reserve.pml: emptier() */
-static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose)
+ * only this way to make room: it looks at more, and takes a little for enough. `next`: not the best, but the next that
+ * will do. model/reserve.pml: emptier() */
+static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose, bool next)
 {
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;
     bool evicts = pool->geometry.evict != 0;
@@ -86,7 +87,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
          * will any more. */
         dead = dead && is_all_dead(pool, segment, now);
         *purpose = dead && evicts ? LARDER_DISCARD : LARDER_COMPACT;
-        if (dead) {
+        if (dead || next) {
             break;
         }
     }
@@ -149,14 +150,14 @@ static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool
     return find_oldest(pool, queue, ahead ? pool->header->lists[queue].count / 2 : UINT32_MAX, false);
 }
 
-/* Chooses a victim that will be free at once; the current one, if it is. */
-static bool choose_free_victim(larder_pool *pool, bool ahead)
+/* Chooses a victim that will be free at once; the current one, if it is. `next`: another than the last time. */
+static bool choose_free_victim(larder_pool *pool, bool ahead, bool next)
 {
     enum larder_purpose purpose = LARDER_EVICT;
     if (pool->header->victim != 0 && !larder_pinned_by_any(pool, pool->header->victim - 1)) {
         return true;
     }
-    uint32_t victim = find_mostly_dead(pool, &purpose);
+    uint32_t victim = find_mostly_dead(pool, &purpose, next);
     if (purpose == LARDER_COMPACT && pool->geometry.evict != 0 &&
         pool->header->lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
         victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
@@ -179,12 +180,12 @@ static bool make_room_step(larder_pool *pool, larder_budget *left)
 {
     enum larder_purpose purpose = LARDER_EVICT;
     if (pool->header->lists[LARDER_LIST_LIMBO].count > 0) {
-        return choose_free_victim(pool, true) && larder_walk_on(pool, left, false);
+        return choose_free_victim(pool, true, false) && larder_walk_on(pool, left, false);
     }
     if (pool->header->victim != 0) {
         return larder_walk_on(pool, left, false);
     }
-    uint32_t victim = find_mostly_dead(pool, &purpose);
+    uint32_t victim = find_mostly_dead(pool, &purpose, false);
     if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
         victim = find_oldest(pool, queue_in_turn(pool), 4, true);
     }
@@ -251,15 +252,15 @@ enum larder_result larder_make_room_now(larder_pool *pool)
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
     bool evicts = pool->geometry.evict != 0;
     uint64_t left = MOVED_AT_ONCE;
+    bool stuck = false; /* in a segment with something that another PHP alone can move, and that may not be dropped */
     larder_drain_limbo(pool);
     for (uint32_t walked = 0; available->count <= LARDER_KEPT_SEGMENTS && walked < WALKS_AT_ONCE; walked++) {
-        if (!choose_free_victim(pool, false)) {
+        if (!choose_free_victim(pool, false, stuck)) {
             break;
         }
         uint64_t whole = larder_segment_bytes(pool); /* compacting drops nothing, and has to come to its end */
-        if (!larder_walk_to_the_end(pool, pool->header->victim_purpose == LARDER_COMPACT ? &whole : &left) && !evicts) {
-            break;
-        }
+        bool compacts = pool->header->victim_purpose == LARDER_COMPACT;
+        stuck |= !larder_walk_to_the_end(pool, compacts ? &whole : &left) && !evicts;
     }
     return available->count > LARDER_KEPT_SEGMENTS ? LARDER_OK : evicts ? LARDER_PINNED : LARDER_FULL;
 }

@@ -180,12 +180,13 @@ static bool visit_item(walk *w, uint64_t offset)
     }
     bool alive = larder_is_alive(pool, item);
     if (alive && is_worth_keeping(w, item, &level)) {
-        bool movable = can_move(w, item);
+        bool movable = can_move(w, item), may_drop = pool->geometry.evict != 0 && !movable;
         if (movable && may_move(w) && move_item(w, item, at, word, level)) {
             return true;
         }
-        if (w->purpose == LARDER_COMPACT || (movable && !w->to_the_end)) {
-            return false; /* compacting never drops anything */
+        /* Compacting drops nothing that this PHP can move; and what it cannot would keep it here for ever. */
+        if ((w->purpose == LARDER_COMPACT && !may_drop) || (movable && !w->to_the_end)) {
+            return false;
         }
     }
     LARDER_FAULT(LARDER_AT_CLEAR_WORD);

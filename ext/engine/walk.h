@@ -12,7 +12,7 @@
 
 enum larder_purpose {
     LARDER_EVICT,   /* what was used is kept, the rest goes */
-    LARDER_COMPACT, /* everything alive is kept */
+    LARDER_COMPACT, /* everything alive is kept, but, in a pool that evicts, what this PHP cannot move */
     LARDER_DISCARD, /* everything goes */
 };
 
