@@ -142,7 +142,8 @@ typedef struct larder_slot {
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
     _Atomic uint64_t process; /* its holder's id, for people: ids are reused, and others in other containers */
-    uint64_t unused[5];
+    _Atomic uint64_t underway; /* what its holder is in the middle of invalidating; see underway.h; 0: nothing */
+    uint64_t unused[4];
     _Atomic uint64_t counter[16];
 } larder_slot;
 _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");
@@ -209,7 +210,8 @@ typedef struct larder_header {
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
-    uint64_t alone[7]; /* the rest of its line is nobody's */
+    _Atomic uint64_t underway; /* invalidations and clears that have begun and are not over; those of the dead, too */
+    uint64_t alone[6];         /* the rest of its line is nobody's */
 
     /* The segment lock and what it protects; open segments may be read without it. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | turn (19 bits) << 13 | slot + 1 */

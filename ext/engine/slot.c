@@ -3,6 +3,7 @@
 #endif
 #include "slot.h"
 #include "pin.h"
+#include "underway.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,6 +66,7 @@ static uint32_t lock_any(larder_pool *pool, int fd, uint32_t from)
         if (lock_byte(fd, i, F_WRLCK)) {
             LARDER_FAULT(LARDER_AT_SLOT_TAKE);
             clear_pins(pool, i);
+            larder_underway_bury(pool, i);
             note_used(pool->header, i + 1);
             return i;
         }
@@ -133,6 +135,7 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index)
         return false;
     }
     clear_pins(pool, index);
+    larder_underway_bury(pool, index);
     lock_byte(pool->fd, index, F_UNLCK);
     return true;
 }

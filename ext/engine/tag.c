@@ -1,6 +1,7 @@
 #include "tag.h"
 #include "index.h"
 #include "token.h"
+#include "underway.h"
 
 uint64_t larder_tag_of(const char *name, size_t length)
 {
@@ -65,10 +66,10 @@ static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick
     larder_own_note(pool, cell, *tick, seen);
 }
 
-/* Returns the first tick: all their cells have reached it, or one that was taken later. */
-static uint64_t raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
+/* Ticks; then all their cells have reached that tick, or one that was taken later. */
+static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
 {
-    uint64_t began = larder_own_tick(pool), tick = began;
+    uint64_t tick = larder_own_tick(pool);
     for (size_t i = 0; i < count; i++) {
         _Atomic uint64_t *cells[LARDER_TAG_CELLS];
         larder_tag_cells(pool, tags[i], cells);
@@ -76,21 +77,19 @@ static uint64_t raise_tags(larder_pool *pool, const uint64_t *tags, size_t count
             raise_cell(pool, cells[c], &tick);
         }
     }
-    return began;
 }
 
 /* model/token.pml: invalidator() */
 static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t count)
 {
-    uint64_t tick = raise_tags(pool, tags, count);
-    if (larder_now_logical(pool->header) != tick) {
-        /* T1: what was filled meanwhile past an event of the filler's own bears that event's tick, which may be younger
-         * than ours. What is filled from now on sees ours. */
-        raise_tags(pool, tags, count);
-    }
+    larder_underway_begin(pool, larder_underway_tags(pool, tags, count));
+    raise_tags(pool, tags, count);
     LARDER_FAULT(LARDER_AT_INVALIDATED);
     /* seq_cst, after the cells: who sees the new count sees them. T2: a look that missed them says an older count. */
     atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
+    /* T3: from here on nobody reads anything older. Who did has an older token than this tick. */
+    raise_tags(pool, tags, count);
+    larder_underway_end(pool);
 }
 
 /* model/save.pml: operation() */

@@ -12,12 +12,14 @@
  * middle leaves cells that are too young at worst.
  *
  * Looking at many tags takes time, so an item remembers as of which invalidation its tags were looked at. The count of
- * invalidations moves when one is complete; while it stands, a look is not repeated.
+ * invalidations moves when the cells have; while it stands, a look is not repeated.
  *
  * Invariants:
- *   T1  When an invalidation has returned, each of its tags' stamps is at least its tick, and its tick is younger than
- * any stamp that an item with such a tag was given before. T2  An item that says it was looked at as of n was alive
- * after the n-th invalidation was complete.
+ *   T1  When an invalidation has returned, each of its tags' stamps is at least its first tick, which is younger than
+ *       the stamp of any item that was stored under such a tag before the invalidation was under way (underway.h).
+ *   T2  An item that says it was looked at as of n was alive after the n-th invalidation had moved its cells.
+ *   T3  Each of the stamps is also at least the last tick, which comes when nobody can read anything older than the
+ *       first any more: it refuses what was made of that.
  */
 #ifndef LARDER_TAG_H
 #define LARDER_TAG_H

@@ -1,5 +1,6 @@
 #include "token.h"
 #include "tag.h"
+#include "underway.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,9 +277,12 @@ static uint64_t foreign_stamp(const larder_pool *pool, uint64_t tag, uint64_t *s
 }
 
 /* model/token.pml: storer(), judge */
-bool larder_is_dead_by_now(const larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token,
-                           uint64_t *stamp)
+bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp)
 {
+    /* First: what is over by then is found in the cells. */
+    if (larder_is_underway(pool, tags, count)) {
+        return true;
+    }
     uint64_t clear = atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst);
     uint64_t foreign = larder_own_see_through(pool, &pool->header->last_clear, clear);
     *stamp = token > clear ? token : clear;

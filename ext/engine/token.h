@@ -18,10 +18,10 @@
  * began earlier and is late finds ours, and takes a tick younger than ours.
  *
  * To be read at all, an item that was filled past an invalidation or a clear of its own request's bears the tick of
- * that event: its stamp is raised above its token. What is late and meets it only at another cell must not take it for
- * younger. So an invalidation or a clear that finds, when its cells have moved, that the clock has gone on takes
- * another tick and moves them again; and deletes and writes, which compare their first tick with the item's, take one
- * that says that its stamp was raised for older.
+ * that event: its stamp is raised above its token. What is late must not take it for younger. An invalidation or a
+ * clear that was under way when it was judged has refused it, and one that was not ticks later than any stamp that the
+ * item could be given; deletes and writes, which compare their first tick with the item's, take one that says that its
+ * stamp was raised for older.
  *
  * The memory is bounded. Of its own events a request forgets the older, which then count as foreign and cost a refusal
  * at worst; but where nobody else has ticked since the token, which a count of its own ticks tells, there is nothing to
@@ -80,9 +80,8 @@ uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint6
 /* Were all ticks since the token this request's own? Then nothing that others did can have come in between. */
 bool larder_own_are_all(const larder_pool *pool, uint64_t token);
 
-/* Would an item with these tags whose computation began at the token be dead by now, through others? If not, `stamp` is
- * what it is to be given: the token, or this request's own last event that would kill it otherwise. */
-bool larder_is_dead_by_now(const larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token,
-                           uint64_t *stamp);
+/* Would an item with these tags whose computation began at the token be dead by now, through others, or soon (what is
+ * under way: underway.h)? If not, `stamp` is what it is to be given: the token, or this request's own last event that would kill it otherwise. */
+bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp);
 
 #endif

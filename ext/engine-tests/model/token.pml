@@ -1,11 +1,12 @@
-/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, judge() in engine/store.c, was_overtaken() in
- * engine/index.c.
+/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, engine/underway.h, judge() in engine/store.c,
+ * was_overtaken() in engine/index.c.
  *
  * One key, whose item carries two tags, and what happens to it: fills, writes, writes judged by a token, deletes,
  * invalidations. Each takes as long as it likes between any two steps. What is asserted is the one rule: a value is as
  * old as the moment at which its computation began; what was invalidated since is dead. So once an invalidation (a
  * delete, a tag's, for fills and judged writes also a write) has returned, nothing can be read whose computation began
- * before that invalidation did, then or later.
+ * before that invalidation did, then or later; nor what was made of such a value (MADE: a fill may have read what was
+ * there, an item that has the same tags).
  *
  *   R   the rule, for what the key's words lead to
  *   T2  the rule, for a look at the tags that an item remembers
@@ -38,10 +39,16 @@
 #define TIMES 1 /* how often, if it is TAG */
 #endif
 /* FORGETS: it remembers none of that, and only knows how many of the ticks were its own. */
+/* MADE: there is an item, and fills are made of what they find. */
 #ifndef CELLS
 #define CELLS 1 /* of a tag, whose stamp is the lowest */
 #endif
 #define STORERS (FILLS + JUDGED + WRITES)
+#ifdef MADE
+#define ITEMS (STORERS + 1)
+#else
+#define ITEMS STORERS
+#endif
 #define TAGS    2
 #define PENDING 128
 #define NOWHERE 255
@@ -62,12 +69,14 @@ byte tag[TAGS * CELLS];
 byte invalidations = 1;
 byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
 #define FIRST 1 /* its process */
-byte stamp[STORERS], looked[STORERS];
-bit raised[STORERS]; /* its stamp is that of an event of its own request's */
+byte underway[TAGS]; /* how many are in the middle of invalidating it */
+byte stamp[ITEMS], looked[ITEMS];
+bit raised[ITEMS]; /* its stamp is that of an event of its own request's */
 
 /* What only the assertions know. Sets of storers, as bits. */
 byte begun = 0;     /* whose computation has begun */
 byte condemned = 0; /* whose began before an invalidation that has returned did */
+byte made_of[ITEMS]; /* what it was computed from */
 
 #define bit_of(i)   (1 << (i))
 #define JUDGED_ONES ((1 << (FILLS + JUDGED)) - 1) /* writes do not kill writes */
@@ -78,7 +87,7 @@ byte condemned = 0; /* whose began before an invalidation that has returned did 
 #endif
 #define allowed(i)  (allows(0, i) && allows(1, i))
 #define is_read(w)  (is_final(w) && (allowed(item_of(w)) || looked[item_of(w)] == invalidations))
-#define is_right(w) (!is_read(w) || (condemned & bit_of(item_of(w))) == 0)
+#define is_right(w) (!is_read(w) || (condemned & (bit_of(item_of(w)) | made_of[item_of(w)])) == 0)
 #define assert_rule() assert(is_right(word[0]) && is_right(word[1])) /* R */
 
 inline exchange(at, from, to, done)
@@ -153,11 +162,16 @@ inline raise(cell, own, before)
     skip /* Spin jumps into no d_step */
 }
 
-/* Moves the cells of a tag, each strictly forward. Returns the first tick, and notes each cell's, if it is asked to. */
+/* Moves the cells of a tag, each strictly forward, and notes their ticks, if it is asked to. */
 inline raise_tag(t, began, own, before, c, keeps)
 {
     tick(began);
     own = began;
+    raise_cells(t, own, before, c, keeps)
+}
+
+inline raise_cells(t, own, before, c, keeps)
+{
     c = 0;
     do
     :: c < CELLS ->
@@ -173,17 +187,53 @@ inline raise_tag(t, began, own, before, c, keeps)
     od
 }
 
-/* Until each cell has a tick that is younger than any stamp that an item was given before that. */
+/* The last tick comes when nothing older than the first is read any more. */
 inline invalidate(t, began, own, before, c, keeps)
 {
+#ifdef BREAK_SAID_AFTER_TICK
+    tick(began);
+    own = began;
+#endif
+    begin(t);
+#ifdef BREAK_COUNTED_BEFORE_CELLS
+    invalidations++;
+#endif
+#ifdef BREAK_SAID_AFTER_TICK
+    raise_cells(t, own, before, c, keeps);
+#else
     raise_tag(t, began, own, before, c, keeps);
+#endif
+#ifndef BREAK_COUNTED_BEFORE_CELLS
+    invalidations++;
+#endif
+#ifdef BREAK_OVER_TOO_SOON
+    end(t);
+#endif
 #ifndef BREAK_CELLS_MOVED_ONCE
-    if /* an item may have been stamped with a tick that was taken before its storer could see the cell */
-    :: clock != began -> raise_tag(t, began, own, before, c, keeps)
-    :: else
-    fi;
+    raise_tag(t, began, own, before, c, keeps);
+#endif
+#ifndef BREAK_OVER_TOO_SOON
+    end(t);
 #endif
     c = 0
+}
+
+inline begin(t)
+{
+#ifdef BREAK_INVALIDATES_UNSAID
+    skip
+#else
+    underway[t]++
+#endif
+}
+
+inline end(t)
+{
+#ifdef BREAK_INVALIDATES_UNSAID
+    skip
+#else
+    underway[t]--
+#endif
 }
 
 /* The lowest of a tag's cells. */
@@ -210,7 +260,7 @@ inline look(t, lowest, c)
 #else
 #define see_through(now, own, before) ((own != 0 && now == own) -> before : now)
 #endif
-#define EVENTS (2 * TIMES * CELLS)
+#define EVENTS (2 * TIMES * CELLS) /* each moves its cells twice */
 
 /* Not in its place: a delete or a write that has ticked before it, but not moved the guard yet, would leave it there. */
 inline clear_and_insert(at, seen, done)
@@ -219,6 +269,18 @@ inline clear_and_insert(at, seen, done)
     if
     :: done -> at = NOWHERE
     :: else -> goto again
+    fi
+}
+
+inline ask_what_is_underway()
+{
+    if
+    :: underway[0] > 0 -> goto over
+    :: else
+    fi;
+    if
+    :: underway[1] > 0 -> goto over
+    :: else
     fi
 }
 
@@ -247,6 +309,20 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     :: verb != WRITE -> d_step { token = clock; begun = begun | bit_of(me) } /* miss: the token */
     :: else
     fi;
+#ifdef MADE
+    if
+    :: at = 0
+    :: at = 1
+    fi;
+    d_step {
+        seen = word[at];
+        if
+        :: verb == FILL && is_read(seen) -> made_of[me] = made_of[item_of(seen)] | bit_of(item_of(seen))
+        :: else
+        fi;
+        at = 0; seen = 0
+    }
+#endif
     if
     :: meanwhile == NEIGHBOUR -> own_move(guard, now, own_guard, before_guard)
     :: meanwhile == TAG ->
@@ -255,7 +331,6 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
           invoke(me, kills);
           invalidate(0, now, its, seen, c, 1);
           d_step {
-              invalidations++;
               condemned = condemned | kills;
               times++;
               assert_rule()
@@ -291,6 +366,9 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
     :: verb != WRITE ->
        stamp[me] = token;
 #ifndef BREAK_TAGS_NOT_JUDGED
+#ifndef BREAK_UNDERWAY_ASKED_LAST
+       ask_what_is_underway();
+#endif
 #ifdef BREAK_ASKED_BEFORE_CELLS
        done = own_are_all(token);
 #endif
@@ -335,6 +413,9 @@ proctype storer(byte me; mtype verb; mtype meanwhile)
 #endif
        :: else -> d_step { if :: its > token -> stamp[me] = its; raised[me] = 1 :: else fi } /* one's own does not kill it */
        fi;
+#ifdef BREAK_UNDERWAY_ASKED_LAST
+       ask_what_is_underway();
+#endif
 #endif
        skip
     :: else
@@ -507,13 +588,7 @@ proctype invalidator(byte me)
     :: which = 1
     fi;
     invoke(me, kills);
-#ifdef BREAK_COUNTED_BEFORE_CELLS
-    invalidations++;
-#endif
     invalidate(which, now, own, before, c, 0);
-#ifndef BREAK_COUNTED_BEFORE_CELLS
-    invalidations++;
-#endif
     d_step {
         condemned = condemned | kills;
         assert_rule();
@@ -561,6 +636,12 @@ proctype reader()
 init {
     byte i = 0;
     atomic {
+#ifdef MADE
+        word[0] = word_of(STORERS);
+        stamp[STORERS] = clock;
+        looked[STORERS] = invalidations;
+        begun = bit_of(STORERS);
+#endif
         do
         :: i < FILLS ->
            if

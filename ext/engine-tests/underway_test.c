@@ -1,0 +1,260 @@
+/* Invalidations and clears that are under way while others read, and fill: engine/underway.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "fixture.h"
+
+#include "engine/index.h"
+#include "engine/tag.h"
+#include "engine/token.h"
+#include "engine/underway.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static larder_pool *here, *there; /* of who invalidates, and of who fills */
+static uint64_t tag;
+
+static void open_two(void)
+{
+    here = pool_open("p", 4 * MIB);
+    there = pool_open("p", 4 * MIB);
+    tag = larder_tag_of("t", 1);
+}
+
+static void close_two(void)
+{
+    larder_pool_close(here);
+    larder_pool_close(there);
+}
+
+static enum larder_result store(larder_pool *pool, enum larder_verb verb, const char *key, const uint64_t *its,
+                                uint64_t token)
+{
+    const larder_terms terms = {.verb = verb,
+                                .token = token,
+                                .life = pool->life,
+                                .expiry = LARDER_NO_EXPIRY,
+                                .tags = its,
+                                .tags_count = its == NULL ? 0 : 1};
+    return put_under(pool, key, key, &terms);
+}
+
+static uint64_t token_now(void)
+{
+    return larder_now_logical(there->header);
+}
+
+static void invalidate_here(void)
+{
+    larder_invalidate(here, &tag, 1);
+}
+
+static void clear_here(void)
+{
+    larder_clear(here);
+}
+
+/* ---- what is made of the dead ---------------------------------------------------------------------------- */
+
+/* A page is made of a fragment, and a book of the page: each is filled if what it is made of was there. Both moments
+ * are at some step of the invalidation, or behind it. */
+static struct {
+    uint64_t token[2];
+    bool read[2], met;
+    unsigned second_point;
+    uint64_t second_skip;
+    enum larder_verb verb;
+} made;
+
+static const char *const chain[] = {"fragment", "page", "book"};
+
+static void read_one(int which)
+{
+    made.token[which] = token_now();
+    made.read[which] = holds_text(there, chain[which], chain[which]);
+}
+
+static void fill_one(int which)
+{
+    if (made.read[which]) {
+        store(there, made.verb, chain[which + 1], &tag, made.token[which]);
+    }
+}
+
+/* The second moment: what was read at the first is stored, and something more is made of it. */
+static void go_on(void)
+{
+    fill_one(0);
+    read_one(1);
+    fill_one(1);
+}
+
+static void read_first(void)
+{
+    made.met = true;
+    read_one(0);
+    fault_arm(made.second_point, made.second_skip, go_on);
+}
+
+/* The same, with the page filled at once: it may be read in between. */
+static void fill_first(void)
+{
+    made.met = true;
+    read_one(0);
+    fill_one(0);
+    read_one(1);
+    fault_arm(made.second_point, made.second_skip, go_on);
+}
+
+static bool meets(unsigned point, uint64_t skip, void (*at_first)(void), void (*event)(void))
+{
+    open_two();
+    made.met = made.read[0] = made.read[1] = false;
+    store(there, LARDER_WRITE, "fragment", &tag, 0);
+    store(there, LARDER_WRITE, "other", NULL, 0); /* so that not all ticks are one's own, nor none at all */
+    CHECK(holds_text(there, "fragment", "fragment"));
+    fault_arm(point, skip, at_first);
+    event();
+    fault_disarm();
+    go_on(); /* and once more, when it is over */
+    for (int i = 0; i < 3; i++) {
+        if (!CHECK(!holds_text(there, chain[i], chain[i]))) {
+            printf("    %s, first at point %u, skip %llu, then at %u, skip %llu\n", chain[i], point,
+                   (unsigned long long)skip, made.second_point, (unsigned long long)made.second_skip);
+        }
+    }
+    EQUAL(here->header->underway, 0);
+    CHECK_POOL(here);
+    close_two();
+    return made.met;
+}
+
+static void meet_everywhere(void (*event)(void))
+{
+    static const unsigned points[] = {LARDER_AT_UNDERWAY, LARDER_AT_TICK, LARDER_AT_TAG, LARDER_AT_INVALIDATED,
+                                      LARDER_AT_CLEAR};
+    enum { POINTS = sizeof points / sizeof points[0] };
+    unsigned met = 0;
+    for (unsigned i = 0; i < 2 * POINTS; i++) {
+        for (unsigned k = 0; k < POINTS; k++) {
+            for (uint64_t skip = 0, most = 8; skip < most; skip++) {
+                made.second_point = points[k];
+                made.second_skip = skip * (i + k) % 3;
+                made.verb = (skip & 1) != 0 ? LARDER_JUDGED : LARDER_FILL;
+                if (!meets(points[i / 2], skip, i % 2 == 0 ? read_first : fill_first, event)) {
+                    break;
+                }
+                met++;
+            }
+        }
+    }
+    COMPARE(met, >=, 20);
+}
+
+TEST(made_of_the_dead,
+     "what is computed from an item that an invalidation under way is about to kill does not outlive the invalidation")
+{
+    meet_everywhere(invalidate_here);
+}
+
+TEST(made_of_the_cleared,
+     "what is computed from an item that a clear under way is about to kill does not outlive the clear")
+{
+    meet_everywhere(clear_here);
+}
+
+/* ---- whom it concerns ------------------------------------------------------------------------------------ */
+
+static uint64_t tag_of_another_bit(void)
+{
+    uint64_t other = tag;
+    while (larder_underway_tags(there, &other, 1) == larder_underway_tags(there, &tag, 1)) {
+        other++;
+    }
+    return other;
+}
+
+static void store_beside(void)
+{
+    uint64_t other = tag_of_another_bit(), token = token_now();
+    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token), LARDER_OVERTAKEN);
+    EQUAL(store(there, LARDER_JUDGED, "judged", &tag, token_now()), LARDER_OVERTAKEN);
+    EQUAL(store(there, LARDER_FILL, "other tag", &other, token), LARDER_OK);
+    EQUAL(store(there, LARDER_FILL, "no tag", NULL, token), LARDER_OK);
+    EQUAL(store(there, LARDER_WRITE, "written", &tag, 0), LARDER_OK);
+}
+
+TEST(own_tag_only, "while a tag is invalidated, what is judged by a token waits; other tags, and writes, do not")
+{
+    open_two();
+    fault_arm(LARDER_AT_INVALIDATED, 0, store_beside);
+    larder_invalidate(here, &tag, 1);
+    fault_disarm();
+    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now()), LARDER_OK);
+    CHECK(holds_text(here, "same tag", "same tag"));
+    CHECK(holds_text(here, "other tag", "other tag") && holds_text(here, "no tag", "no tag"));
+    close_two();
+}
+
+static gate *moment;
+
+static void stay(void)
+{
+    gate_open(moment, 1);
+    gate_wait(moment, 2);
+}
+
+static void die(void)
+{
+    raise(SIGKILL);
+}
+
+typedef struct end {
+    unsigned point;
+    uint64_t skip;
+    void (*how)(void);
+    void (*event)(void);
+} end;
+
+static void end_there(void *context)
+{
+    const end *its = context;
+    fault_arm(its->point, its->skip, its->how);
+    its->event();
+}
+
+TEST(stopped_in_between, "an invalidation whose process has stopped refuses fills of its tag until it goes on, no longer")
+{
+    moment = shared_memory(sizeof *moment);
+    open_two();
+    end its = {LARDER_AT_INVALIDATED, 0, stay, invalidate_here};
+    pid_t pid = child_start(end_there, &its);
+    gate_wait(moment, 1);
+    store_beside();
+    gate_open(moment, 2);
+    EQUAL(child_wait(pid), 0);
+    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now()), LARDER_OK);
+    EQUAL(there->header->underway, 0);
+    close_two();
+}
+
+TEST(killed_in_between, "an invalidation or a clear whose process was killed refuses nothing")
+{
+    for (int clears = 0; clears < 2; clears++) {
+        for (int taken = 0; taken < 2; taken++) {
+            open_two();
+            end its = {clears ? LARDER_AT_CLEAR : LARDER_AT_TAG, 1, die, clears ? clear_here : invalidate_here};
+            EQUAL(child_wait(child_start(end_there, &its)), 256 + SIGKILL);
+            EQUAL(there->header->underway, 1);
+            larder_pool *third = taken ? pool_open("p", 4 * MIB) : NULL; /* has the place of the dead */
+            EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now()), LARDER_OK);
+            EQUAL(there->header->underway, 0);
+            CHECK(holds_text(here, "same tag", "same tag"));
+            if (third != NULL) {
+                larder_pool_close(third);
+            }
+            close_two();
+        }
+    }
+}

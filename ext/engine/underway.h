@@ -1,0 +1,40 @@
+/* Invalidations and clears that are under way: each process says in its slot what it is in the middle of.
+ *
+ * An invalidation takes a few steps, and until the last cell has moved what it is about to kill is still read. Whoever
+ * computes something from that (a page out of a fragment, both of which carry the tag) may have a token that is younger
+ * than the invalidation's tick; what was made of the dead would live. So there are two rules:
+ *
+ *     invalidation:  say which | tick, raise the cells, count it | tick, raise the cells again | say that it is over
+ *     fill:          token, read something . . . is one of its tags under way? refused | a cell newer? refused | store
+ *
+ *   - An invalidation ends with another tick, after the first has made everything older unreadable: who has read
+ *     something that it was to kill has a token older than that.
+ *   - Nothing that is judged by a token is stored under a tag whose invalidation is under way, or, while a clear is,
+ *     at all. So nobody can read what was made of the dead, and make something of it that is younger still.
+ *
+ * A fill whose look comes before the invalidation has said what it does is older than its first tick, and dies with
+ * what it was made of. One that finds that it is over finds the cells of the second.
+ *
+ * A process that is stopped in the middle of an invalidation has such fills refused until it goes on; of one that was
+ * killed nobody takes notice. Plain writes are not judged, and not refused.
+ */
+#ifndef LARDER_UNDERWAY_H
+#define LARDER_UNDERWAY_H
+
+#include "pool.h"
+
+/* What can be under way, as bits: tags by their hashes, several to a bit, and a clear. */
+uint64_t larder_underway_tags(const larder_pool *pool, const uint64_t *tags, size_t count);
+#define LARDER_UNDERWAY_CLEAR (UINT64_C(1) << 63)
+
+/* Before the first tick, and after the second has reached all cells. */
+void larder_underway_begin(larder_pool *pool, uint64_t what);
+void larder_underway_end(larder_pool *pool);
+
+/* Is another process in the middle of a clear, or of invalidating one of these tags? Asked before the cells are read. */
+bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count);
+
+/* Whoever had the slot is dead, or has given it back. The caller holds its lock. */
+void larder_underway_bury(larder_pool *pool, uint32_t index);
+
+#endif
