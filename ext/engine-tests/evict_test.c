@@ -1,10 +1,10 @@
 /* Making room: what goes, what stays, and what happens to an item on its way to another segment. */
 #include "fixture.h"
 
-#include "engine/token.h"
-
 #include "engine/evict.h"
 #include "engine/ghost.h"
+#include "engine/pin.h"
+#include "engine/token.h"
 
 static larder_pool *open_with(const char *name, uint64_t size, bool evict)
 {
@@ -109,6 +109,67 @@ TEST(slow_stores_are_rare,
     EQUAL(slow_stores(1), 0);
     EQUAL(slow_stores(500), 0);
     EQUAL(slow_stores(UINT32_MAX), 0);
+}
+
+/* ---- what it costs to look ------------------------------------------------------------------------------- */
+
+/* Stores items of that size, one after the other. How often did most of them look at a segment's pins? What the slowest
+ * of a hundred do is left out: they make room for the others at once. */
+static uint64_t looks_of_most(larder_pool *pool, uint64_t first, size_t size, unsigned stores)
+{
+    static const char bytes[1000];
+    unsigned counts[1024] = {0}, refused = 0;
+    for (unsigned i = 0; i < stores; i++) {
+        uint64_t before = fault_count(LARDER_AT_LOOK);
+        refused += put_bytes(pool, key_number(first + i), bytes, size) != LARDER_OK;
+        uint64_t looks = fault_count(LARDER_AT_LOOK) - before;
+        counts[looks < 1023 ? looks : 1023]++;
+    }
+    EQUAL(refused, 0);
+    uint64_t most = 1023;
+    for (unsigned more = 0; most > 0 && (more += counts[most]) * 100 < stores;) {
+        most--;
+    }
+    return most;
+}
+
+TEST(looks_in_limbo,
+     "where segments wait in limbo a store looks at the pins of a few, however many small items it walks over")
+{
+    larder_pool *pool = open_with("p", 8 * MIB, true), *reader = open_with("p", 8 * MIB, true);
+    uint64_t next = 0;
+    while (pool->header->lists[LARDER_LIST_FREE].count > 8) {
+        put_bytes(pool, key_number(next++), "", 0);
+    }
+    for (uint32_t segment = 0; segment < 4; segment++) { /* the oldest */
+        CHECK(larder_pin_set(reader, segment, atomic_load(&pool->generations[segment])));
+    }
+    looks_of_most(pool, next, 0, 30000);
+    COMPARE(pool->header->lists[LARDER_LIST_LIMBO].count, >, 0);
+    COMPARE(looks_of_most(pool, next + 30000, 500, 5000), <=, 24);
+    CHECK_POOL(pool);
+    larder_pool_close(reader);
+    larder_pool_close(pool);
+}
+
+TEST(looks_are_bounded, "where everything is being read a store looks for something else in a bounded part of the pool")
+{
+    larder_pool *pool = open_with("p", 64 * MIB, true), *reader = open_with("p", 64 * MIB, true);
+    uint64_t next = 0;
+    COMPARE(pool->segment_count, >, 800);
+    while (pool->header->lists[LARDER_LIST_FREE].count > 8) {
+        EQUAL(put_block(pool, next++, 9000), LARDER_OK);
+    }
+    for (uint32_t segment = 0; segment < pool->segment_count; segment++) {
+        if (larder_segment_state_of(&pool->segments[segment]) == LARDER_SEALED) {
+            CHECK(larder_pin_set(reader, segment, atomic_load(&pool->generations[segment])));
+        }
+    }
+    COMPARE(looks_of_most(pool, next, 1000, 300), <=, 320);
+    COMPARE(pool->header->lists[LARDER_LIST_LIMBO].count, >, 0);
+    CHECK_POOL(pool);
+    larder_pool_close(reader);
+    larder_pool_close(pool);
 }
 
 TEST(used_survive, "what is used again and again survives any number of items that are used once")

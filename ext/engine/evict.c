@@ -45,6 +45,7 @@
 #define VISITS_PER_CALL         96u
 #define HOUSE_STEPS             64u
 #define RESERVE                 3u /* segments of room to keep: an open one each, and what writers leave alone */
+#define LOOKS_AHEAD             256u /* segments of a queue looked at for one that nobody pins, before there is need */
 #define WALKS_AT_ONCE           32u
 #define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
 
@@ -144,10 +145,11 @@ static uint64_t room(const larder_pool *pool)
 }
 
 /* The oldest of a queue that nobody pins; ahead of need, of its older half: what was just stored is not to go because
- * all that is older is being read. */
+ * all that is older is being read. And of a bounded number: where all of these are, each store looks at them. */
 static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool ahead)
 {
-    return find_oldest(pool, queue, ahead ? pool->header->lists[queue].count / 2 : UINT32_MAX, false);
+    uint32_t half = pool->header->lists[queue].count / 2;
+    return find_oldest(pool, queue, !ahead ? UINT32_MAX : half < LOOKS_AHEAD ? half : LOOKS_AHEAD, false);
 }
 
 /* Chooses a victim that will be free at once; the current one, if it is. `next`: another than the last time. */
@@ -179,11 +181,11 @@ static bool choose_free_victim(larder_pool *pool, bool ahead, bool next)
 static bool make_room_step(larder_pool *pool, larder_budget *left)
 {
     enum larder_purpose purpose = LARDER_EVICT;
-    if (pool->header->lists[LARDER_LIST_LIMBO].count > 0) {
-        return choose_free_victim(pool, true, false) && larder_walk_on(pool, left, false);
-    }
     if (pool->header->victim != 0) {
         return larder_walk_on(pool, left, false);
+    }
+    if (pool->header->lists[LARDER_LIST_LIMBO].count > 0) {
+        return choose_free_victim(pool, true, false);
     }
     uint32_t victim = find_mostly_dead(pool, &purpose, false);
     if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
@@ -211,10 +213,10 @@ static bool make_room(larder_pool *pool, uint64_t more, larder_budget left)
     if (lists[LARDER_LIST_LIMBO].count > 0) {
         larder_drain_limbo(pool);
     }
-    while (room(pool) < wanted_room(pool) + more && left.visits > 0) {
-        if (!make_room_step(pool, &left)) {
-            break;
-        }
+    /* Whether the victim is still free is asked once, and not at each item: it looks at the pins of all processes. */
+    bool goes_on = lists[LARDER_LIST_LIMBO].count == 0 || choose_free_victim(pool, true, false);
+    while (goes_on && room(pool) < wanted_room(pool) + more && left.visits > 0) {
+        goes_on = make_room_step(pool, &left);
     }
     larder_unlock(pool);
     return true;

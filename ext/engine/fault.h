@@ -48,6 +48,7 @@ enum larder_fault_point {
     LARDER_AT_SETTLE,        /* ... and the copy to get its expiry for good */
     LARDER_AT_VOID,          /* a segment's generation is about to be raised */
     LARDER_AT_LIMBO,         /* ... and then its state changed */
+    LARDER_AT_LOOK,          /* the pins on a segment are about to be looked at */
     LARDER_AT_FREE,          /* a segment is about to be free */
     LARDER_AT_UNLINK,        /* a list is about to lose a segment */
     LARDER_AT_LINK,          /* ... to gain one */

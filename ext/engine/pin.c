@@ -103,6 +103,7 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
     /* The reclaimer's half of the protocol in pin.h: what the caller wrote, a generation or that the segment is sealed,
      * comes before our look. */
     atomic_thread_fence(memory_order_seq_cst);
+    LARDER_FAULT(LARDER_AT_LOOK);
     /* Asked anew at each: who forks copies its pins to a slot behind its own, which may be the first to be taken there,
      * and then drops its own. Whoever finds those dropped finds the copy counted. */
     for (uint32_t i = 0; i < larder_slots_used(pool); i++) {
