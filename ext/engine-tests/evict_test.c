@@ -172,6 +172,34 @@ TEST(looks_are_bounded, "where everything is being read a store looks for someth
     larder_pool_close(pool);
 }
 
+/* How many items go at once at most while large values take the place of small ones? */
+static uint64_t most_dropped_at_once(uint64_t pool_size, size_t size)
+{
+    static const char value[60000];
+    larder_pool *pool = pool_open("p", pool_size);
+    uint64_t most = 0;
+    for (uint64_t i = 0; i < pool_size / 60; i++) { /* more than it holds */
+        put_bytes(pool, key_number(i), value, 20);
+    }
+    for (uint64_t i = 0; i < pool_size / size / 2; i++) {
+        uint64_t before = atomic_load(&pool->slot->counter[LARDER_EVICTIONS]);
+        EQUAL(put_bytes(pool, key_number(UINT32_MAX + i), value, size), LARDER_OK);
+        uint64_t dropped = atomic_load(&pool->slot->counter[LARDER_EVICTIONS]) - before;
+        most = dropped > most ? dropped : most;
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+    pool_remove("p", &(larder_error){.message = ""});
+    return most;
+}
+
+TEST(large_among_small, "a large value makes room for as much as it takes, of however small items, and not for more")
+{
+    COMPARE(most_dropped_at_once(8 * MIB, 4000), <=, 2 * 4000 / 64);
+    COMPARE(most_dropped_at_once(8 * MIB, 20000), <=, 2 * 20000 / 64);
+    COMPARE(most_dropped_at_once(8 * MIB, 60000), <=, 2 * 60000 / 64);
+}
+
 TEST(used_survive, "what is used again and again survives any number of items that are used once")
 {
     larder_pool *pool = open_with("p", 4 * MIB, true);

@@ -41,8 +41,9 @@
 
 #define WINDOW                  32u /* segments looked at for dead ones, per victim */
 #define WINDOW_WITHOUT_EVICTION 1024u
-#define MOVES_PER_CALL          32u
-#define VISITS_PER_CALL         96u
+#define MOVES_PER_STRIDE        32u
+#define VISITS_PER_STRIDE       96u
+#define STRIDES_AT_ONCE         64u /* a larger value leaves the rest to the next: the lock is held meanwhile */
 #define HOUSE_STEPS             64u
 #define RESERVE                 3u /* segments of room to keep: an open one each, and what writers leave alone */
 #define LOOKS_AHEAD             256u /* segments of a queue looked at for one that nobody pins, before there is need */
@@ -222,10 +223,12 @@ static bool make_room(larder_pool *pool, uint64_t more, larder_budget left)
     return true;
 }
 
-void larder_make_room_ahead(larder_pool *pool)
+void larder_make_room_ahead(larder_pool *pool, uint64_t strides)
 {
-    const larder_budget left = {
-        .moves = MOVES_PER_CALL, .visits = VISITS_PER_CALL, .bytes = larder_segment_bytes(pool)};
+    uint32_t times = strides < STRIDES_AT_ONCE ? (uint32_t)strides : STRIDES_AT_ONCE;
+    const larder_budget left = {.moves = MOVES_PER_STRIDE * times,
+                                .visits = VISITS_PER_STRIDE * times,
+                                .bytes = larder_segment_bytes(pool)};
     make_room(pool, 0, left);
 }
 

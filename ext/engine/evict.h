@@ -6,10 +6,11 @@
 
 #include "segment.h"
 
-/* Goes on with making room, just ahead of the writers: called by each store for every LARDER_STRIDE bytes that it
- * takes. Does nothing while there is room, or while another process is at it. */
+/* Goes on with making room, just ahead of the writers: called by each store that takes `strides` times LARDER_STRIDE
+ * bytes, and does as much as that is worth, up to a bound. Does nothing while there is room, or while another process is
+ * at it. */
 #define LARDER_STRIDE 1024u
-void larder_make_room_ahead(larder_pool *pool);
+void larder_make_room_ahead(larder_pool *pool, uint64_t strides);
 
 /* Between requests: goes on with it for so many microseconds, so that the next writers find a little more room than
  * they keep, and have nothing to walk. */

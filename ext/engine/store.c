@@ -247,8 +247,9 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
         drop_older(pool, place, key, as->order.tick);
     }
     larder_draft_drop(pool, &draft);
-    if (draft.offset / LARDER_STRIDE != (draft.offset + bytes) / LARDER_STRIDE) {
-        larder_make_room_ahead(pool);
+    uint64_t strides = (draft.offset + bytes) / LARDER_STRIDE - draft.offset / LARDER_STRIDE;
+    if (strides > 0) {
+        larder_make_room_ahead(pool, strides);
     }
     return result;
 }
