@@ -156,11 +156,12 @@ static bool names_a_pool(const zend_string *name)
     return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
 }
 
-/* Whoever opens a pool waits for another process that makes or saves it, but only once: if that one is stopped, every
- * request of this process would wait as long. From then on opening looks, and answers at once, until it succeeds. */
-static void note_waiting(const char *name, bool opened, const larder_error *error)
+/* Whoever opens, saves or removes a pool waits for another process that makes or saves it, but only once: if that one is
+ * stopped, every request of this process would wait as long. From then on it looks, and answers at once, until one of
+ * these succeeds. */
+static void note_waiting(const char *name, bool succeeded, const larder_error *error)
 {
-    if (opened) {
+    if (succeeded) {
         zend_hash_str_del(&LARDER_G(waited_for), name, strlen(name));
     } else if (error->waited) {
         zend_hash_str_add_empty_element(&LARDER_G(waited_for), name, strlen(name));
@@ -300,7 +301,10 @@ ZEND_METHOD(Larder_SharedMemory, remove)
     if (!configured_place(&config, snapshots)) {
         RETURN_THROWS();
     }
+    config.impatient = was_waited_for(config.name);
+    error.waited = false;
     int removed = larder_pool_remove(&config, &error);
+    note_waiting(config.name, removed >= 0, &error);
     if (removed < 0) {
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         RETURN_THROWS();
@@ -333,7 +337,10 @@ ZEND_METHOD(Larder_SharedMemory, save)
     if (!configured_place(&config, snapshots)) {
         RETURN_THROWS();
     }
+    config.impatient = was_waited_for(config.name);
+    error.waited = false;
     int done = larder_pool_save(&config, &saved, &error);
+    note_waiting(config.name, done >= 0, &error);
     if (done < 0) {
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         RETURN_THROWS();

@@ -7,6 +7,7 @@
 
 #include "engine/geometry.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -326,6 +327,62 @@ TEST(overwritten_under_us, "a header overwritten under a running process is noti
     larder_pool_close(pool);
     pool = pool_open("p", 4 * MIB);
     CHECK(holds_text(pool, "k", "v"));
+    larder_pool_close(pool);
+}
+
+/* What this process still holds of files of that path that have lost their name: mappings and descriptors. */
+static unsigned remnants(const char *path)
+{
+    char line[LARDER_PATH_MAX + 200], wanted[LARDER_PATH_MAX + 20];
+    unsigned count = 0;
+    snprintf(wanted, sizeof wanted, "%s (deleted)", path);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        count += strstr(line, wanted) != NULL;
+    }
+    DIR *descriptors = opendir("/proc/self/fd");
+    for (struct dirent *entry; descriptors != NULL && (entry = readdir(descriptors)) != NULL;) {
+        ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, line, sizeof line - 1);
+        line[length < 0 ? 0 : length] = '\0';
+        count += strcmp(line, wanted) == 0;
+    }
+    CHECK(maps != NULL && descriptors != NULL);
+    fclose(maps);
+    closedir(descriptors);
+    return count;
+}
+
+TEST(damaged_given_back,
+     "the memory of a damaged pool that was replaced is given back as soon as no request uses a value of it")
+{
+    larder_pool *pool = pool_with_block();
+    const char *path = pool_path_of("p");
+    size_t size;
+    const void *value = read_block(pool, 1, &size);
+    uint64_t before = digest(value, size);
+    write_at(offsetof(larder_geometry, id), "nonsense", 8);
+    larder_pool *second = pool_open("p", 4 * MIB);
+    EQUAL(test_files("p"), 1);
+    clock_ms += 200;
+    call_often(pool);
+    CHECK(digest(value, size) == before);
+    COMPARE(remnants(path), >, 0);
+    larder_pool_leave(pool);
+    EQUAL(remnants(path), 0);
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    CHECK(holds_text(second, "k", "v"));
+    larder_pool_leave(pool);
+    larder_pool_leave(second);
+
+    write_at(offsetof(larder_geometry, id), "nonsense", 8); /* while nobody is in a request */
+    larder_pool *third = pool_open("p", 4 * MIB);
+    COMPARE(remnants(path), >, 0);
+    CHECK(!holds_text(pool, "k", "v"));
+    CHECK(!holds_text(second, "k", "v"));
+    EQUAL(remnants(path), 0);
+    EQUAL(test_files("p"), 1);
+    larder_pool_close(third);
+    larder_pool_close(second);
     larder_pool_close(pool);
 }
 

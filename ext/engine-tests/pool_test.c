@@ -4,6 +4,8 @@
 #endif
 #include "fixture.h"
 
+#include "engine/snapshot.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -309,18 +311,27 @@ static void hold_directory(void *context)
     raise(SIGSTOP);
 }
 
-TEST(stopped_maker, "a stopped process that holds the directory is waited for a bounded time, and named as the cause")
+TEST(stopped_maker,
+     "a stopped process that holds the directory is waited for a bounded time, or not at all, and named as the cause")
 {
     gate *g = shared_memory(sizeof *g);
     larder_pool_close(pool_open("there", 4 * MIB));
     pid_t pid = child_start(hold_directory, g);
     gate_wait(g, 1);
     larder_pool_close(pool_open("there", 4 * MIB)); /* what exists needs no lock */
-    const larder_pool_config config = pool_config("p", 4 * MIB);
+    larder_pool_config config = pool_config("p", 4 * MIB);
     CONTAINS(pool_refusal(&config), "Another process");
+    config.impatient = true; /* it has been waited for */
+    config.name = "there";
+    config.snapshots = path_of("snapshots");
     larder_error error = {.message = ""};
-    EQUAL(pool_remove("there", &error), -1);
-    CONTAINS(error.message, "stopped");
+    larder_saved saved;
+    EQUAL(larder_pool_remove(&config, &error), -1);
+    CONTAINS(error.message, "for 0 ms; if that does not change, find out whether it is stopped");
+    error.waited = false;
+    EQUAL(larder_pool_save(&config, &saved, &error), -1);
+    CONTAINS(error.message, "for 0 ms; if that does not change, find out whether it is stopped");
+    CHECK(error.waited);
     kill(pid, SIGKILL);
     child_wait(pid);
     larder_pool_close(pool_open("p", 4 * MIB));

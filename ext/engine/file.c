@@ -215,7 +215,7 @@ void larder_file_retire(const larder_pool *pool, int directory, int fd, const st
 
 int larder_file_remove(const larder_pool *pool, int directory, larder_error *error)
 {
-    if (!larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error)) {
+    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
         return -1;
     }
     struct stat status;

@@ -252,7 +252,7 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
 static bool lock_patiently(larder_pool *pool)
 {
     const struct timespec moment = {.tv_sec = 0, .tv_nsec = 10000000};
-    for (int tries = 0; tries < 500; tries++) {
+    for (int tries = 0; tries < (pool->config.impatient ? 1 : 500); tries++) {
         if (larder_lock(pool)) {
             return true;
         }
@@ -267,10 +267,12 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
 {
     /* Nobody moves items or recycles segments while we read. */
     if (!lock_patiently(pool)) {
-        return larder_fail(error,
-                           "Another process makes room in the pool \"%s\" and does not go on; if it is stopped, end "
-                           "it, and save again.",
-                           pool->name);
+        larder_fail(error,
+                    "Another process makes room in the pool \"%s\" and does not go on; if it is stopped, end it, and "
+                    "save again.",
+                    pool->name);
+        error->waited = true;
+        return false;
     }
     if (larder_snapshot_discard(pool, error) < 0) {
         larder_unlock(pool);
@@ -308,7 +310,8 @@ static bool still_has_its_name(const larder_pool *pool, int directory)
 static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error)
 {
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error), snapshots = -1, result = -1;
-    if (directory >= 0 && larder_directory_lock(directory, pool->directory, LARDER_LOCK_PATIENCE_MS, error)) {
+    unsigned patience = pool->config.impatient ? 0 : LARDER_LOCK_PATIENCE_MS;
+    if (directory >= 0 && larder_directory_lock(directory, pool->directory, patience, error)) {
         snapshots = larder_directory_open(pool->snapshots, larder_owner_of(pool), error);
         if (!still_has_its_name(pool, directory)) {
             result = 0; /* replaced in this very moment */

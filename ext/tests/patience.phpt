@@ -1,5 +1,5 @@
 --TEST--
-open() waits once for a process that makes or saves the pool; if that does not go on, it answers at once until it can be opened
+open() and remove() wait once for a process that makes or saves the pool; if that does not go on, they answer at once
 --EXTENSIONS--
 posix
 pcntl
@@ -28,6 +28,7 @@ $ends = await(fork(function () {
         $waits[] = (int) $found[1];
     }
     same($waits, [5000, ...array_fill(0, 19, 0)], 'how long it waited, in ms');
+    check(str_contains(thrown(fn () => SharedMemory::remove('pool')), ' for 0 ms'), 'nor is it removed after another wait');
     same(SharedMemory::open('another', 4 << 20)->set('k', 1), true, 'others can be opened');
     flock($directory, LOCK_UN);
     same(SharedMemory::open('pool', 4 << 20)->set('k', 1), true, 'it goes on');
