@@ -1,37 +1,13 @@
-/* Making room: what goes, what stays, and what happens to an item on its way to another segment. */
-#include "fixture.h"
+/* Making room: what goes, and what stays, and what it costs. */
+#include "blocks.h"
 
 #include "engine/evict.h"
 #include "engine/ghost.h"
 #include "engine/pin.h"
-#include "engine/token.h"
-
-static larder_pool *open_with(const char *name, uint64_t size, bool evict)
-{
-    larder_pool_config config = pool_config(name, size);
-    config.evict = evict;
-    config.now = clock_now;
-    return pool_open_as(&config);
-}
-
-static enum larder_result put_block(larder_pool *pool, uint64_t number, size_t size)
-{
-    described what = {.key = number, .version = number, .block = true};
-    return put_described(pool, key_number(number), &what, size, LARDER_SET, LARDER_NO_EXPIRY);
-}
-
-static bool has_block(larder_pool *pool, uint64_t number)
-{
-    larder_hit hit;
-    described what;
-    enum reading seen = read_described(pool, key_number(number), number, &what, &hit);
-    CHECK(seen != READ_TORN);
-    return seen == READ_WHOLE;
-}
 
 static void keeps_serving(uint64_t size, size_t least, size_t most)
 {
-    larder_pool *pool = open_with("p", size, true);
+    larder_pool *pool = open_blocks(size, true);
     rng r = {test_seed()};
     larder_stats stats = {.capacity = 0};
     uint64_t bytes = 0, peak = 0, refused = 0, total = 10 * size, low = UINT64_MAX;
@@ -73,7 +49,7 @@ TEST(filled_ten_times,
  * more than a store is to move at once? */
 static uint64_t slow_stores(unsigned reads_of_a_request)
 {
-    larder_pool *pool = open_with("p", 8 * MIB, true);
+    larder_pool *pool = open_blocks(8 * MIB, true);
     rng r = {test_seed()};
     const uint64_t size = 8000, most = larder_segment_bytes(pool) / size + 1;
     uint64_t stores = 0, slow = 0;
@@ -136,7 +112,7 @@ static uint64_t looks_of_most(larder_pool *pool, uint64_t first, size_t size, un
 TEST(looks_in_limbo,
      "where segments wait in limbo a store looks at the pins of a few, however many small items it walks over")
 {
-    larder_pool *pool = open_with("p", 8 * MIB, true), *reader = open_with("p", 8 * MIB, true);
+    larder_pool *pool = open_blocks(8 * MIB, true), *reader = open_blocks(8 * MIB, true);
     uint64_t next = 0;
     while (pool->header->lists[LARDER_LIST_FREE].count > 8) {
         put_bytes(pool, key_number(next++), "", 0);
@@ -154,7 +130,7 @@ TEST(looks_in_limbo,
 
 TEST(looks_are_bounded, "where everything is being read a store looks for something else in a bounded part of the pool")
 {
-    larder_pool *pool = open_with("p", 64 * MIB, true), *reader = open_with("p", 64 * MIB, true);
+    larder_pool *pool = open_blocks(64 * MIB, true), *reader = open_blocks(64 * MIB, true);
     uint64_t next = 0;
     COMPARE(pool->segment_count, >, 800);
     while (pool->header->lists[LARDER_LIST_FREE].count > 8) {
@@ -202,7 +178,7 @@ TEST(large_among_small, "a large value makes room for as much as it takes, of ho
 
 TEST(used_survive, "what is used again and again survives any number of items that are used once")
 {
-    larder_pool *pool = open_with("p", 4 * MIB, true);
+    larder_pool *pool = open_blocks(4 * MIB, true);
     unsigned lost = 0;
     for (uint64_t i = 0; i < 200; i++) {
         put_block(pool, i, 2000);
@@ -229,7 +205,7 @@ TEST(used_survive, "what is used again and again survives any number of items th
 TEST(ghosts_return,
      "a key that returns soon after its eviction goes to the main queue, and an unknown one to the small")
 {
-    larder_pool *pool = open_with("p", 4 * MIB, true);
+    larder_pool *pool = open_blocks(4 * MIB, true);
     uint64_t gone = 0;
     for (uint64_t i = 0; i < 3000; i++) {
         put_block(pool, i, 2000);
@@ -256,7 +232,7 @@ TEST(ghosts_return,
 
 TEST(expired_first, "segments whose items have all expired are reclaimed before anything alive is")
 {
-    larder_pool *pool = open_with("p", 4 * MIB, true);
+    larder_pool *pool = open_blocks(4 * MIB, true);
     uint64_t live = 0;
     for (uint64_t i = 0; i < 200; i++) {
         put_block(pool, i, 2000);
@@ -289,7 +265,7 @@ TEST(expired_first, "segments whose items have all expired are reclaimed before 
 
 TEST(cleared_reclaimed, "what was cleared is reclaimed before anything that was stored after it")
 {
-    larder_pool *pool = open_with("p", 4 * MIB, true);
+    larder_pool *pool = open_blocks(4 * MIB, true);
     for (uint64_t i = 0; i < 1500; i++) {
         put_block(pool, i, 2000);
         for (uint64_t j = 0; j < 3; j++) {
@@ -310,403 +286,6 @@ TEST(cleared_reclaimed, "what was cleared is reclaimed before anything that was 
     EQUAL(alive, 1400);
     CHECK_POOL(pool);
     larder_pool_close(pool);
-}
-
-/* ---- items that move ------------------------------------------------------------------------------------- */
-
-static larder_pool *beside;
-static larder_key moved_key;
-static unsigned meddled;
-static uint64_t storing; /* comes after the meddling if it makes room first */
-
-/* Fills the pool with items that are all used, so that they are moved, until `meddle` has come in between. */
-static void move_items(larder_pool *pool, unsigned point, void (*meddle)(void))
-{
-    char bytes[500] = "";
-    size_t size;
-    meddled = 0;
-    for (uint64_t i = 0; i < 60000 && meddled == 0; i++) {
-        storing = i;
-        put_bytes(pool, key_number(i), bytes, sizeof bytes);
-        take(pool, key_number(i), bytes, sizeof bytes, &size);
-        take(pool, moved_key, bytes, sizeof bytes, &size);
-        if (i % 50 == 0) {
-            larder_pool_leave(pool);
-        }
-        fault_arm(point, 0, meddle);
-    }
-    fault_disarm();
-    EQUAL(meddled, 1);
-}
-
-static uint64_t victim_number;
-
-static void delete_all(void)
-{
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        if (larder_delete(beside, &key)) {
-            victim_number++;
-        }
-    }
-    meddled = 1;
-}
-
-TEST(delete_while_moving, "an item that is deleted while it is being moved stays deleted")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    beside = open_with("p", 4 * MIB, true);
-    moved_key = key_of("moved");
-    move_items(pool, LARDER_AT_MOVE, delete_all);
-    COMPARE(victim_number, >, 1000);
-    unsigned alive = 0;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        alive += i != storing && larder_exists(pool, &key);
-    }
-    EQUAL(alive, 0);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
-}
-
-static void touch_all(void)
-{
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        larder_touch(beside, &key, clock_ms + 1000);
-    }
-    meddled = 1;
-}
-
-TEST(touch_while_moving, "a touch that comes while an item is being moved is not lost")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    beside = open_with("p", 4 * MIB, true);
-    moved_key = key_of("moved");
-    move_items(pool, LARDER_AT_MOVE, touch_all);
-    clock_ms += 1000;
-    unsigned alive = 0;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        alive += i != storing && larder_exists(pool, &key);
-    }
-    EQUAL(alive, 0);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
-}
-
-/* The first touch writes to an item that has been copied already. The second gives the copy the old expiry again,
- * before the mover has looked what came of the first. */
-static void touch_again(void)
-{
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        larder_touch(beside, &key, LARDER_NO_EXPIRY);
-    }
-    meddled = 1;
-}
-
-static void touch_first(void)
-{
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        larder_touch(beside, &key, clock_ms + 1000);
-    }
-    fault_arm(LARDER_AT_SETTLE, 0, touch_again);
-}
-
-TEST(touches_while_moving, "of two touches that come while an item is being moved the later one is kept")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    beside = open_with("p", 4 * MIB, true);
-    moved_key = key_of("moved");
-    move_items(pool, LARDER_AT_MOVE, touch_first);
-    unsigned before = 0, after = 0;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        before += larder_exists(pool, &key);
-    }
-    clock_ms += 1000;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        after += larder_exists(pool, &key);
-    }
-    COMPARE(before, >, 1000);
-    EQUAL(after, before);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
-}
-
-static void replace_all(void)
-{
-    for (uint64_t i = 0; i < 60000; i++) {
-        put_with(beside, key_number(i), "newer", 5, LARDER_REPLACE, LARDER_NO_EXPIRY);
-    }
-    meddled = 1;
-}
-
-TEST(replace_while_moving, "an item that is replaced while it is being moved keeps the newer value")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    beside = open_with("p", 4 * MIB, true);
-    moved_key = key_of("moved");
-    move_items(pool, LARDER_AT_MOVE, replace_all);
-    unsigned newer = 0, older = 0;
-    char bytes[500];
-    size_t size;
-    for (uint64_t i = 0; i < 60000; i++) {
-        if (take(pool, key_number(i), bytes, sizeof bytes, &size)) {
-            newer += size == 5;
-            older += i != storing && size != 5;
-        }
-    }
-    COMPARE(newer, >, 500);
-    EQUAL(older, 0); /* those that were refused for want of the lock were deleted */
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
-}
-
-static uint64_t written_beside;
-
-/* As many writers do while the one that makes room is not given the processor. */
-static void write_until_refused(void)
-{
-    while (put_block(beside, 1000000 + written_beside, 2000) == LARDER_OK) {
-        written_beside++;
-    }
-    meddled++;
-}
-
-TEST(used_survive_others, "what is used survives although others write faster than room is made for them")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    beside = open_with("p", 4 * MIB, true);
-    unsigned lost = 0;
-    enum { ROUNDS = 30, HOT = 150, COLD = 2500 };
-    meddled = 0;
-    for (uint64_t round = 0; round < ROUNDS; round++) {
-        uint64_t hot = round * (HOT + COLD), cold = hot + HOT;
-        for (uint64_t i = hot; i < cold; i++) {
-            put_block(pool, i, 2000);
-            has_block(pool, i);
-        }
-        fault_arm(LARDER_AT_MOVE, round % 12, write_until_refused);
-        for (uint64_t i = cold; i < cold + COLD; i++) {
-            put_block(pool, i, 2000);
-            larder_pool_leave(pool);
-            larder_pool_leave(beside);
-        }
-        for (uint64_t i = hot; i < cold; i++) {
-            const larder_key key = key_number(i);
-            lost += !larder_delete(pool, &key);
-        }
-    }
-    fault_disarm();
-    EQUAL(meddled, ROUNDS);
-    COMPARE(written_beside, >=, 500);
-    EQUAL(lost, 0);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
-}
-
-enum { COUNTERS = 150 };
-
-static int64_t expected_count[COUNTERS];
-
-static void count_all(void)
-{
-    for (uint64_t i = 0; i < COUNTERS; i++) {
-        const larder_key key = key_number(i);
-        int64_t now;
-        if (larder_exists(beside, &key)) {
-            EQUAL(larder_increment(beside, &key, 1, -1000000, LARDER_NO_EXPIRY, &now), LARDER_COUNTED);
-            expected_count[i]++;
-            EQUAL(now, expected_count[i]);
-        }
-    }
-    meddled++;
-}
-
-TEST(count_while_moving, "increments that come while counters are being moved are not lost")
-{
-    static const unsigned points[] = {LARDER_AT_FREEZE, LARDER_AT_MOVE};
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    beside = open_with("p", 4 * MIB, true);
-    char filler[1000] = "";
-    uint64_t checked = 0;
-    meddled = 0;
-    for (uint64_t i = 0; i < 40000; i++) {
-        const larder_key key = key_number(i % COUNTERS);
-        int64_t now;
-        bool alive = larder_exists(pool, &key);
-        expected_count[i % COUNTERS] = alive ? expected_count[i % COUNTERS] + 1 : 1;
-        if (i / 300 > meddled) { /* stays armed until a counter is moved */
-            fault_arm(points[meddled % 2], i % 7, count_all);
-        }
-        REQUIRE(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &now) == LARDER_COUNTED);
-        checked += alive;
-        if (now != expected_count[i % COUNTERS]) { /* evicted in between is all that may have happened */
-            EQUAL(now, 1);
-            expected_count[i % COUNTERS] = now;
-        }
-        put_bytes(pool, key_number(COUNTERS + i % 20000), filler, sizeof filler);
-    }
-    fault_disarm();
-    COMPARE(meddled, >=, 5);
-    COMPARE(checked, >, 10000);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
-}
-
-TEST(blocks_move, "blocks that are moved still know their own address")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, true);
-    larder_stats stats;
-    for (uint64_t i = 0; i < 30000; i++) {
-        put_block(pool, i, 300 + i % 700);
-        has_block(pool, i);
-        has_block(pool, i - i % 1000); /* used again and again: moved */
-        if (i % 100 == 0) {
-            larder_pool_leave(pool);
-        }
-    }
-    larder_stats_read(pool, &stats);
-    COMPARE(stats.counters[LARDER_MOVES], >, 1000);
-    for (uint64_t i = 0; i < 30000; i++) {
-        has_block(pool, i); /* checks every byte, the address too */
-        larder_pool_leave(pool);
-    }
-    larder_pool_close(pool);
-}
-
-/* ---- pools that do not evict ------------------------------------------------------------------------------ */
-
-TEST(never_drops, "a pool that does not evict refuses when it is full, and everything it took is still there")
-{
-    static const size_t sizes[] = {40, 100, 1000, 9000, 50000};
-    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        larder_pool *pool = open_with("p", 4 * MIB, false);
-        uint64_t stored = 0;
-        while (put_block(pool, stored, sizes[s]) == LARDER_OK) {
-            stored++;
-        }
-        COMPARE(stored * (sizes[s] + 100), >, 2 * MIB);
-        EQUAL(put_block(pool, stored, sizes[s]), LARDER_FULL);
-        EQUAL(put_block(pool, stored + 1, 200000), LARDER_FULL);
-        for (uint64_t i = 0; i < stored; i++) {
-            CHECK(has_block(pool, i));
-            larder_pool_leave(pool);
-        }
-        larder_stats stats;
-        larder_stats_read(pool, &stats);
-        EQUAL(stats.items, stored);
-        EQUAL(stats.counters[LARDER_EVICTIONS], 0);
-        EQUAL(stats.counters[LARDER_REFUSED_FULL], 3);
-        CHECK_POOL(pool);
-        larder_pool_close(pool);
-        pool_remove("p", &(larder_error){.message = ""});
-    }
-}
-
-TEST(smallest_never_dropped, "not even the smallest items, which fill the index first, are dropped without eviction")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, false);
-    uint8_t *stored = calloc(100000, 1);
-    uint64_t count = 0, full = 0;
-    for (uint64_t i = 0; i < 100000; i++) {
-        enum larder_result result = put_bytes(pool, key_number(i), "", 0);
-        stored[i] = result == LARDER_OK;
-        count += stored[i];
-        full += result == LARDER_FULL;
-    }
-    EQUAL(count + full, 100000);
-    COMPARE(full, >, 0);
-    for (uint64_t i = 0; i < 100000; i++) {
-        const larder_key key = key_number(i);
-        EQUAL(larder_exists(pool, &key), stored[i]);
-    }
-    free(stored);
-    larder_pool_close(pool);
-}
-
-TEST(filled_again,
-     "after deletes, all over the pool, one that does not evict can be filled again, without losing the rest")
-{
-    larder_pool *pool = open_with("p", 4 * MIB, false);
-    rng r = {test_seed()};
-    enum { KEYS = 9000 };
-    static bool there[KEYS];
-    uint64_t count = 0, most = 0;
-    for (int round = 0; round < 6; round++) {
-        for (uint64_t i = 0; i < KEYS; i++) {
-            if (!there[i] && put_block(pool, i, 500) == LARDER_OK) {
-                there[i] = true;
-                count++;
-            }
-        }
-        most = count > most ? count : most;
-        COMPARE(count * 100, >=, most * 93);
-        for (uint64_t i = 0; i < KEYS; i++) {
-            const larder_key key = key_number(i);
-            EQUAL(larder_exists(pool, &key), there[i]);
-            if (there[i] && rng_below(&r, 10) < (unsigned)round + 2) {
-                CHECK(larder_delete(pool, &key));
-                there[i] = false;
-                count--;
-            }
-        }
-        CHECK_POOL(pool);
-    }
-    larder_pool_close(pool);
-}
-
-static enum larder_result publish_draft(larder_pool *pool, larder_draft *draft, const char *name)
-{
-    const larder_key key = key_of(name);
-    larder_place place = larder_place_of(pool, key.hash);
-    memset(draft->item, 0, 64);
-    draft->item->units = 8;
-    draft->item->key_length = (uint16_t)key.length;
-    draft->item->expiry = LARDER_NO_EXPIRY;
-    memcpy((char *)draft->item + sizeof *draft->item, key.bytes, key.length);
-    larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
-    uint64_t before;
-    draft->item->stamp = order.tick = larder_begin_write(pool, &place, &before);
-    enum larder_result result = larder_publish(pool, &place, &key, draft, LARDER_SET, 0, &order);
-    larder_draft_drop(pool, draft);
-    return result;
-}
-
-TEST(slow_writer_and_clear,
-     "what a slow writer publishes after a clear, in a segment filled before it, is not dropped without eviction")
-{
-    larder_pool *writer = open_with("p", 4 * MIB, false), *other = open_with("p", 4 * MIB, false);
-    larder_draft draft;
-    EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &draft), LARDER_OK);
-    for (uint64_t i = 0; i < 100; i++) {
-        put_block(other, i, 5000);
-    }
-    larder_clear(other);
-    EQUAL(publish_draft(writer, &draft, "slow"), LARDER_OK);
-    uint64_t i = 1000;
-    while (put_block(other, i, 5000) == LARDER_OK) {
-        i++;
-    }
-    const larder_key key = key_of("slow");
-    CHECK(larder_exists(other, &key));
-    COMPARE(i, >, 1500); /* and what was cleared made room */
-    larder_stats stats;
-    larder_stats_read(other, &stats);
-    EQUAL(stats.counters[LARDER_EVICTIONS], 0);
-    CHECK_POOL(other);
-    larder_pool_close(writer);
-    larder_pool_close(other);
 }
 
 TEST(housekeeping,

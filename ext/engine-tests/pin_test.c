@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "fixture.h"
+#include "blocks.h"
 
 #include "engine/slot.h"
 
@@ -14,12 +14,6 @@ typedef struct seen {
     size_t size;
     uint64_t sum;
 } seen;
-
-static enum larder_result put_block(larder_pool *pool, uint64_t number, size_t size)
-{
-    described what = {.key = number, .version = number, .block = true};
-    return put_described(pool, key_number(number), &what, size, LARDER_SET, LARDER_NO_EXPIRY);
-}
 
 static bool look(larder_pool *pool, uint64_t number, seen *s)
 {

@@ -1,8 +1,8 @@
-/* Invalidations and clears that are under way while others read, and fill: engine/underway.h. */
+/* Invalidations and clears that are under way `here`, while `there` somebody reads and fills: engine/underway.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "fixture.h"
+#include "requests.h"
 
 #include "engine/index.h"
 #include "engine/tag.h"
@@ -12,20 +12,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-static larder_pool *here, *there; /* of who invalidates, and of who fills */
 static uint64_t tag;
 
-static void open_two(void)
+static void begin(void)
 {
-    here = pool_open("p", 4 * MIB);
-    there = pool_open("p", 4 * MIB);
+    open_two(4 * MIB);
     tag = larder_tag_of("t", 1);
-}
-
-static void close_two(void)
-{
-    larder_pool_close(here);
-    larder_pool_close(there);
 }
 
 static enum larder_result store(larder_pool *pool, enum larder_verb verb, const char *key, const uint64_t *its,
@@ -38,11 +30,6 @@ static enum larder_result store(larder_pool *pool, enum larder_verb verb, const 
                                 .tags = its,
                                 .tags_count = its == NULL ? 0 : 1};
     return put_under(pool, key, key, &terms);
-}
-
-static uint64_t token_now(void)
-{
-    return larder_now_logical(there->header);
 }
 
 static void invalidate_here(void)
@@ -71,7 +58,7 @@ static const char *const chain[] = {"fragment", "page", "book"};
 
 static void read_one(int which)
 {
-    made.token[which] = token_now();
+    made.token[which] = token_now(there);
     made.read[which] = holds_text(there, chain[which], chain[which]);
 }
 
@@ -109,7 +96,7 @@ static void fill_first(void)
 
 static bool meets(unsigned point, uint64_t skip, void (*at_first)(void), void (*event)(void))
 {
-    open_two();
+    begin();
     made.met = made.read[0] = made.read[1] = false;
     store(there, LARDER_WRITE, "fragment", &tag, 0);
     store(there, LARDER_WRITE, "other", NULL, 0); /* so that not all ticks are one's own, nor none at all */
@@ -177,9 +164,9 @@ static uint64_t tag_of_another_bit(void)
 
 static void store_beside(void)
 {
-    uint64_t other = tag_of_another_bit(), token = token_now();
+    uint64_t other = tag_of_another_bit(), token = token_now(there);
     EQUAL(store(there, LARDER_FILL, "same tag", &tag, token), LARDER_OVERTAKEN);
-    EQUAL(store(there, LARDER_JUDGED, "judged", &tag, token_now()), LARDER_OVERTAKEN);
+    EQUAL(store(there, LARDER_JUDGED, "judged", &tag, token_now(there)), LARDER_OVERTAKEN);
     EQUAL(store(there, LARDER_FILL, "other tag", &other, token), LARDER_OK);
     EQUAL(store(there, LARDER_FILL, "no tag", NULL, token), LARDER_OK);
     EQUAL(store(there, LARDER_WRITE, "written", &tag, 0), LARDER_OK);
@@ -187,11 +174,11 @@ static void store_beside(void)
 
 TEST(own_tag_only, "while a tag is invalidated, what is judged by a token waits; other tags, and writes, do not")
 {
-    open_two();
+    begin();
     fault_arm(LARDER_AT_INVALIDATED, 0, store_beside);
     larder_invalidate(here, &tag, 1);
     fault_disarm();
-    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now()), LARDER_OK);
+    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
     CHECK(holds_text(here, "same tag", "same tag"));
     CHECK(holds_text(here, "other tag", "other tag") && holds_text(here, "no tag", "no tag"));
     close_two();
@@ -227,14 +214,14 @@ static void end_there(void *context)
 TEST(stopped_in_between, "an invalidation whose process has stopped refuses fills of its tag until it goes on, no longer")
 {
     moment = shared_memory(sizeof *moment);
-    open_two();
+    begin();
     end its = {LARDER_AT_INVALIDATED, 0, stay, invalidate_here};
     pid_t pid = child_start(end_there, &its);
     gate_wait(moment, 1);
     store_beside();
     gate_open(moment, 2);
     EQUAL(child_wait(pid), 0);
-    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now()), LARDER_OK);
+    EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
     EQUAL(there->header->underway, 0);
     close_two();
 }
@@ -243,12 +230,12 @@ TEST(killed_in_between, "an invalidation or a clear whose process was killed ref
 {
     for (int clears = 0; clears < 2; clears++) {
         for (int taken = 0; taken < 2; taken++) {
-            open_two();
+            begin();
             end its = {clears ? LARDER_AT_CLEAR : LARDER_AT_TAG, 1, die, clears ? clear_here : invalidate_here};
             EQUAL(child_wait(child_start(end_there, &its)), 256 + SIGKILL);
             EQUAL(there->header->underway, 1);
             larder_pool *third = taken ? pool_open("p", 4 * MIB) : NULL; /* has the place of the dead */
-            EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now()), LARDER_OK);
+            EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
             EQUAL(there->header->underway, 0);
             CHECK(holds_text(here, "same tag", "same tag"));
             if (third != NULL) {

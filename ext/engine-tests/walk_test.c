@@ -1,21 +1,8 @@
 /* Walks over a victim: where what is kept goes. */
-#include "fixture.h"
+#include "blocks.h"
 
 #include "engine/lock.h"
 #include "engine/walk.h"
-
-static enum larder_result put_block(larder_pool *pool, uint64_t number, size_t size)
-{
-    described what = {.key = number, .version = number, .block = true};
-    return put_described(pool, key_number(number), &what, size, LARDER_SET, LARDER_NO_EXPIRY);
-}
-
-static bool has_block(larder_pool *pool, uint64_t number)
-{
-    larder_hit hit;
-    described what;
-    return read_described(pool, key_number(number), number, &what, &hit) == READ_WHOLE;
-}
 
 TEST(compacts_into_the_last,
      "a pool that does not evict makes room although only the segment that is kept for moving is free")

@@ -1,0 +1,126 @@
+/* Pools that do not evict: they refuse, and drop nothing. */
+#include "blocks.h"
+
+#include "engine/token.h"
+
+TEST(never_drops, "a pool that does not evict refuses when it is full, and everything it took is still there")
+{
+    static const size_t sizes[] = {40, 100, 1000, 9000, 50000};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        larder_pool *pool = open_blocks(4 * MIB, false);
+        uint64_t stored = 0;
+        while (put_block(pool, stored, sizes[s]) == LARDER_OK) {
+            stored++;
+        }
+        COMPARE(stored * (sizes[s] + 100), >, 2 * MIB);
+        EQUAL(put_block(pool, stored, sizes[s]), LARDER_FULL);
+        EQUAL(put_block(pool, stored + 1, 200000), LARDER_FULL);
+        for (uint64_t i = 0; i < stored; i++) {
+            CHECK(has_block(pool, i));
+            larder_pool_leave(pool);
+        }
+        larder_stats stats;
+        larder_stats_read(pool, &stats);
+        EQUAL(stats.items, stored);
+        EQUAL(stats.counters[LARDER_EVICTIONS], 0);
+        EQUAL(stats.counters[LARDER_REFUSED_FULL], 3);
+        CHECK_POOL(pool);
+        larder_pool_close(pool);
+        pool_remove("p", &(larder_error){.message = ""});
+    }
+}
+
+TEST(smallest_never_dropped, "not even the smallest items, which fill the index first, are dropped without eviction")
+{
+    larder_pool *pool = open_blocks(4 * MIB, false);
+    uint8_t *stored = calloc(100000, 1);
+    uint64_t count = 0, full = 0;
+    for (uint64_t i = 0; i < 100000; i++) {
+        enum larder_result result = put_bytes(pool, key_number(i), "", 0);
+        stored[i] = result == LARDER_OK;
+        count += stored[i];
+        full += result == LARDER_FULL;
+    }
+    EQUAL(count + full, 100000);
+    COMPARE(full, >, 0);
+    for (uint64_t i = 0; i < 100000; i++) {
+        const larder_key key = key_number(i);
+        EQUAL(larder_exists(pool, &key), stored[i]);
+    }
+    free(stored);
+    larder_pool_close(pool);
+}
+
+TEST(filled_again,
+     "after deletes, all over the pool, one that does not evict can be filled again, without losing the rest")
+{
+    larder_pool *pool = open_blocks(4 * MIB, false);
+    rng r = {test_seed()};
+    enum { KEYS = 9000 };
+    static bool there[KEYS];
+    uint64_t count = 0, most = 0;
+    for (int round = 0; round < 6; round++) {
+        for (uint64_t i = 0; i < KEYS; i++) {
+            if (!there[i] && put_block(pool, i, 500) == LARDER_OK) {
+                there[i] = true;
+                count++;
+            }
+        }
+        most = count > most ? count : most;
+        COMPARE(count * 100, >=, most * 93);
+        for (uint64_t i = 0; i < KEYS; i++) {
+            const larder_key key = key_number(i);
+            EQUAL(larder_exists(pool, &key), there[i]);
+            if (there[i] && rng_below(&r, 10) < (unsigned)round + 2) {
+                CHECK(larder_delete(pool, &key));
+                there[i] = false;
+                count--;
+            }
+        }
+        CHECK_POOL(pool);
+    }
+    larder_pool_close(pool);
+}
+
+static enum larder_result publish_draft(larder_pool *pool, larder_draft *draft, const char *name)
+{
+    const larder_key key = key_of(name);
+    larder_place place = larder_place_of(pool, key.hash);
+    memset(draft->item, 0, 64);
+    draft->item->units = 8;
+    draft->item->key_length = (uint16_t)key.length;
+    draft->item->expiry = LARDER_NO_EXPIRY;
+    memcpy((char *)draft->item + sizeof *draft->item, key.bytes, key.length);
+    larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
+    uint64_t before;
+    draft->item->stamp = order.tick = larder_begin_write(pool, &place, &before);
+    enum larder_result result = larder_publish(pool, &place, &key, draft, LARDER_SET, 0, &order);
+    larder_draft_drop(pool, draft);
+    return result;
+}
+
+TEST(slow_writer_and_clear,
+     "what a slow writer publishes after a clear, in a segment filled before it, is not dropped without eviction")
+{
+    larder_pool *writer = open_blocks(4 * MIB, false), *other = open_blocks(4 * MIB, false);
+    larder_draft draft;
+    EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &draft), LARDER_OK);
+    for (uint64_t i = 0; i < 100; i++) {
+        put_block(other, i, 5000);
+    }
+    larder_clear(other);
+    EQUAL(publish_draft(writer, &draft, "slow"), LARDER_OK);
+    uint64_t i = 1000;
+    while (put_block(other, i, 5000) == LARDER_OK) {
+        i++;
+    }
+    const larder_key key = key_of("slow");
+    CHECK(larder_exists(other, &key));
+    COMPARE(i, >, 1500); /* and what was cleared made room */
+    larder_stats stats;
+    larder_stats_read(other, &stats);
+    EQUAL(stats.counters[LARDER_EVICTIONS], 0);
+    CHECK_POOL(other);
+    larder_pool_close(writer);
+    larder_pool_close(other);
+}
