@@ -13,7 +13,7 @@ uint64_t larder_underway_tags(const larder_pool *pool, const uint64_t *tags, siz
     return what;
 }
 
-/* model/token.pml: begin() */
+/* model/token.pml: underway_begins() */
 void larder_underway_begin(larder_pool *pool, uint64_t what)
 {
     LARDER_FAULT(LARDER_AT_UNDERWAY);
