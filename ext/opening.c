@@ -156,9 +156,9 @@ static bool names_a_pool(const zend_string *name)
     return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
 }
 
-/* Whoever opens, saves or removes a pool waits for another process that makes or saves it, but only once: if that one is
- * stopped, every request of this process would wait as long. From then on it looks, and answers at once, until one of
- * these succeeds. */
+/* Whoever opens, saves or removes a pool waits for another process that makes or saves it, but only once: if that one
+ * is stopped, every request of this process would wait as long. From then on it looks, and answers at once, until one
+ * of these succeeds. */
 static void note_waiting(const char *name, bool succeeded, const larder_error *error)
 {
     if (succeeded) {

@@ -211,7 +211,8 @@ static void end_there(void *context)
     its->event();
 }
 
-TEST(stopped_in_between, "an invalidation whose process has stopped refuses fills of its tag until it goes on, no longer")
+TEST(stopped_in_between,
+     "an invalidation whose process has stopped refuses fills of its tag until it goes on, no longer")
 {
     moment = shared_memory(sizeof *moment);
     begin();
@@ -234,12 +235,15 @@ TEST(killed_in_between, "an invalidation or a clear whose process was killed ref
             end its = {clears ? LARDER_AT_CLEAR : LARDER_AT_TAG, 1, die, clears ? clear_here : invalidate_here};
             EQUAL(child_wait(child_start(end_there, &its)), 256 + SIGKILL);
             EQUAL(there->header->underway, 1);
-            larder_pool *third = taken ? pool_open("p", 4 * MIB) : NULL; /* has the place of the dead */
+            larder_pool *heirs[2]; /* have the places of the dead */
+            for (int i = 0; i < 2 * taken; i++) {
+                heirs[i] = pool_open("p", 4 * MIB);
+            }
             EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
             EQUAL(there->header->underway, 0);
             CHECK(holds_text(here, "same tag", "same tag"));
-            if (third != NULL) {
-                larder_pool_close(third);
+            for (int i = 0; i < 2 * taken; i++) {
+                larder_pool_close(heirs[i]);
             }
             close_two();
         }

@@ -45,8 +45,8 @@
 #define VISITS_PER_STRIDE       96u
 #define STRIDES_AT_ONCE         64u /* a larger value leaves the rest to the next: the lock is held meanwhile */
 #define HOUSE_STEPS             64u
-#define RESERVE                 3u /* segments of room to keep: an open one each, and what writers leave alone */
-#define LOOKS_AHEAD             256u /* segments of a queue looked at for one that nobody pins, before there is need */
+#define RESERVE                 3u   /* segments of room to keep: an open one each, and what writers leave alone */
+#define LOOKS_AHEAD             128u /* segments of a queue looked at for one that nobody pins, before there is need */
 #define WALKS_AT_ONCE           32u
 #define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
 
@@ -226,9 +226,8 @@ static bool make_room(larder_pool *pool, uint64_t more, larder_budget left)
 void larder_make_room_ahead(larder_pool *pool, uint64_t strides)
 {
     uint32_t times = strides < STRIDES_AT_ONCE ? (uint32_t)strides : STRIDES_AT_ONCE;
-    const larder_budget left = {.moves = MOVES_PER_STRIDE * times,
-                                .visits = VISITS_PER_STRIDE * times,
-                                .bytes = larder_segment_bytes(pool)};
+    const larder_budget left = {
+        .moves = MOVES_PER_STRIDE * times, .visits = VISITS_PER_STRIDE * times, .bytes = larder_segment_bytes(pool)};
     make_room(pool, 0, left);
 }
 

@@ -7,8 +7,8 @@
 #include "segment.h"
 
 /* Goes on with making room, just ahead of the writers: called by each store that takes `strides` times LARDER_STRIDE
- * bytes, and does as much as that is worth, up to a bound. Does nothing while there is room, or while another process is
- * at it. */
+ * bytes, and does as much as that is worth, up to a bound. Does nothing while there is room, or while another process
+ * is at it. */
 #define LARDER_STRIDE 1024u
 void larder_make_room_ahead(larder_pool *pool, uint64_t strides);
 

@@ -141,7 +141,7 @@ typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
-    _Atomic uint64_t process; /* its holder's id, for people: ids are reused, and others in other containers */
+    _Atomic uint64_t process;  /* its holder's id, for people: ids are reused, and others in other containers */
     _Atomic uint64_t underway; /* what its holder is in the middle of invalidating; see underway.h; 0: nothing */
     uint64_t unused[4];
     _Atomic uint64_t counter[16];

@@ -247,7 +247,9 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
         drop_older(pool, place, key, as->order.tick);
     }
     larder_draft_drop(pool, &draft);
-    uint64_t strides = (draft.offset + bytes) / LARDER_STRIDE - draft.offset / LARDER_STRIDE;
+    /* A run has made room for itself already, and would be the next to go if it made as much again. */
+    uint64_t end = draft.offset + (bytes <= larder_segment_bytes(pool) ? bytes : LARDER_STRIDE);
+    uint64_t strides = end / LARDER_STRIDE - draft.offset / LARDER_STRIDE;
     if (strides > 0) {
         larder_make_room_ahead(pool, strides);
     }

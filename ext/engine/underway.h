@@ -31,7 +31,8 @@ uint64_t larder_underway_tags(const larder_pool *pool, const uint64_t *tags, siz
 void larder_underway_begin(larder_pool *pool, uint64_t what);
 void larder_underway_end(larder_pool *pool);
 
-/* Is another process in the middle of a clear, or of invalidating one of these tags? Asked before the cells are read. */
+/* Is another process in the middle of a clear, or of invalidating one of these tags? Asked before the cells are read.
+ */
 bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count);
 
 /* Whoever had the slot is dead, or has given it back. The caller holds its lock. */

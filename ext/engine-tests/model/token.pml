@@ -52,6 +52,7 @@
 #define TAGS    2
 #define PENDING 128
 #define NOWHERE 255
+#define NOBODY  7 /* whose fills an invalidation spares that is no storer's */
 
 #define is_pending(w) ((w) >= PENDING)
 #define is_final(w)   ((w) != 0 && (w) < PENDING)
@@ -222,8 +223,8 @@ init {
            run storer(i, JUDGE, NOTHING);
            i++
         :: i >= FILLS + JUDGED && i < STORERS -> run storer(i, WRITE, NOTHING); i++
-        :: i >= STORERS && i < STORERS + DELETES -> run deleter(i); i++
-        :: i >= STORERS + DELETES && i < STORERS + DELETES + INVALIDATIONS -> run invalidator(i); i++
+        :: i >= STORERS && i < STORERS + DELETES -> run deleter(NOBODY); i++
+        :: i >= STORERS + DELETES && i < STORERS + DELETES + INVALIDATIONS -> run invalidator(NOBODY); i++
         :: else -> break
         od;
 #if READS
