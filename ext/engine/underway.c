@@ -21,6 +21,7 @@ void larder_underway_begin(larder_pool *pool, uint64_t what)
      * release: the tick that follows carries both to whoever takes a token at it or later (the clock is read with
      * acquire); an older token is older than the item's killer. */
     atomic_fetch_add_explicit(&pool->header->underway, 1, memory_order_release);
+    LARDER_FAULT(LARDER_AT_UNDERWAY);
     atomic_store_explicit(&pool->slot->underway, what, memory_order_release);
 }
 
@@ -29,6 +30,7 @@ void larder_underway_end(larder_pool *pool)
     LARDER_FAULT(LARDER_AT_UNDERWAY);
     /* release: who finds that it is over finds the cells where the second tick has moved them. */
     atomic_store_explicit(&pool->slot->underway, 0, memory_order_release);
+    LARDER_FAULT(LARDER_AT_UNDERWAY);
     atomic_fetch_sub_explicit(&pool->header->underway, 1, memory_order_release);
 }
 
@@ -54,7 +56,9 @@ void larder_underway_bury(larder_pool *pool, uint32_t index)
 {
     /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody. */
     if (atomic_load_explicit(&pool->slots[index].underway, memory_order_relaxed) != 0) {
+        LARDER_FAULT(LARDER_AT_UNDERWAY);
         atomic_store_explicit(&pool->slots[index].underway, 0, memory_order_relaxed);
+        LARDER_FAULT(LARDER_AT_UNDERWAY);
         atomic_fetch_sub_explicit(&pool->header->underway, 1, memory_order_relaxed);
     }
 }
