@@ -347,8 +347,12 @@ static unsigned remnants(const char *path)
         count += strcmp(line, wanted) == 0;
     }
     CHECK(maps != NULL && descriptors != NULL);
-    fclose(maps);
-    closedir(descriptors);
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    if (descriptors != NULL) {
+        closedir(descriptors);
+    }
     return count;
 }
 
