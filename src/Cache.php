@@ -62,6 +62,9 @@ final class Cache
     /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
     public const DEFAULT_TTL = 2_592_000;
 
+    /** Namespaces that are kept; of those beyond, who owes its store nothing is forgotten with what it has missed. */
+    private const MOST_NAMESPACES = 1_000;
+
     /** The two fastest ways to read one key; both null while the store has failed, or when events are wanted. */
     private ?SharedMemory $pool = null;
 
@@ -88,6 +91,13 @@ final class Cache
     private readonly \Closure $clock;
 
     private readonly Writes $writes;
+
+    /**
+     * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
+     *
+     * @var array<array-key, self>
+     */
+    private array $namespaces = [];
 
     /**
      * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
@@ -491,7 +501,7 @@ final class Cache
             throw InvalidOption::range('serveStale', $serveStale, '0 seconds or more');
         }
         // What is set from now on is this request's own word, not the end of an older computation.
-        $this->misses?->clear();
+        $this->forgetMisses();
         $delivered = $tags === [] || $this->attempt(static function (Store $store) use ($tags, $serveStale): bool {
             $store->invalidateTags($tags, $serveStale);
 
@@ -507,7 +517,7 @@ final class Cache
     /** @return bool whether the store knows */
     public function clear(): bool
     {
-        $this->misses?->clear();
+        $this->forgetMisses();
         $delivered = $this->attempt(static function (Store $store): bool {
             $store->clear();
 
@@ -531,7 +541,12 @@ final class Cache
      */
     public function namespace(string $name): self
     {
-        return new self(
+        if (\count($this->namespaces) >= self::MOST_NAMESPACES && !isset($this->namespaces[$name])) {
+            $this->namespaces = array_filter($this->namespaces, static fn(self $namespace): bool => !$namespace->delivery->isAvailable())
+                + \array_slice($this->namespaces, self::MOST_NAMESPACES >> 1, null, true);
+        }
+
+        return $this->namespaces[$name] ??= new self(
             new NamespacedStore($this->store, $name),
             $this->defaultTtl,
             $this->logger,
@@ -574,7 +589,6 @@ final class Cache
      */
     public function refresh(): void
     {
-        $this->misses?->clear();
         $store = $this->store;
         if ($store instanceof PerRequest) {
             $this->attempt(static function () use ($store): bool {
@@ -583,14 +597,16 @@ final class Cache
                 return true;
             });
         }
-        $this->delivery->readJournal();
-        $this->chooseTheWay();
+        $this->begin();
     }
 
     /** Computes now what remember() has put off until the response was out. Done by itself when the process ends. */
     public function finish(): void
     {
         $this->atTheEnd->finish();
+        foreach ($this->namespaces as $namespace) {
+            $namespace->finish();
+        }
     }
 
     /** @return ?StoreStatistics null if the store is unavailable */
@@ -602,6 +618,24 @@ final class Cache
     public function health(): Health
     {
         return $this->delivery->health();
+    }
+
+    private function forgetMisses(): void
+    {
+        $this->misses?->clear();
+        foreach ($this->namespaces as $namespace) {
+            $namespace->forgetMisses();
+        }
+    }
+
+    private function begin(): void
+    {
+        $this->misses?->clear();
+        $this->delivery->readJournal();
+        $this->chooseTheWay();
+        foreach ($this->namespaces as $namespace) {
+            $namespace->begin();
+        }
     }
 
     private function readDirectly(string $key, mixed $default): mixed

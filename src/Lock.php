@@ -18,6 +18,9 @@ final class Lock
 
     private const LONGEST_POLL = 0.1;
 
+    /** Seconds that a store may be away before nobody waits for it any more: the time of a restart. */
+    private const AWAY = 1.0;
+
     /** Whoever knows it can take the lock over: see the third argument of Cache::lock(). */
     public readonly string $owner;
 
@@ -50,19 +53,22 @@ final class Lock
      *
      * @param float $wait seconds at most
      *
-     * @return bool false: somebody else has it, or the store is unavailable
+     * @return bool false: somebody else has it, or the store has been unavailable for a second
      *
      * @throws StoreUnavailable if the cache is strict
      */
     public function acquire(float $wait = 0.0): bool
     {
         $deadline = hrtime(true) + (int) (1e9 * min(max($wait, 0.0), 1e9));
+        $away = null;
         for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
             if ($this->ask(fn(): bool => $this->leases->acquire($this->lease(), $this->owner, $this->seconds))) {
                 return true;
             }
-            $left = ($deadline - hrtime(true)) / 1e9;
-            if ($left <= 0.0) {
+            $now = hrtime(true);
+            $left = ($deadline - $now) / 1e9;
+            $away = $this->delivery->isAvailable() ? null : $away ?? $now;
+            if ($left <= 0.0 || ($away !== null && $now - $away >= 1e9 * self::AWAY)) {
                 return false;
             }
             usleep((int) (1e6 * min($left, $pause * random_int(50, 150) / 100)));

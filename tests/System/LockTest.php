@@ -5,8 +5,10 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
+use Larder\Dsn;
 use Larder\Exception\InvalidOption;
 use Larder\Lock;
+use Larder\Store\ChaosStore;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -130,5 +132,18 @@ final class LockTest extends TestCase
     private static function broken(): mixed
     {
         throw new \DomainException('the work failed');
+    }
+
+    public function testNobodyWaitsLongForALockOfAStoreThatIsAway(): void
+    {
+        $scratch = new Scratch();
+        $store = new ChaosStore(Dsn::parse("sqlite:{$scratch->path}/cache.db")->open());
+        $lock = (new Cache($store))->lock('name');
+        $store->isDown = true;
+        $began = hrtime(true);
+        self::assertFalse($lock->acquire(600.0));
+        self::assertLessThan(300_000_000_000, hrtime(true) - $began);
+        $store->isDown = false;
+        self::assertTrue($lock->acquire());
     }
 }

@@ -183,4 +183,51 @@ final class MissesTest extends TestCase
         }));
         self::assertSame('written meanwhile', $cache->get('key'));
     }
+
+    public function testANamespaceKnowsWhatItMissedAndOwesWhereverItIsAskedForAnew(): void
+    {
+        $store = new ChaosStore();
+        $mine = new Cache($store);
+        $other = new Cache($store->store);
+        self::assertNull($mine->namespace('menus')->get('key'));
+        $other->namespace('menus')->delete('key');
+        self::assertFalse($mine->namespace('menus')->set('key', 'stale'));
+
+        $other->namespace('menus')->set('key', 'old');
+        $store->isDown = true;
+        self::assertFalse($mine->namespace('menus')->delete('key'));
+        $store->isDown = false;
+        self::assertNull($mine->namespace('menus')->get('key'));
+    }
+
+    public function testWhatBeginsANewRequestOrKillsAllDoesSoInNamespacesToo(): void
+    {
+        $store = new ArrayStore();
+        $mine = new Cache($store);
+        $other = new Cache($store);
+        foreach ([static fn(): bool => $mine->clear(), static fn(): bool => $mine->invalidateTags(['tag']), $mine->refresh(...)] as $begin) {
+            $mine->namespace('menus')->get('key');
+            $other->namespace('menus')->delete('key');
+            $begin();
+            self::assertTrue($mine->namespace('menus')->set('key', 'mine'));
+        }
+    }
+
+    public function testOfManyNamespacesThoseThatOweNothingAreForgotten(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $debtor = $cache->namespace('debtor');
+        $debtor->set('key', 'old');
+        $store->isDown = true;
+        $debtor->delete('key');
+        $store->isDown = false;
+        $first = \WeakReference::create($cache->namespace('first'));
+        unset($debtor);
+        for ($i = 0; $i < 2_000; $i++) {
+            $cache->namespace("namespace{$i}");
+        }
+        self::assertNull($first->get());
+        self::assertNull($cache->namespace('debtor')->get('key'));
+    }
 }
