@@ -84,10 +84,16 @@ void larder_pin_drop(larder_pool *pool, uint32_t segment)
 
 void larder_pins_drop(larder_pool *pool)
 {
+    bool kept = atomic_load_explicit(&pool->slot->pinned_since, memory_order_relaxed) != 0;
     while (pool->pinned_count > 0) {
         drop_entry(pool, pool->pinned_list[--pool->pinned_count]);
     }
     tell(pool);
+    /* It may be that there is room for others' pins now. Where nobody stores, and nobody has pins, nobody else would
+     * look again. */
+    if (kept && atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) != 0) {
+        larder_pins_survey(pool);
+    }
 }
 
 void larder_pins_forget(larder_pool *pool)
