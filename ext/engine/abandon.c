@@ -19,17 +19,6 @@
 
 #include <fcntl.h>
 
-/* How many segments the one at that index stands for. */
-static uint32_t run_of(const larder_pool *pool, uint32_t index)
-{
-    const larder_segment *segment = &pool->segments[index];
-    uint32_t left = pool->geometry.segment_count - index, run = 1;
-    if (atomic_load_explicit(&segment->state, memory_order_relaxed) != LARDER_FREE && segment->run > 1) {
-        run = segment->run;
-    }
-    return run < left ? run : left;
-}
-
 void larder_pool_give_back(larder_pool *pool)
 {
     if (!larder_lock_whatever(pool)) {
@@ -37,7 +26,7 @@ void larder_pool_give_back(larder_pool *pool)
     }
     for (uint32_t i = 0, run; i < pool->geometry.segment_count; i += run) {
         uint32_t generation = atomic_load_explicit(&pool->generations[i], memory_order_relaxed);
-        run = run_of(pool, i);
+        run = larder_segment_state_of(&pool->segments[i]) == LARDER_FREE ? 1 : larder_run_of(pool, i);
         LARDER_FAULT(LARDER_AT_GIVE_BACK);
         /* seq_cst, before the pins: as in larder_empty_segment(). model/pin.pml: raise_generation() */
         atomic_store_explicit(&pool->generations[i], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);

@@ -37,19 +37,13 @@ static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t h
     return state != LARDER_FREE && (state == LARDER_LIMBO || pinned || lives);
 }
 
-static uint32_t run_of(const larder_pool *pool, uint32_t head)
-{
-    uint32_t run = pool->segments[head].run, rest = pool->segment_count - head;
-    return run == 0 ? 1 : run < rest ? run : rest;
-}
-
 /* Sets a bit for each segment that stands in the way of a new run; only heads are pinned, but all of a run is used. */
 static void gather_blocked(larder_pool *pool, uint64_t *blocked)
 {
     gather_pins(pool, blocked);
-    for (uint32_t head = 0; head < pool->segment_count; head += run_of(pool, head)) {
+    for (uint32_t head = 0; head < pool->segment_count; head += larder_run_of(pool, head)) {
         bool is = is_blocked(pool, blocked, head);
-        for (uint32_t i = head; i < head + run_of(pool, head); i++) {
+        for (uint32_t i = head; i < head + larder_run_of(pool, head); i++) {
             uint64_t bit = UINT64_C(1) << i % 64;
             blocked[i / 64] = is ? blocked[i / 64] | bit : blocked[i / 64] & ~bit;
         }

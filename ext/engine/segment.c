@@ -137,9 +137,9 @@ void larder_seal_segment(larder_pool *pool, uint32_t index)
 
 static void set_free(larder_pool *pool, uint32_t index)
 {
-    uint32_t run = pool->segments[index].run;
+    uint32_t run = larder_run_of(pool, index);
     larder_list_remove(pool, index);
-    for (uint32_t i = 0; i < (run == 0 ? 1 : run) && index + i < pool->geometry.segment_count; i++) {
+    for (uint32_t i = 0; i < run; i++) {
         larder_segment *part = &pool->segments[index + i];
         LARDER_FAULT(LARDER_AT_FREE);
         part->run = 1;

@@ -86,11 +86,17 @@ static inline uint64_t larder_segment_offset(const larder_pool *pool, uint32_t s
     return pool->segments_at + ((uint64_t)segment << pool->segment_shift);
 }
 
-/* Of a segment and of those behind it that continue it; no more than there are, whatever a damaged pool says. */
-static inline uint64_t larder_run_bytes(const larder_pool *pool, uint32_t segment)
+/* How many segments the one at that index stands for: itself, and those behind it that continue it. No more than there
+ * are, whatever a damaged pool says. */
+static inline uint32_t larder_run_of(const larder_pool *pool, uint32_t segment)
 {
     uint32_t run = pool->segments[segment].run, rest = pool->segment_count - segment;
-    return (uint64_t)(run < rest ? run : rest) << pool->segment_shift;
+    return run == 0 ? 1 : run < rest ? run : rest;
+}
+
+static inline uint64_t larder_run_bytes(const larder_pool *pool, uint32_t segment)
+{
+    return (uint64_t)larder_run_of(pool, segment) << pool->segment_shift;
 }
 
 /* ---- under the segment lock (for evict.c, walk.c, run.c, recover.c) ----------------------------------------- */

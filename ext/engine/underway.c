@@ -41,9 +41,9 @@ bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count)
     if (atomic_load_explicit(&pool->header->underway, memory_order_acquire) == 0) {
         return false;
     }
-    uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_acquire);
+    uint32_t used = larder_slots_used(pool);
     uint64_t mine = larder_underway_tags(pool, tags, count) | LARDER_UNDERWAY_CLEAR;
-    for (uint32_t i = 0; i < used && i < pool->geometry.slot_count; i++) {
+    for (uint32_t i = 0; i < used; i++) {
         uint64_t its = atomic_load_explicit(&pool->slots[i].underway, memory_order_acquire);
         if ((its & mine) != 0 && i != pool->slot_index && larder_slot_seems_alive(pool, i)) {
             return true;
