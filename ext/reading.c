@@ -106,7 +106,7 @@ uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *l
 {
     larder_hit hit;
     zval value;
-    if (!larder_get_stale(pool, key, 0, &hit)) {
+    if (!larder_get_briefly(pool, key, &hit)) {
         return 0;
     }
     uint64_t word = hit.word;

@@ -1,5 +1,5 @@
 /* What a pool does for its users, one process at a time. */
-#include "fixture.h"
+#include "blocks.h"
 
 #include "engine/token.h"
 
@@ -130,6 +130,25 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     add.token = fill.token;
     EQUAL(put_under(pool, "k", "as old", &add), LARDER_OK);
     CHECK(holds_text(pool, "k", "as old"));
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(asked_briefly, "to ask what is there pins nothing for longer than the question")
+{
+    larder_pool *pool = open_with_clock(true);
+    const larder_key key = key_number(1);
+    larder_hit hit;
+    CHECK(!larder_get_briefly(pool, &key, &hit));
+    EQUAL(put_block(pool, 1, 9000), LARDER_OK);
+    CHECK(larder_get_briefly(pool, &key, &hit));
+    CHECK(hit.hold == LARDER_BRIEFLY);
+    larder_hit_drop(pool, &hit);
+    EQUAL(pool->pinned_count, 0);
+    CHECK(larder_get_stale(pool, &key, 0, &hit)); /* as somebody who uses it does */
+    CHECK(hit.hold == LARDER_HELD);
+    EQUAL(pool->pinned_count, 1);
+    larder_pool_leave(pool);
     CHECK_POOL(pool);
     larder_pool_close(pool);
 }

@@ -82,26 +82,45 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
     return false;
 }
 
-bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit)
+/* What was not invalidated, and has expired for so long at most. */
+static bool find_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_found *found)
 {
-    larder_found found;
     if (!larder_pool_enter(pool)) {
         return false;
     }
     larder_place place = larder_place_of(pool, key->hash);
-    if (!larder_find(pool, &place, key, &found)) {
+    if (!larder_find(pool, &place, key, found)) {
         return false;
     }
-    uint64_t expiry = larder_told_expiry(&found.item->expiry);
-    if (larder_is_invalidated(pool, found.item) ||
+    uint64_t expiry = larder_told_expiry(&found->item->expiry);
+    if (larder_is_invalidated(pool, found->item) ||
         (expiry != LARDER_NO_EXPIRY && larder_pool_now(pool) >= expiry + grace)) {
-        larder_found_drop(pool, &found);
+        larder_found_drop(pool, found);
+        return false;
+    }
+    return true;
+}
+
+bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit)
+{
+    larder_found found;
+    if (!find_stale(pool, key, grace, &found)) {
         return false;
     }
     *hit = (larder_hit){.item = found.item,
                         .word = found.word,
                         .segment = found.segment,
                         .hold = found.hold == LARDER_HELD ? LARDER_HELD : hold_for(pool, found.item)};
+    return true;
+}
+
+bool larder_get_briefly(larder_pool *pool, const larder_key *key, larder_hit *hit)
+{
+    larder_found found;
+    if (!find_stale(pool, key, 0, &found)) {
+        return false;
+    }
+    *hit = (larder_hit){.item = found.item, .word = found.word, .segment = found.segment, .hold = found.hold};
     return true;
 }
 

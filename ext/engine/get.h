@@ -61,6 +61,10 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
 /* What has expired less than `grace` ms ago, and is not dead otherwise: as a hit, pinned, but not counted as one. */
 bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit);
 
+/* What lives, under a pin that lasts no longer than the look, so that nothing may be handed out in place; not counted
+ * as a hit either. */
+bool larder_get_briefly(larder_pool *pool, const larder_key *key, larder_hit *hit);
+
 /* Reads a key without ever returning it unpinned: for values of which more is asked than a copy. */
 bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit);
 

@@ -24,6 +24,17 @@ foreach (['int' => 1, 'string' => 'a', 'long' => str_repeat('a', 9000), 'array' 
     same($pool->get($key, 'default'), 'default', 'the default');
     same($pool->add($key, 'new'), true, 'add what was deleted');
 }
+// Who is refused has read nothing that it could use: a worker that only adds holds nothing back from being evicted.
+$pins = fresh_pool(suffix: '-pins');
+foreach (['string' => str_repeat('a', 9000), 'array' => [1, [2]], 'object' => new ArrayObject([1])] as $key => $value) {
+    $pins->set($key, $value);
+    same($pins->add($key, 'other'), false, "add $key once more");
+    usleep(5_000);
+    same($pins->statistics()['oldest_pin_process'], 0, "the refused add of $key holds nothing");
+}
+$used = $pins->get('array');
+usleep(5_000);
+same($pins->statistics()['oldest_pin_process'], getmypid(), 'as what is used does');
 $read = $pool->get('array');
 $pool->set('array', range(1, 5000));
 $held = $pool->get('array');
@@ -64,7 +75,7 @@ same($pool->get('string'), 'new', 'nothing was changed');
 --CLEAN--
 <?php
 require __DIR__ . '/pool.inc';
-remove_pools('-locks');
+remove_pools('-locks', '-pins');
 ?>
 --EXPECT--
 ArgumentCountError: Larder\SharedMemory::add() expects at least 2 arguments, 1 given
