@@ -67,6 +67,75 @@ TEST(others_in_the_way,
     larder_pool_close(pool);
 }
 
+TEST(nothing_spent_in_vain,
+     "where something of another PHP lives in each segment, the segment that is kept for moving is not spent in vain")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = false;
+    larder_pool *pool = pool_open_as(&config);
+    config.layout++;
+    larder_pool *other = pool_open_as(&config);
+    uint64_t stored = 0, again = 0;
+    while (put_block(stored / 8 % 2 == 0 ? pool : other, stored, 3000) == LARDER_OK) {
+        stored++;
+    }
+    for (uint64_t i = 0; i < stored; i += 8) { /* an eighth of each PHP's: enough for compacting, if it could */
+        const larder_key key = key_number(i);
+        CHECK(larder_delete(i / 8 % 2 == 0 ? pool : other, &key));
+    }
+    for (uint64_t i = 0; i < 20; i++) { /* asked again and again, by one of them */
+        while (put_block(pool, stored + again, 3000) == LARDER_OK) {
+            again++;
+        }
+    }
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.segments[LARDER_FREE], LARDER_KEPT_SEGMENTS);
+    for (uint64_t i = 0; i < stored; i++) { /* what remains of the other's goes: now what remains can be moved */
+        const larder_key key = key_number(i);
+        bool is_others = i / 8 % 2 == 1;
+        CHECK(i % 8 == 0 || has_block(is_others ? other : pool, i));
+        CHECK(i % 8 == 0 || !is_others || larder_delete(other, &key));
+    }
+    larder_pool_leave(pool);
+    larder_pool_leave(other);
+    again = 0;
+    while (put_block(pool, 2 * stored + again, 3000) == LARDER_OK) {
+        again++;
+    }
+    COMPARE(again * 100, >=, stored * 40);
+    CHECK_POOL(pool);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+TEST(others_choice, "a walk that another PHP has begun drops nothing, in a pool that does not evict")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = false;
+    larder_pool *pool = pool_open_as(&config);
+    config.layout++;
+    larder_pool *other = pool_open_as(&config);
+    EQUAL(put_block(other, FOREIGN, 3000), LARDER_OK);
+    for (uint64_t i = 0; i < 40; i++) {
+        EQUAL(put_block(pool, i, 3000), LARDER_OK);
+    }
+    uint64_t bytes = larder_segment_bytes(pool);
+    CHECK(larder_lock(other));
+    larder_walk_begin(other, pool->header->lists[LARDER_SMALL].first, LARDER_COMPACT);
+    larder_unlock(other);
+    CHECK(larder_lock(pool));
+    CHECK(!larder_walk_to_the_end(pool, &bytes));
+    larder_unlock(pool);
+    CHECK(has_block(other, FOREIGN));
+    for (uint64_t i = 0; i < 40; i++) {
+        CHECK(has_block(pool, i));
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
 TEST(others_are_dropped, "compacting goes on past what another PHP alone can move, in a pool that evicts")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);

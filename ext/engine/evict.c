@@ -62,9 +62,10 @@ static bool is_all_dead(const larder_pool *pool, const larder_segment *segment, 
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
  * left alone: they would only wait in limbo, and a writer may be about to publish there. A pool that may not evict has
- * only this way to make room: it looks at more, and takes a little for enough. `next`: not the best, but the next that
- * will do. model/reserve.pml: emptier() */
-static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose, bool next)
+ * only this way to make room: it looks at more, and takes a little for enough; but nothing in which something lives
+ * that another PHP alone can move, because what was moved of it would only lie elsewhere. model/reserve.pml: emptier()
+ */
+static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose)
 {
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;
     bool evicts = pool->geometry.evict != 0;
@@ -80,7 +81,8 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
         bool dead = is_all_dead(pool, segment, now);
         bool movable = segment->run == 1 && (segment->queue == LARDER_MAIN || !evicts);
         uint64_t live = larder_segment_live_units(segment) << pool->unit_shift;
-        if ((!dead && (!movable || live >= least)) || larder_pinned_by_any(pool, index)) {
+        if ((!dead && (!movable || live >= least)) || larder_pinned_by_any(pool, index) ||
+            (!evicts && !larder_walk_can_move_all(pool, index))) {
             continue;
         }
         best = index;
@@ -89,7 +91,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
          * will any more. */
         dead = dead && is_all_dead(pool, segment, now);
         *purpose = dead && evicts ? LARDER_DISCARD : LARDER_COMPACT;
-        if (dead || next) {
+        if (dead) {
             break;
         }
     }
@@ -153,14 +155,14 @@ static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool
     return find_oldest(pool, queue, !ahead ? UINT32_MAX : half < LOOKS_AHEAD ? half : LOOKS_AHEAD, false);
 }
 
-/* Chooses a victim that will be free at once; the current one, if it is. `next`: another than the last time. */
-static bool choose_free_victim(larder_pool *pool, bool ahead, bool next)
+/* Chooses a victim that will be free at once; the current one, if it is. */
+static bool choose_free_victim(larder_pool *pool, bool ahead)
 {
     enum larder_purpose purpose = LARDER_EVICT;
     if (pool->header->victim != 0 && !larder_pinned_by_any(pool, pool->header->victim - 1)) {
         return true;
     }
-    uint32_t victim = find_mostly_dead(pool, &purpose, next);
+    uint32_t victim = find_mostly_dead(pool, &purpose);
     if (purpose == LARDER_COMPACT && pool->geometry.evict != 0 &&
         pool->header->lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
         victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
@@ -186,9 +188,9 @@ static bool make_room_step(larder_pool *pool, larder_budget *left)
         return larder_walk_on(pool, left, false);
     }
     if (pool->header->lists[LARDER_LIST_LIMBO].count > 0) {
-        return choose_free_victim(pool, true, false);
+        return choose_free_victim(pool, true);
     }
-    uint32_t victim = find_mostly_dead(pool, &purpose, false);
+    uint32_t victim = find_mostly_dead(pool, &purpose);
     if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
         victim = find_oldest(pool, queue_in_turn(pool), 4, true);
     }
@@ -215,7 +217,7 @@ static bool make_room(larder_pool *pool, uint64_t more, larder_budget left)
         larder_drain_limbo(pool);
     }
     /* Whether the victim is still free is asked once, and not at each item: it looks at the pins of all processes. */
-    bool goes_on = lists[LARDER_LIST_LIMBO].count == 0 || choose_free_victim(pool, true, false);
+    bool goes_on = lists[LARDER_LIST_LIMBO].count == 0 || choose_free_victim(pool, true);
     while (goes_on && room(pool) < wanted_room(pool) + more && left.visits > 0) {
         goes_on = make_room_step(pool, &left);
     }
@@ -256,15 +258,17 @@ enum larder_result larder_make_room_now(larder_pool *pool)
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
     bool evicts = pool->geometry.evict != 0;
     uint64_t left = MOVED_AT_ONCE;
-    bool stuck = false; /* in a segment with something that another PHP alone can move, and that may not be dropped */
     larder_drain_limbo(pool);
     for (uint32_t walked = 0; available->count <= LARDER_KEPT_SEGMENTS && walked < WALKS_AT_ONCE; walked++) {
-        if (!choose_free_victim(pool, false, stuck)) {
+        bool is_anothers = pool->header->victim != 0; /* perhaps of another PHP's choosing, who alone can end it */
+        if (!choose_free_victim(pool, false)) {
             break;
         }
         uint64_t whole = larder_segment_bytes(pool); /* compacting drops nothing, and has to come to its end */
         bool compacts = pool->header->victim_purpose == LARDER_COMPACT;
-        stuck |= !larder_walk_to_the_end(pool, compacts ? &whole : &left) && !evicts;
+        if (!larder_walk_to_the_end(pool, compacts ? &whole : &left) && !evicts && !is_anothers) {
+            break;
+        }
     }
     return available->count > LARDER_KEPT_SEGMENTS ? LARDER_OK : evicts ? LARDER_PINNED : LARDER_FULL;
 }

@@ -259,17 +259,12 @@ static bool clear_words(larder_pool *pool, const larder_place *place, const lard
     return existed;
 }
 
-/* seq_cst: after the guard has moved. A kind of PHP that comes later has younger tokens only. */
-static bool has_other_layouts(const larder_pool *pool)
-{
-    return atomic_load_explicit(&pool->header->layouts[1], memory_order_seq_cst) != 0;
-}
-
 /* What everybody can read takes the place of everybody's copies, and so does a write; a fill leaves others' alone. */
 static void clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
                          const larder_order *order)
 {
-    if ((order->moved || is_for_all(draft->item)) && has_other_layouts(pool)) {
+    /* After the guard has moved: a kind of PHP that comes later has younger tokens only. */
+    if ((order->moved || is_for_all(draft->item)) && larder_has_other_layouts(pool)) {
         clear_words(pool, place, key, order->moved ? order->tick : UINT64_MAX, OTHERS);
     }
 }

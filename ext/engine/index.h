@@ -239,6 +239,13 @@ static inline bool larder_same_bytes(const char *a, const char *b, size_t length
     return x == y;
 }
 
+/* Has any other kind of PHP ever written here? */
+static inline bool larder_has_other_layouts(const larder_pool *pool)
+{
+    /* seq_cst: one that registers in this moment is seen, or has seen what its caller wrote before. */
+    return atomic_load_explicit(&pool->header->layouts[1], memory_order_seq_cst) != 0;
+}
+
 /* Are its values laid out for this kind of PHP, or for all? */
 static inline bool larder_is_readable(const larder_pool *pool, const larder_item *item)
 {

@@ -8,7 +8,7 @@
 
 typedef struct walk {
     larder_pool *pool;
-    uint32_t segment, generation;
+    uint32_t segment;
     enum larder_purpose purpose;
     bool to_the_end; /* now, with nothing put off */
     larder_budget *left;
@@ -71,11 +71,10 @@ static void copy_item(larder_pool *pool, const larder_item *from, larder_item *t
     }
 }
 
-static bool can_move(const walk *w, const larder_item *item)
+static bool can_move(const larder_pool *pool, const larder_item *item)
 {
     uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
-    return larder_item_bytes(w->pool, item) <= larder_segment_bytes(w->pool) &&
-           (layout == 0 || layout == w->pool->layout);
+    return larder_item_bytes(pool, item) <= larder_segment_bytes(pool) && (layout == 0 || layout == pool->layout);
 }
 
 /* Copies the item to main and turns its word to the copy. False: there is no room; the item is as it was.
@@ -135,6 +134,22 @@ static _Atomic uint64_t *find_word(const larder_place *place, uint64_t word)
     return NULL;
 }
 
+/* The word that leads to the item at that offset. NULL: it was replaced or deleted, or is damaged. */
+static _Atomic uint64_t *find_word_to(const larder_pool *pool, uint32_t segment, uint64_t offset, uint64_t *hash,
+                                      uint64_t *word)
+{
+    const larder_item *item = (const larder_item *)(pool->rw + offset);
+    uint64_t room = larder_run_bytes(pool, segment);
+    if (larder_item_bytes(pool, item) > room || larder_item_key_at(item->tags) + item->key_length > room) {
+        return NULL;
+    }
+    *hash = larder_hash(larder_item_key(item), item->key_length);
+    uint64_t generation = atomic_load_explicit(&pool->generations[segment], memory_order_relaxed);
+    larder_place place = larder_place_of(pool, *hash);
+    *word = larder_word(place.fingerprint, (uint32_t)generation, offset >> pool->unit_shift);
+    return find_word(&place, *word);
+}
+
 /* Is a living item kept, and at which level? */
 static bool is_worth_keeping(const walk *w, const larder_item *item, uint8_t *level)
 {
@@ -167,20 +182,14 @@ static bool visit_item(walk *w, uint64_t offset)
     larder_item *item = (larder_item *)(pool->rw + offset);
     enum larder_list queue = (enum larder_list)pool->segments[w->segment].queue;
     uint8_t level;
-    if (larder_item_bytes(pool, item) > larder_run_bytes(pool, w->segment) ||
-        larder_item_key_at(item->tags) + item->key_length > larder_run_bytes(pool, w->segment)) {
-        return true; /* damaged */
-    }
-    uint64_t hash = larder_hash(larder_item_key(item), item->key_length);
-    larder_place place = larder_place_of(pool, hash);
-    uint64_t word = larder_word(place.fingerprint, w->generation, offset >> pool->unit_shift);
-    _Atomic uint64_t *at = find_word(&place, word);
+    uint64_t hash, word;
+    _Atomic uint64_t *at = find_word_to(pool, w->segment, offset, &hash, &word);
     if (at == NULL) {
-        return true; /* replaced or deleted */
+        return true;
     }
     bool alive = larder_is_alive(pool, item);
     if (alive && is_worth_keeping(w, item, &level)) {
-        bool movable = can_move(w, item), may_drop = pool->geometry.evict != 0 && !movable;
+        bool movable = can_move(pool, item), may_drop = pool->geometry.evict != 0 && !movable;
         if (movable && may_move(w) && move_item(w, item, at, word, level)) {
             return true;
         }
@@ -219,6 +228,22 @@ static uint64_t next_start(const larder_pool *pool, uint32_t segment, uint64_t f
     return UINT64_MAX;
 }
 
+bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment)
+{
+    if (!larder_has_other_layouts(pool)) {
+        return true;
+    }
+    for (uint64_t at = next_start(pool, segment, 0); at != UINT64_MAX; at = next_start(pool, segment, at + 8)) {
+        uint64_t offset = larder_segment_offset(pool, segment) + at, hash, word;
+        const larder_item *item = (const larder_item *)(pool->rw + offset);
+        if (!can_move(pool, item) && find_word_to(pool, segment, offset, &hash, &word) != NULL &&
+            larder_is_alive(pool, item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- from item to item ----------------------------------------------------------------------------------- */
 
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose)
@@ -244,7 +269,6 @@ bool larder_walk_on(larder_pool *pool, larder_budget *left, bool to_the_end)
     uint32_t segment = pool->header->victim - 1;
     walk w = {.pool = pool,
               .segment = segment,
-              .generation = atomic_load_explicit(&pool->generations[segment], memory_order_relaxed),
               .purpose = (enum larder_purpose)pool->header->victim_purpose,
               .to_the_end = to_the_end,
               .left = left};

@@ -22,6 +22,9 @@ typedef struct larder_budget {
     uint64_t bytes; /* to move */
 } larder_budget;
 
+/* Can this PHP move all that lives in the sealed segment? */
+bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment);
+
 /* Makes the sealed segment the victim. */
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose);
 
