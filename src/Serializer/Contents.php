@@ -9,6 +9,11 @@ use Larder\Exception\Unstorable;
 /** Looks through values for what cannot be stored, and for objects that have to be asked. Runs no code of a user's. */
 final class Contents
 {
+    /** Bytes of a string besides its own, of an array besides its elements, and of an element: PHP's own sizes, rounded up. */
+    private const STRING = 32;
+    private const ARRAY = 56;
+    private const ELEMENT = 32;
+
     /** @var array<array-key, true> objects and references, by their ids */
     private array $seen = [];
 
@@ -80,16 +85,29 @@ final class Contents
      */
     public static function isPlain(mixed $value): bool
     {
+        return self::plainBytes($value) !== null;
+    }
+
+    /** About how many bytes of PHP's memory a value takes if it is plain (see isPlain()) and nobody else holds it; null: it is not. */
+    public static function plainBytes(mixed $value): ?int
+    {
         if (!\is_array($value)) {
-            return \is_scalar($value) || $value === null;
+            return match (true) {
+                \is_string($value) => self::STRING + \strlen($value),
+                \is_scalar($value) || $value === null => 0,
+                default => null,
+            };
         }
+        $bytes = self::ARRAY + self::ELEMENT * \count($value);
         foreach ($value as $key => $part) {
-            if (\ReflectionReference::fromArrayElement($value, $key) !== null || !self::isPlain($part)) {
-                return false;
+            $inside = \ReflectionReference::fromArrayElement($value, $key) === null ? self::plainBytes($part) : null;
+            if ($inside === null) {
+                return null;
             }
+            $bytes += $inside + (\is_string($key) ? self::STRING + \strlen($key) : 0);
         }
 
-        return true;
+        return $bytes;
     }
 
     /** @return ?array{list<Step>, mixed} the steps to the first match, the last one first, and the match */

@@ -15,6 +15,7 @@ use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Memory\Clock;
 use Larder\StoreStatistics;
 use Larder\Token;
 use Larder\Ttl;
@@ -23,20 +24,30 @@ use Larder\Ttl;
  * Items in this process's own memory: for one request, one worker, or a test.
  *
  * Values are kept apart from their callers as in every other store: scalars and arrays of them by PHP's own
- * copy on write, anything with objects or references in it serialised. Bounded by a number of items; when it
- * is full, a sixteenth of them goes, the oldest that were not read since the last time.
+ * copy on write, anything with objects or references in it serialised. Bounded by a number of items and by about how
+ * many bytes they take, so that it leaves the application what it needs of PHP's memory_limit; when it is full, a
+ * sixteenth goes, the oldest that were not read since the last time. What is larger than all of it is not stored.
  *
- * It has a clock that ticks on every write, delete and invalidation, and remembers by key and by tag when the last
- * of these was. When it has too many of either to remember, it forgets them all and takes the present for the time
- * of each: fills that are under way are then refused, and older items that carry tags are dead.
+ * What is judged is judged by a logical time of its own (see Clock).
  */
 final class ArrayStore implements Store, DirectReads
 {
     /** How many keys and tags are remembered at least, whatever the number of items. */
     private const REMEMBERED = 10_000;
 
-    /** @var array<array-key, array{mixed, bool, ?int, int, list<string>}> the value or its payload, whether it is a payload, expiry, stamp, tags */
+    /** Bytes, unless said otherwise or that is more than a quarter of memory_limit. */
+    private const SIZE = 64 << 20;
+
+    /** About how many bytes an item takes besides its key and value: the entry, and its places in the tables. */
+    private const ENTRY = 400;
+
+    /** @var array<array-key, array{mixed, bool, ?int, int, list<string>, int}> the value or its payload, whether it is a payload, expiry, stamp, tags, bytes */
     private array $entries = [];
+
+    /** The sum of the entries' bytes. */
+    private int $bytes = 0;
+
+    private readonly int $size;
 
     /** @var array<array-key, true> read since the last eviction */
     private array $visited = [];
@@ -53,53 +64,43 @@ final class ArrayStore implements Store, DirectReads
 
     private readonly \stdClass $foreign;
 
-    /** The random name of this store's logical time, which is $tick. */
-    private readonly string $epoch;
-
-    private int $tick = 1;
-
-    /** @var array<array-key, int> when each key was last written or deleted */
-    private array $guards = [];
-
-    /** When the guards that are not there may have moved. */
-    private int $guardFloor = 0;
-
-    /** @var array<array-key, TagStamp> */
-    private array $tags = [];
-
-    /** The stamp of the tags that are not there. */
-    private TagStamp $tagFloor;
+    private readonly Clock $ticks;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
 
     /**
      * @param int              $items how many at most
+     * @param ?int             $size  about how many bytes at most; null: 64 MiB, or a quarter of PHP's memory_limit, if that is less
      * @param ?\Closure(): int $clock the time in Unix seconds; for tests that cannot wait
      *
      * @throws InvalidOption
      */
     public function __construct(
         private readonly int $items = 10_000,
+        ?int $size = null,
         ?\Closure $clock = null,
     ) {
         if ($items < 1) {
             throw InvalidOption::range('items', $items, 'at least 1');
         }
+        if ($size !== null && $size < 1 << 20) {
+            throw InvalidOption::range('size', $size, 'at least 1M');
+        }
+        $this->size = $size ?? self::share();
         $this->clock = $clock ?? time(...);
         $this->payload = new Payload(new PhpSerializer());
         $this->foreign = new \stdClass();
-        $this->epoch = bin2hex(random_bytes(8));
-        $this->tagFloor = new TagStamp(0);
+        $this->ticks = new Clock(max($items, self::REMEMBERED));
     }
 
-    /** Options: items, how many at most. */
+    /** Options: items, how many at most; size, about how many bytes at most. */
     public static function fromDsn(Dsn $dsn): self
     {
         $dsn->withoutPath();
-        $dsn->allow('items');
+        $dsn->allow('items', 'size');
 
-        return new self($dsn->integer('items', 10_000));
+        return new self($dsn->integer('items', 10_000), $dsn->bytes('size'));
     }
 
     public function read(string $key, mixed $default = null): mixed
@@ -142,7 +143,7 @@ final class ArrayStore implements Store, DirectReads
 
     public function token(string $key): Token
     {
-        return new Token($this->epoch, $this->tick);
+        return $this->ticks->token();
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -150,8 +151,9 @@ final class ArrayStore implements Store, DirectReads
         $now = ($this->clock)();
         $prepared = [];
         foreach ($items as $item) {
-            $plain = Contents::isPlain($item->value);
-            $prepared[] = [$plain ? $item->value : $this->payload->encode($item->key, $item->value), !$plain, Ttl::expiry($item->ttl, $now)];
+            $bytes = Contents::plainBytes($item->value);
+            $payload = $bytes === null ? $this->payload->encode($item->key, $item->value) : null;
+            $prepared[] = [$payload ?? $item->value, $payload !== null, Ttl::expiry($item->ttl, $now), $bytes ?? \strlen((string) $payload)];
         }
         $unsaved = [];
         foreach ($items as $i => $item) {
@@ -163,15 +165,14 @@ final class ArrayStore implements Store, DirectReads
             if (!$mayBe || ($refused && $mode !== SaveMode::Set)) {
                 continue;
             }
-            $stamp = $item->token->clock ?? $this->tick;
+            $stamp = $item->token->clock ?? $this->ticks->now();
             if (!$item->fill && !$refused) {
-                $this->moveGuard($item->key);
-                $stamp = $item->token === null ? $this->tick : $stamp;
+                $this->ticks->move($item->key);
+                $stamp = $item->token === null ? $this->ticks->now() : $stamp;
             }
-            unset($this->entries[$item->key], $this->visited[$item->key]);
-            if (!$refused && ($item->ttl === null || $item->ttl > 0)) {
-                $this->entries[$item->key] = [...$prepared[$i], $stamp, $item->tags];
-                $this->evict();
+            $this->drop($item->key);
+            if (!$refused && ($item->ttl === null || $item->ttl > 0) && !$this->keep($item, $stamp, ...$prepared[$i])) {
+                $unsaved[] = $item->key;
             }
         }
 
@@ -182,14 +183,14 @@ final class ArrayStore implements Store, DirectReads
     {
         $existed = [];
         foreach ($keys as $key) {
-            if ($token !== null && !$this->hasNotMoved($key, $token)) {
+            if ($token !== null && !$this->ticks->hasNotMoved($key, $token)) {
                 continue;
             }
             if ($this->live($key) !== null) {
                 $existed[] = $key;
             }
-            $this->moveGuard($key);
-            unset($this->entries[$key], $this->visited[$key]);
+            $this->ticks->move($key);
+            $this->drop($key);
         }
 
         return $existed;
@@ -198,14 +199,15 @@ final class ArrayStore implements Store, DirectReads
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         $entry = $this->live($key);
-        if ($entry === null) {
+        $value = $entry === null ? $this->foreign : $this->value($entry);
+        if ($entry === null || $value === $this->foreign) {
             $sum = Counter::sum($key, $initial, $by);
             $this->save([new Item($key, $sum, $ttl)]);
 
             return $sum;
         }
-        $entry[0] = Counter::sum($key, $this->value($entry), $by);
-        $this->moveGuard($key);
+        $entry[0] = Counter::sum($key, $value, $by);
+        $this->ticks->move($key);
         $this->entries[$key] = $entry;
 
         return $entry[0];
@@ -232,22 +234,14 @@ final class ArrayStore implements Store, DirectReads
 
     public function invalidateTags(array $tags, int $serveStale = 0): void
     {
-        $tick = ++$this->tick;
-        $now = ($this->clock)();
-        foreach ($tags as $tag) {
-            $this->tags[$tag] = ($this->tags[$tag] ?? $this->tagFloor)->invalidated($tick, $serveStale, $now);
-        }
-        if (\count($this->tags) > max($this->items, self::REMEMBERED)) {
-            $this->tags = [];
-            $this->tagFloor = new TagStamp($tick);
-        }
+        $this->ticks->invalidate($tags, $serveStale, ($this->clock)());
     }
 
     public function clear(): void
     {
-        $this->entries = $this->visited = $this->guards = $this->tags = [];
-        $this->guardFloor = ++$this->tick;
-        $this->tagFloor = new TagStamp(0);
+        $this->entries = $this->visited = [];
+        $this->bytes = 0;
+        $this->ticks->clear();
     }
 
     public function prune(): int
@@ -256,7 +250,7 @@ final class ArrayStore implements Store, DirectReads
         foreach (array_keys($this->entries) as $key) {
             $entry = $this->unexpired((string) $key);
             if ($entry !== null && $this->verdict($entry) === Verdict::Dead) {
-                unset($this->entries[$key], $this->visited[$key]);
+                $this->drop($key);
             }
         }
 
@@ -279,11 +273,13 @@ final class ArrayStore implements Store, DirectReads
     {
         return new StoreStatistics(
             items: \count($this->entries),
+            bytes: $this->bytes,
+            capacity: $this->size,
             hits: $this->hits,
             misses: $this->misses,
             evictions: $this->evictions,
             expired: $this->expired,
-            details: ['items at most' => $this->items, 'tags' => \count($this->tags)],
+            details: ['items at most' => $this->items, 'tags' => $this->ticks->tags()],
         );
     }
 
@@ -292,7 +288,7 @@ final class ArrayStore implements Store, DirectReads
         return [Capability::Tags, Capability::Tokens, Capability::Keys];
     }
 
-    /** @return ?array{mixed, bool, ?int, int, list<string>} */
+    /** @return ?array{mixed, bool, ?int, int, list<string>, int} */
     private function live(string $key): ?array
     {
         $entry = $this->unexpired($key);
@@ -308,12 +304,12 @@ final class ArrayStore implements Store, DirectReads
         return $entry !== null && $this->value($entry) !== $this->foreign;
     }
 
-    /** @return ?array{mixed, bool, ?int, int, list<string>} */
+    /** @return ?array{mixed, bool, ?int, int, list<string>, int} */
     private function unexpired(string $key): ?array
     {
         $entry = $this->entries[$key] ?? null;
         if ($entry !== null && $entry[2] !== null && $entry[2] <= ($this->clock)()) {
-            unset($this->entries[$key], $this->visited[$key]);
+            $this->drop($key);
             $this->expired++;
 
             return null;
@@ -322,18 +318,13 @@ final class ArrayStore implements Store, DirectReads
         return $entry;
     }
 
-    /** @param array{mixed, bool, ?int, int, list<string>} $entry */
+    /** @param array{mixed, bool, ?int, int, list<string>, int} $entry */
     private function verdict(array $entry): Verdict
     {
-        $verdict = Verdict::Live;
-        foreach ($entry[4] as $tag) {
-            $verdict = $verdict->and(($this->tags[$tag] ?? $this->tagFloor)->verdict($entry[3], ($this->clock)()));
-        }
-
-        return $verdict;
+        return $entry[4] === [] ? Verdict::Live : $this->ticks->verdict($entry[4], $entry[3], ($this->clock)());
     }
 
-    /** @param array{mixed, bool, ?int, int, list<string>} $entry */
+    /** @param array{mixed, bool, ?int, int, list<string>, int} $entry */
     private function value(array $entry): mixed
     {
         return $entry[1] && \is_string($entry[0]) ? $this->payload->decode($entry[0], $this->foreign) : $entry[0];
@@ -343,60 +334,67 @@ final class ArrayStore implements Store, DirectReads
     private function isCurrent(Item $item): bool
     {
         $token = $item->token;
-        if ($token === null) {
-            return true;
-        }
-        if (!$this->hasNotMoved($item->key, $token)) {
+
+        return $token === null || ($this->ticks->hasNotMoved($item->key, $token)
+            && $this->ticks->verdict($item->tags, $token->clock, ($this->clock)()) === Verdict::Live);
+    }
+
+    /** @return bool false: it is larger than all of this store may be */
+    private function keep(Item $item, int $stamp, mixed $stored, bool $isPayload, ?int $expiry, int $bytes): bool
+    {
+        $bytes += self::ENTRY + \strlen($item->key) + \strlen(implode('', $item->tags));
+        if ($bytes > $this->size) {
             return false;
         }
-
-        return $this->verdict([null, false, null, $token->clock, $item->tags]) === Verdict::Live;
-    }
-
-    private function hasNotMoved(string $key, Token $token): bool
-    {
-        return $token->epoch === $this->epoch && ($this->guards[$key] ?? $this->guardFloor) <= $token->clock;
-    }
-
-    private function moveGuard(string $key): void
-    {
-        $this->guards[$key] = ++$this->tick;
-        if (\count($this->guards) > max($this->items, self::REMEMBERED)) {
-            $this->guards = [];
-            $this->guardFloor = $this->tick;
+        $this->entries[$item->key] = [$stored, $isPayload, $expiry, $stamp, $item->tags, $bytes];
+        $this->bytes += $bytes;
+        if (\count($this->entries) > $this->items || $this->bytes > $this->size) {
+            $this->evict();
         }
+
+        return true;
+    }
+
+    private function drop(string|int $key): void
+    {
+        $this->bytes -= $this->entries[$key][5] ?? 0;
+        unset($this->entries[$key], $this->visited[$key]);
     }
 
     /** In batches, because finding an array's first element means skipping all that were removed before it. */
     private function evict(): void
     {
-        if (\count($this->entries) <= $this->items) {
-            return;
-        }
-        $excess = max(1, $this->items >> 4);
+        $items = \count($this->entries) > $this->items ? $this->items + 1 - max(1, $this->items >> 4) : $this->items;
+        $size = $this->bytes > $this->size ? $this->size - ($this->size >> 4) : $this->size;
         $newest = array_key_last($this->entries);
         foreach ($this->entries as $key => $entry) {
-            if ($key === $newest) {
+            if ($key === $newest || isset($this->visited[$key])) {
                 // Behind those that were given another round.
-                unset($this->entries[$key]);
+                unset($this->entries[$key], $this->visited[$key]);
                 $this->entries[$key] = $entry;
-                break;
-            }
-            unset($this->entries[$key]);
-            if (isset($this->visited[$key])) {
-                unset($this->visited[$key]);
-                $this->entries[$key] = $entry;
+                if ($key === $newest) {
+                    break;
+                }
                 continue;
             }
+            $this->drop($key);
             $this->evictions++;
-            if (--$excess === 0) {
+            if (\count($this->entries) <= $items && $this->bytes <= $size) {
                 return;
             }
         }
-        // All had been read: the oldest goes.
-        while (\count($this->entries) > $this->items) {
-            unset($this->entries[array_key_first($this->entries)]);
+        // All had been read: the oldest go.
+        while (\count($this->entries) > $this->items || $this->bytes > $this->size) {
+            $this->drop(array_key_first($this->entries) ?? '');
             $this->evictions++;
         }
+    }
+
+    /** What a store may take of PHP's memory, unless said otherwise. */
+    private static function share(): int
+    {
+        $limit = ini_parse_quantity((string) \ini_get('memory_limit'));
+
+        return $limit > 0 ? min(self::SIZE, $limit >> 2) : self::SIZE;
     }
 }

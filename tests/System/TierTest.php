@@ -74,6 +74,27 @@ final class TierTest extends TestCase
         self::assertNotSame([], array_merge(...array_column($reports[0], 'near')), 'Nothing was ever in the near store.');
     }
 
+    public function testWhatTakesThePlaceOfApcuOnTheCommandLineLeavesAScriptItsMemory(): void
+    {
+        $scratch = new Scratch();
+        $far = Cache::open("sqlite:{$scratch->path}/cache.db", strict: true);
+        for ($i = 0; $i < 400; $i += 20) {
+            $far->setMany(array_fill_keys(array_map(static fn(int $n): string => "key {$n}", range($i, $i + 19)), str_repeat('x', 100_000)));
+        }
+        $code = <<<'PHP'
+            require $argv[1];
+            $cache = Larder\Cache::open("apcu: > sqlite:{$argv[2]}/cache.db", strict: true);
+            $found = 0;
+            for ($i = 0; $i < 400; $i++) {
+                $found += strlen($cache->get("key {$i}"));
+            }
+            echo "{$found} bytes, of which {$cache->statistics()->details['near bytes']} are near";
+            PHP;
+        $words = [\PHP_BINARY, '-d', 'memory_limit=32M', '-d', 'apc.enable_cli=0', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path];
+        exec(implode(' ', array_map(escapeshellarg(...), $words)) . ' 2>&1', $output);
+        self::assertMatchesRegularExpression('/^40000000 bytes, of which [4-8]\d{6} are near$/', implode("\n", $output));
+    }
+
     public function testWhatTheWorkersKeepInApcuTheCommandLineDeletesKeyByKey(): void
     {
         $scratch = new Scratch();

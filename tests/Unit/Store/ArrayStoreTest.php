@@ -4,10 +4,14 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Store;
 
+use Larder\Exception\InvalidOption;
 use Larder\Item;
+use Larder\SaveMode;
 use Larder\Store\ArrayStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
+use Random\Engine\Mt19937;
+use Random\Randomizer;
 
 #[CoversClass(ArrayStore::class)]
 final class ArrayStoreTest extends TestCase
@@ -24,6 +28,85 @@ final class ArrayStoreTest extends TestCase
             self::assertGreaterThan(0, $store->statistics()->evictions);
             self::assertGreaterThanOrEqual(1_000 - $most, $store->statistics()->evictions);
         }
+    }
+
+    public function testItNeverHoldsMoreBytesThanItMay(): void
+    {
+        $values = [
+            'strings' => static fn(int $i): mixed => str_repeat(\chr(97 + $i % 26), 20_000),
+            'arrays' => static fn(int $i): mixed => ['number' => $i, 'parts' => array_map(static fn(int $n): string => str_repeat('x', $n), range(1, 200))],
+            'objects' => static fn(int $i): mixed => (object) ['text' => str_repeat('x', 20_000 + $i)],
+            'many small ones' => static fn(int $i): mixed => [$i],
+        ];
+        foreach ($values as $what => $value) {
+            $store = new ArrayStore(100_000, size: 1 << 20);
+            $before = memory_get_usage();
+            for ($i = 0; $i < 5_000; $i++) {
+                $store->save([new Item("key {$i}", $value($i), tags: ['a tag'])]);
+                self::assertNotNull($store->read("key {$i}"), 'What was just saved is there.');
+                self::assertLessThanOrEqual(1 << 20, $store->statistics()->bytes);
+            }
+            // Besides the values, it remembers ten thousand keys and more.
+            self::assertLessThan(6 << 20, memory_get_usage() - $before, $what);
+            self::assertGreaterThan(10, $store->statistics()->items, $what);
+        }
+    }
+
+    public function testWhatIsLargerThanAllOfItIsNotStoredAndLeavesNothing(): void
+    {
+        $store = new ArrayStore(size: 1 << 20);
+        $store->save([new Item('key', 'old'), new Item('other', 'kept')]);
+        self::assertSame(['key'], $store->save([new Item('key', str_repeat('x', 1 << 20))]));
+        self::assertNull($store->read('key'));
+        self::assertSame('kept', $store->read('other'));
+        self::assertSame(['key'], $store->save([new Item('key', str_repeat('x', 1 << 20))], SaveMode::Add));
+        self::assertSame([], $store->save([new Item('key', str_repeat('x', 1 << 19))]));
+    }
+
+    public function testItsBytesAreThoseOfWhatItHolds(): void
+    {
+        $seed = random_int(0, \PHP_INT_MAX);
+        $random = new Randomizer(new Mt19937($seed));
+        $now = 1_000;
+        $store = new ArrayStore(200, 1 << 20, static function () use (&$now): int {
+            return $now;
+        });
+        for ($step = 0; $step < 3_000; $step++) {
+            $key = "key {$random->getInt(0, 300)}";
+            match ($random->getInt(0, 8)) {
+                0 => $store->delete([$key]),
+                1 => $store->touch([$key], $random->getInt(0, 5)),
+                2 => $store->prune(),
+                3 => $store->fetch([$key]),
+                4 => $now += $random->getInt(0, 1),
+                5 => $store->invalidateTags(['tag']),
+                6 => $store->increment("n {$random->getInt(0, 9)}"),
+                default => $store->save([new Item($key, str_repeat('x', $random->getInt(0, 20_000)), $random->getInt(-1, 9), $random->getInt(0, 1) === 0 ? [] : ['tag'])]),
+            };
+            self::assertLessThanOrEqual(1 << 20, $store->statistics()->bytes, "seed {$seed}");
+        }
+        self::assertGreaterThan(0, $store->statistics()->bytes, "seed {$seed}");
+        $store->delete([...$store->keys()]);
+        $store->prune();
+        self::assertSame([0, 0], [$store->statistics()->items, $store->statistics()->bytes], "seed {$seed}");
+        $store->save([new Item('key', 'value')]);
+        $store->clear();
+        self::assertSame(0, $store->statistics()->bytes);
+    }
+
+    public function testItLeavesTheApplicationMostOfWhatPhpMayUse(): void
+    {
+        $limit = (string) \ini_get('memory_limit');
+        try {
+            foreach (['512M' => 64 << 20, '128M' => 32 << 20, '-1' => 64 << 20] as $limited => $share) {
+                ini_set('memory_limit', (string) $limited);
+                self::assertSame($share, (new ArrayStore())->statistics()->capacity);
+            }
+        } finally {
+            ini_set('memory_limit', $limit);
+        }
+        $this->expectException(InvalidOption::class);
+        new ArrayStore(size: 1_000);
     }
 
     public function testWhatIsReadOftenStays(): void
