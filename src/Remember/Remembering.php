@@ -11,6 +11,7 @@ use Larder\Event\Computed;
 use Larder\Event\Hit;
 use Larder\Event\Missed;
 use Larder\Event\Written;
+use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
@@ -27,6 +28,10 @@ use Psr\Log\LoggerInterface;
  * A value is computed anew a little before it expires, by chance, the likelier the nearer its end and the longer
  * it took to compute: XFetch, of Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede
  * Prevention", VLDB 2015. Early, late or missing, whoever computes has the key's lease first, and looks again.
+ *
+ * Those who wait go by a note, a counter that says how often a computation has just come to nothing. If the store refused
+ * what was computed, as something was invalidated meanwhile, the next of them computes and the others go on waiting; if
+ * that was refused, too, or there is nothing to wait for, they all compute at once, as there would be no end to it.
  */
 final class Remembering
 {
@@ -40,8 +45,11 @@ final class Remembering
 
     private const LONGEST_POLL = 0.05;
 
-    /** Seconds in which nobody waits for others after a computation of which nothing was stored. */
+    /** Seconds in which nobody waits for others after computations of which nothing was stored. */
     private const VAIN_TTL = 2;
+
+    /** From how many refusals on nobody waits. */
+    private const IN_VAIN = 2;
 
     private readonly Leases $leases;
 
@@ -154,13 +162,14 @@ final class Remembering
         $draft = new Draft($key, $recipe->ttl, $recipe->tags);
         $isNested = isset($this->computing[$key]);
         $this->computing[$key] = true;
-        $isStored = false;
+        $outcome = Outcome::InVain;
+        $cost = 0.0;
         $began = hrtime(true);
         try {
             $value = ($recipe->compute)($draft);
             $cost = (hrtime(true) - $began) / 1e9;
             $this->events?->dispatch(new Computed($key, $cost));
-            $isStored = $this->store($recipe, $draft, $value, $token, $cost);
+            $outcome = $this->store($recipe, $draft, $value, $token, $cost);
 
             return $value;
         } catch (\Throwable $failure) {
@@ -177,20 +186,18 @@ final class Remembering
                 unset($this->computing[$key]);
             }
             if ($lease !== null && $lease->isHeld()) {
-                if (!$isStored) {
-                    $this->tellThoseWhoWait($key);
-                }
+                $this->tellThoseWhoWait($key, $outcome, $cost);
                 $lease->release();
             }
         }
     }
 
-    private function store(Recipe $recipe, Draft $draft, mixed $value, ?Token $token, float $cost): bool
+    private function store(Recipe $recipe, Draft $draft, mixed $value, ?Token $token, float $cost): Outcome
     {
         $ttl = $this->lifetimes->seconds($draft->ttl());
         // Without a token the store was not there when the computation began, and nobody knows what has happened since.
         if ($token === null || !$draft->isStored() || ($ttl !== null && $ttl <= 0)) {
-            return false;
+            return Outcome::InVain;
         }
         $grace = $ttl === null || \is_int($value) ? 0 : $recipe->grace;
         $isSealed = $ttl !== null && !\is_int($value) && ($grace > 0 || ($recipe->earliness > 0.0 && $cost >= self::CHEAP));
@@ -205,19 +212,19 @@ final class Remembering
             $this->events?->dispatch(new Written([$recipe->key]));
         }
 
-        return $unsaved === [];
+        return $unsaved === [] ? Outcome::Stored : Outcome::Refused;
     }
 
     private function look(Recipe $recipe, bool $waiting = false): Look
     {
         $key = $recipe->key;
-        $vain = Key::internal('vain', $key);
-        $keys = $waiting ? [$key, $vain] : [$key];
+        $note = self::note($key);
+        $keys = $waiting ? [$key, $note] : [$key];
         $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
         if ($fetched === null) {
             return new Look();
         }
-        $isVain = isset($fetched->items[$vain]);
+        $isVain = isset($fetched->items[$note]) && $fetched->items[$note]->value >= self::IN_VAIN;
         if (isset($fetched->items[$key])) {
             $found = Envelope::of($fetched->items[$key]);
             $now = ($this->clock)();
@@ -238,11 +245,32 @@ final class Remembering
         return new Held($this->leases, $this->delivery, $this->atTheEnd, Key::internal('computing', $recipe->key));
     }
 
-    /** Nothing came of a computation: those who wait for it need not do so one after another. */
-    private function tellThoseWhoWait(string $key): void
+    /** @param float $cost seconds that the computation took */
+    private function tellThoseWhoWait(string $key, Outcome $outcome, float $cost): void
     {
-        $note = new Item(Key::internal('vain', $key), true, self::VAIN_TTL);
-        $this->delivery->attempt(static fn(Store $store): array => $store->save([$note]));
+        $note = self::note($key);
+        if ($outcome === Outcome::Refused) {
+            // It lasts until the next one has been computed.
+            $ttl = self::VAIN_TTL + (int) min(ceil(2 * $cost), 172_800.0);
+            $times = $this->delivery->attempt(static function (Store $store) use ($note, $ttl): int {
+                try {
+                    return $store->increment($note, 1, 0, $ttl);
+                } catch (StoreUnavailable $failure) {
+                    // A full store refuses everything, and has not failed.
+                    return $failure->takesNothing ? self::IN_VAIN : throw $failure;
+                }
+            });
+            $outcome = ($times ?? self::IN_VAIN) < self::IN_VAIN ? $outcome : Outcome::InVain;
+        }
+        if ($outcome === Outcome::InVain) {
+            $vain = new Item($note, self::IN_VAIN, self::VAIN_TTL);
+            $this->delivery->attempt(static fn(Store $store): array => $store->save([$vain]));
+        }
+    }
+
+    private static function note(string $key): string
+    {
+        return Key::internal('in-vain', $key);
     }
 
     private function logFailure(Recipe $recipe, \Throwable $failure): void

@@ -11,18 +11,13 @@ use Larder\Store;
 use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\Contract\Value\Product;
 
-/** What a store that several processes share promises besides: the races, run by real processes. */
-abstract class SharedStoreContract extends StoreContract
+/** What a store that several processes share promises besides: the races, run by real processes. Those for leases are in the class above. */
+abstract class SharedStoreContract extends SharedLeaseContract
 {
-    private const PROCESSES = 4;
-
     /** As many as take part in a random history, and what each of them does there at least. */
     private const CROWD = 8;
 
     private const STEPS = 300;
-
-    /** The store under test once more, as another process would open it. */
-    abstract protected function reopened(): Store;
 
     /** Whether whoever is killed in the middle of an operation may block it for good. Say so in its documentation. */
     protected function isBlockedByTheDead(): bool
@@ -212,28 +207,6 @@ abstract class SharedStoreContract extends StoreContract
         }
     }
 
-    public function testALeaseIsWonByExactlyOneProcess(): void
-    {
-        $won = $this->inProcesses(function (Store $store, int $process): array {
-            $won = [];
-            for ($i = 0; $i < 20; $i++) {
-                if ($this->leases()->acquire("round {$i}", "process {$process}", 1_000.0)) {
-                    $won[] = $i;
-                }
-            }
-
-            return $won;
-        });
-        $rounds = array_merge(...$won);
-        sort($rounds);
-        self::assertSame(range(0, 19), $rounds);
-        foreach ($won as $process => $its) {
-            foreach ($its as $i) {
-                self::assertTrue($this->leases()->release("round {$i}", "process {$process}"), 'Whoever has it owns it.');
-            }
-        }
-    }
-
     public function testATouchNeverBringsBackAnOlderValue(): void
     {
         $this->store()->save([new Item('key', [0], 100)]);
@@ -348,24 +321,5 @@ abstract class SharedStoreContract extends StoreContract
             self::assertSame("round {$round}", $this->value('key'));
             self::assertGreaterThan(0, $this->store()->increment('counter'));
         }
-    }
-
-    /**
-     * Runs the work in several processes that begin at once, each with the store that was open when it was
-     * forked.
-     *
-     * @template T of array<array-key, mixed>
-     *
-     * @param \Closure(Store, int): T $work      the store and the number of the process
-     * @param positive-int            $processes
-     *
-     * @return non-empty-list<T> what each returned
-     */
-    protected function inProcesses(\Closure $work, int $processes = self::PROCESSES): array
-    {
-        // So that the processes inherit a store that is in use.
-        $this->store()->fetch(['key']);
-
-        return Crowd::of($processes, fn(int $number): mixed => $work($this->store(), $number));
     }
 }

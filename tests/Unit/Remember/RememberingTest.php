@@ -143,6 +143,29 @@ final class RememberingTest extends RememberingCase
         }
     }
 
+    public function testAfterOneRefusalTheOthersWaitForTheNextAndAfterTwoTheyDoNot(): void
+    {
+        $cache = $this->cache();
+        $other = $this->cache();
+        foreach ([1, 2, 3] as $refusals) {
+            self::assertSame('late', $cache->remember('key', function (): string {
+                $this->store->invalidateTags(['tag']);
+
+                return 'late';
+            }, tags: ['tag']));
+            self::assertNull($this->store->read('key'));
+            $cache->remember('key', static function (Draft $draft) use ($other, $refusals): string {
+                $began = hrtime(true);
+                self::assertSame('other', $other->remember('key', self::gives('other'), patience: new Patience(hard: $refusals < 2 ? 0.05 : 600.0)));
+                $waited = (hrtime(true) - $began) / 1e9;
+                self::assertTrue($refusals < 2 ? $waited > 0.049 : $waited < 500.0, "{$waited} s after {$refusals}");
+
+                return 'one';
+            });
+            $cache->delete('key');
+        }
+    }
+
     public function testAComputationThatAsksForItselfDoesNotWaitForItself(): void
     {
         $cache = $this->cache();

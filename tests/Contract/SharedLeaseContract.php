@@ -1,0 +1,114 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Cache;
+use Larder\Capability;
+use Larder\Remember\Patience;
+use Larder\Store;
+use Larder\Tests\Scratch;
+
+/** What a store that several processes share promises of the lease that one of them has while others wait. */
+abstract class SharedLeaseContract extends StoreContract
+{
+    protected const PROCESSES = 4;
+
+    /** Seconds, in which no machine is too slow for what is waited for. */
+    private const PATIENCE = 300;
+
+    /** The store under test once more, as another process would open it. */
+    abstract protected function reopened(): Store;
+
+    public function testALeaseIsWonByExactlyOneProcess(): void
+    {
+        $won = $this->inProcesses(function (Store $store, int $process): array {
+            $won = [];
+            for ($i = 0; $i < 20; $i++) {
+                if ($this->leases()->acquire("round {$i}", "process {$process}", 1_000.0)) {
+                    $won[] = $i;
+                }
+            }
+
+            return $won;
+        });
+        $rounds = array_merge(...$won);
+        sort($rounds);
+        self::assertSame(range(0, 19), $rounds);
+        foreach ($won as $process => $its) {
+            foreach ($its as $i) {
+                self::assertTrue($this->leases()->release("round {$i}", "process {$process}"), 'Whoever has it owns it.');
+            }
+        }
+    }
+
+    public function testAfterARefusedFillOneOfThoseWhoWaitComputesAndNotAllAtOnce(): void
+    {
+        if (!$this->can(Capability::Tags) || !$this->can(Capability::Tokens)) {
+            self::assertLessThan(2, \count(array_filter([Capability::Tags, Capability::Tokens], $this->can(...))));
+
+            return;
+        }
+        $scratch = new Scratch();
+        [$computing, $waiting] = ["{$scratch->path}/computing", "{$scratch->path}/waiting"];
+        $answers = $this->inProcesses(static function (Store $store, int $process) use ($computing, $waiting): array {
+            $cache = new Cache($store, strict: true);
+            if ($process > 0) {
+                self::await(static fn(): bool => file_exists($computing));
+                if ($process === 1) {
+                    $cache->invalidateTags(['tag']);
+                }
+                file_put_contents($waiting, '.', \FILE_APPEND | \LOCK_EX);
+            }
+            $answer = $cache->remember('key', static function () use ($process, $computing, $waiting): string {
+                file_put_contents($computing, '.', \FILE_APPEND | \LOCK_EX);
+                if ($process === 0) {
+                    self::await(static function () use ($waiting): bool {
+                        clearstatcache();
+
+                        return @filesize($waiting) === self::PROCESSES - 1;
+                    });
+                    // They have said so just before they begin to. Whoever has not begun yet cannot fail, but shows nothing.
+                    usleep(50_000);
+                }
+
+                return "by {$process}";
+            }, 1_000, ['tag'], patience: new Patience(lease: (float) self::PATIENCE));
+
+            return [$answer];
+        });
+        self::assertSame('..', file_get_contents($computing), 'As many as have computed.');
+        $answers = array_merge(...$answers);
+        self::assertSame('by 0', array_shift($answers));
+        self::assertCount(1, array_unique($answers));
+        self::assertNotContains('by 0', $answers, 'What was invalidated is served.');
+    }
+
+    /** @param \Closure(): bool $isSo */
+    private static function await(\Closure $isSo): void
+    {
+        for ($deadline = hrtime(true) + self::PATIENCE * 1_000_000_000; !$isSo(); usleep(1_000)) {
+            self::assertLessThan($deadline, hrtime(true), 'The others do not come.');
+        }
+    }
+
+    /**
+     * Runs the work in several processes that begin at once, each with the store that was open when it was
+     * forked.
+     *
+     * @template T of array<array-key, mixed>
+     *
+     * @param \Closure(Store, int): T $work      the store and the number of the process
+     * @param positive-int            $processes
+     *
+     * @return non-empty-list<T> what each returned
+     */
+    protected function inProcesses(\Closure $work, int $processes = self::PROCESSES): array
+    {
+        // So that the processes inherit a store that is in use.
+        $this->store()->fetch(['key']);
+
+        return Crowd::of($processes, fn(int $number): mixed => $work($this->store(), $number));
+    }
+}
