@@ -357,8 +357,8 @@ final class Cache
     }
 
     /**
-     * Adds to a counter, atomically. It keeps its expiry; if there is none, it is made as $initial + $by
-     * with $ttl.
+     * Adds to a counter, atomically. It keeps its expiry; if there is none, or nothing that this cache can read, it is made
+     * as $initial + $by with $ttl.
      *
      * @return int|false the new value; false if the store is unavailable
      *

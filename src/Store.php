@@ -83,7 +83,7 @@ interface Store
 
     /**
      * Adds to a counter, atomically; a write. A counter is an item whose value is an int. One that exists keeps its
-     * expiry and its tags; one that does not is made as $initial + $by with $ttl.
+     * expiry and its tags; one that does not is made as $initial + $by with $ttl, also over what cannot be read back.
      *
      * @param ?int $ttl seconds, as Item::$ttl
      *

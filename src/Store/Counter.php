@@ -5,10 +5,17 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Exception\NotACounter;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Store;
 
 /** The arithmetic of counters, which every store has to do alike. */
 final class Counter
 {
+    /** How often one is looked at that others change meanwhile. */
+    private const TRIES = 16;
+
     private function __construct() {}
 
     /** @throws NotACounter */
@@ -22,6 +29,33 @@ final class Counter
         }
 
         return $value + $by;
+    }
+
+    /**
+     * What a store does whose own counting takes what cannot be read for a value: to everyone who asks it is missing, and so
+     * a new counter takes its place.
+     *
+     * @param \Closure(): int $increment
+     *
+     * @throws NotACounter
+     * @throws StoreUnavailable
+     */
+    public static function anewIfUnreadable(Store $store, string $key, int $by, int $initial, ?int $ttl, \Closure $increment): int
+    {
+        for ($tries = 1; ; $tries++) {
+            try {
+                return $increment();
+            } catch (NotACounter $mistake) {
+                $found = $store->fetch([$key])->items[$key] ?? null;
+                $isChanged = $found !== null && \is_int($found->value) && !self::overflows($found->value, $by);
+                if ($tries === self::TRIES || ($found === null ? self::overflows($initial, $by) : !$isChanged)) {
+                    throw $mistake;
+                }
+                if ($found === null && $store->save([new Item($key, $initial + $by, $ttl)], SaveMode::Add) === []) {
+                    return $initial + $by;
+                }
+            }
+        }
     }
 
     /** PHP itself would go on with a float. */

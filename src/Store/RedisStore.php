@@ -7,6 +7,7 @@ namespace Larder\Store;
 use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\NotACounter;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Leases;
@@ -187,22 +188,7 @@ final class RedisStore implements Store, Leases
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        [$reply] = $this->scripts->run([[Script::Increment, $this->layout->names($this->layout->shard($key), [$key]), [
-            (string) $by,
-            Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
-            self::milliseconds($ttl),
-            (string) $initial,
-        ]]]);
-        [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
-        if (!\is_string($value)) {
-            throw Scripts::nonsense();
-        }
-
-        return match ($verdict) {
-            'ok' => (int) $value,
-            'range' => throw Counter::leavesItsRange($key, $value, $by),
-            default => throw Counter::isNoInteger($key, $value === 'S' ? 'string' : 'object, array, float, bool or null'),
-        };
+        return Counter::anewIfUnreadable($this, $key, $by, $initial, $ttl, fn(): int => $this->incremented($key, $by, $initial, $ttl));
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -288,6 +274,27 @@ final class RedisStore implements Store, Leases
     public function capabilities(): array
     {
         return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
+    }
+
+    /** @throws NotACounter */
+    private function incremented(string $key, int $by, int $initial, ?int $ttl): int
+    {
+        [$reply] = $this->scripts->run([[Script::Increment, $this->layout->names($this->layout->shard($key), [$key]), [
+            (string) $by,
+            Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
+            self::milliseconds($ttl),
+            (string) $initial,
+        ]]]);
+        [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
+        if (!\is_string($value)) {
+            throw Scripts::nonsense();
+        }
+
+        return match ($verdict) {
+            'ok' => (int) $value,
+            'range' => throw Counter::leavesItsRange($key, $value, $by),
+            default => throw Counter::isNoInteger($key, $value === 'S' ? 'string' : 'object, array, float, bool or null'),
+        };
     }
 
     /**

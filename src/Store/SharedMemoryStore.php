@@ -135,7 +135,9 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        return self::reaching(fn(): int => $this->pool->increment($key, $by, $initial, self::ttl($ttl)));
+        $increment = fn(): int => self::reaching(fn(): int => $this->pool->increment($key, $by, $initial, self::ttl($ttl)));
+
+        return Counter::anewIfUnreadable($this, $key, $by, $initial, $ttl, $increment);
     }
 
     public function touch(array $keys, ?int $ttl): array

@@ -8,6 +8,7 @@ use Larder\Exception\NotACounter;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Tests\Contract\Value\Product;
+use Larder\Tests\Contract\Value\Unwaking;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What every store promises of counters. */
@@ -80,6 +81,26 @@ abstract class CounterContract extends ValueContract
         self::assertSame($value, $this->value('counter'));
         self::assertEqualsWithDelta($expiry, $this->store()->fetch(['counter'])->items['counter']->expiry ?? null, 1);
         self::assertFalse($this->has('absent'));
+    }
+
+    public function testWhatNobodyCanReadIsInTheWayOfNoCounter(): void
+    {
+        $before = time();
+        $items = [new Item('object', new Unwaking(), 10), new Item('inside', ['x' => [new Unwaking()]])];
+        $this->store()->save($items);
+        self::assertSame(12, $this->store()->increment('object', 2, 10, 1_000));
+        self::assertSame(14, $this->store()->increment('object', 2, 10, 5));
+        self::assertSame(-1, $this->store()->increment('inside', -1));
+        $found = $this->store()->fetch(['object', 'inside'])->items;
+        self::assertSame([14, -1], [$found['object']->value, $found['inside']->value]);
+        self::assertGreaterThanOrEqual($before + 998, $found['object']->expiry);
+        self::assertNull($found['inside']->expiry);
+
+        $this->store()->save($items);
+        self::assertSame(5, $this->store()->increment('object', 5, 0, 0));
+        self::assertFalse($this->has('object'));
+        $this->expectException(NotACounter::class);
+        $this->store()->increment('inside', 1, \PHP_INT_MAX);
     }
 
     public function testWhatIsNoIntIsNoCounter(): void

@@ -190,13 +190,20 @@ final class Changes
         $expiry = $verdict === Verdict::Live ? $this->entries->expiry($key) : null;
         $this->guards->move($key);
         if ($verdict !== Verdict::Live) {
-            $ttl !== null && $ttl <= 0 ? apcu_delete($this->prefix . $key) : $this->store($key, Wrapping::of($sum, $ttl), $ttl);
+            if ($ttl !== null && $ttl <= 0) {
+                apcu_delete($this->prefix . $key);
+            } elseif (!$this->store($key, Wrapping::of($sum, $ttl), $ttl)) {
+                throw Clock::full();
+            }
 
             return $sum;
         }
         $wrapped = apcu_fetch($this->prefix . $key);
         $until = \is_array($wrapped) ? $wrapped[1] ?? null : null;
-        apcu_store($this->prefix . $key, [Wrapping::MARK, $until ?? $expiry, $sum, $wrapping[0], $wrapping[1], null], Wrapping::ttl($expiry === null ? null : max(2, $expiry - time() + 1)));
+        $counted = [Wrapping::MARK, $until ?? $expiry, $sum, $wrapping[0], $wrapping[1], null];
+        if (!apcu_store($this->prefix . $key, $counted, Wrapping::ttl($expiry === null ? null : max(2, $expiry - time() + 1)))) {
+            throw Clock::full();
+        }
 
         return $sum;
     }
