@@ -12,7 +12,8 @@ use Larder\Exception\StoreUnavailable;
  *
  * Names are legal keys (see Key), and a lease never meets an item of the same name. The owner is a word of 1 to
  * 64 bytes that nobody else has, such as random hexadecimal digits. A store may end a lease early when its owner
- * has died, but not while it lives.
+ * has died, but not while it lives; a clear() of a store that has Capability::Retention ends none, but for that of a pool of
+ * shared memory, which ends all.
  */
 interface Leases
 {

@@ -20,12 +20,6 @@ use Larder\Store;
  */
 final class AddedLeases implements Leases
 {
-    /** A lease that was taken less long ago than it lasts, by this many seconds, is still one's own. */
-    private const MARGIN = 0.5;
-
-    /** @var array<string, int> until when a lease of this process is its own without a doubt, by owner; hrtime in ns */
-    private array $certain = [];
-
     /** @param ?\Closure(\Closure(): bool, string): bool $atomically does what it is given to that key in one moment, if the store can */
     public function __construct(
         private readonly Store $store,
@@ -38,13 +32,8 @@ final class AddedLeases implements Leases
         $failure = null;
         // Twice, as who had it may have let go of it before we look whether somebody has.
         for ($tries = 0; $tries < 2; $tries++) {
-            $certain = (int) hrtime(true) + (int) (1e9 * ($seconds - self::MARGIN));
             try {
                 if ($this->store->save([new Item($key, $owner, self::whole($seconds))], SaveMode::Add) === []) {
-                    if ($this->atomically === null) {
-                        $this->certain[$owner] = $certain;
-                    }
-
                     return true;
                 }
             } catch (StoreUnavailable $failure) {
@@ -72,12 +61,14 @@ final class AddedLeases implements Leases
 
     public function release(string $name, string $owner): bool
     {
-        $delete = fn(): bool => $this->store->delete([self::key($name)]) !== [];
-        $isCertain = hrtime(true) < ($this->certain[$owner] ?? 0);
-        unset($this->certain[$owner]);
+        // Also where it was taken a moment ago: whoever knows the owner may have ended it, and somebody else has it now.
+        return $this->ifOf($name, $owner, fn(): bool => $this->store->delete([self::key($name)]) !== []);
+    }
 
-        // One look-up less in most cases.
-        return $isCertain ? $delete() : $this->ifOf($name, $owner, $delete);
+    /** What the keys of leases begin with, and no other: a clear of a store that locks can be in leaves them. */
+    public static function prefix(): string
+    {
+        return Key::internal('lease', '');
     }
 
     /**

@@ -304,7 +304,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     {
         $this->room->for(fn(): null => $this->database->atomically(function (): null {
             $this->rows->look([]);
-            $this->rows->removeAll();
+            $this->rows->removeAllButLeases();
             $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
 
             return null;

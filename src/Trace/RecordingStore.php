@@ -9,6 +9,8 @@ use Larder\Exception\InvalidTrace;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
@@ -24,7 +26,7 @@ use Larder\Token;
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
  * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store, PerRequest
+final class RecordingStore implements Store, Leases, PerRequest
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -33,6 +35,9 @@ final class RecordingStore implements Store, PerRequest
     private array $lines = [];
 
     private readonly int $below;
+
+    /** Those of the store: whoever has it without a recorder knows the same ones. */
+    private readonly Leases $leases;
 
     /**
      * @param float $rate share of the keys, more than 0.0 to 1.0
@@ -49,6 +54,7 @@ final class RecordingStore implements Store, PerRequest
             throw InvalidOption::range('rate', $rate, 'more than 0.0 and at most 1.0');
         }
         $this->below = (int) ($rate * 0x1_0000_0000);
+        $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
         $file = @fopen($path, 'a');
         if ($file === false) {
             throw InvalidTrace::unwritable($path);
@@ -151,6 +157,21 @@ final class RecordingStore implements Store, PerRequest
     public function capabilities(): array
     {
         return $this->store->capabilities();
+    }
+
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->acquire($name, $owner, $seconds);
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases->refresh($name, $owner, $seconds);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        return $this->leases->release($name, $owner);
     }
 
     private function record(Verb $verb, string $key, ?Item $item): void

@@ -8,6 +8,7 @@ use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Lease\AddedLeases;
 use Larder\SaveMode;
 use Larder\Store\Counter;
 use Larder\Store\Verdict;
@@ -20,6 +21,7 @@ use Larder\Ttl;
  *
  *     directory/ab/.lock       held by whoever changes something in ab/; see Lock for what is in it
  *     directory/ab/cdef…       an item, named by a hash of its key; the key itself is inside and compared
+ *     directory/ab/lcdef…      a lease (see AddedLeases), which a clear leaves
  *     directory/clock, tags/   the tags' clock
  *     directory/usage          how much of it is in use, if it is bounded
  *
@@ -31,6 +33,9 @@ use Larder\Ttl;
 final class Directory
 {
     private const PRUNED_AT_ONCE = 16;
+
+    /** What the name of a lease begins with. */
+    private const LEASE = 'l';
 
     private readonly Clock $tags;
 
@@ -223,10 +228,16 @@ final class Directory
             $this->folder->locked($shard, function (mixed $file) use ($shard): void {
                 // First, so that nothing that is under way comes back if this process does not get further.
                 (new Lock($file))->beginEpoch();
+                $leases = 0;
                 foreach ($this->folder->items($shard) as $path) {
+                    if (basename($path)[0] === self::LEASE) {
+                        // Who has it keeps it.
+                        $leases++;
+                        continue;
+                    }
                     $this->format->remove($path) ?? throw $this->folder->unavailable('a file cannot be removed');
                 }
-                $this->bounds->noteEmpty($shard);
+                $leases === 0 ? $this->bounds->noteEmpty($shard) : $this->bounds->removeDead($shard);
             });
         }
     }
@@ -299,7 +310,9 @@ final class Directory
         $hash = hash('xxh128', $key);
         $shard = "{$this->folder->path}/{$hash[0]}{$hash[1]}";
 
-        return [$shard, "{$shard}/" . substr($hash, 2), (int) hexdec(substr($hash, 2, 2)) % Lock::GUARDS];
+        $lease = str_starts_with($key, AddedLeases::prefix()) ? self::LEASE : '';
+
+        return [$shard, "{$shard}/{$lease}" . substr($hash, 2), (int) hexdec(substr($hash, 2, 2)) % Lock::GUARDS];
     }
 
     private function guard(string $shard, int $guard): string

@@ -69,12 +69,12 @@ final class Folder
         return glob("{$this->path}/[0-9a-f][0-9a-f]", \GLOB_ONLYDIR | \GLOB_NOSORT) ?: [];
     }
 
-    /** @return list<string> paths of the items that are there */
+    /** @return list<string> paths of the items that are there, leases among them */
     public function items(string $shard): array
     {
         return array_values(array_map(
             static fn(string $name): string => "{$shard}/{$name}",
-            array_filter(@scandir($shard, \SCANDIR_SORT_NONE) ?: [], static fn(string $name): bool => \strlen($name) === 30 && ctype_xdigit($name)),
+            array_filter(@scandir($shard, \SCANDIR_SORT_NONE) ?: [], static fn(string $name): bool => preg_match('/^l?[0-9a-f]{30}$/D', $name) === 1),
         ));
     }
 

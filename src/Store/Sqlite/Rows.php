@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Sqlite;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Lease\AddedLeases;
 use Larder\Store\TagStamp;
 use Larder\Store\Verdict;
 use Larder\Token;
@@ -80,6 +81,25 @@ final class Rows
         }
         foreach ($floors as $statement) {
             $this->database->change($statement);
+        }
+    }
+
+    /** As removeAll(), but who has a lease keeps it. */
+    public function removeAllButLeases(): void
+    {
+        $first = AddedLeases::prefix();
+        $leases = $this->database->rows(
+            "SELECT key, value, expiry, tags, stamp, guard FROM {$this->schema->items} WHERE key >= ? AND key < ? AND value IS NOT NULL AND expiry > ?",
+            $first,
+            substr($first, 0, -1) . \chr(\ord($first[-1]) + 1),
+            ($this->clock)(),
+        );
+        $this->removeAll();
+        foreach ($leases as $lease) {
+            $this->database->change(
+                "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) VALUES (?, ?, ?, ?, ?, ?)",
+                ...array_map(static fn(int|float|string|null $column): int|string|null => \is_float($column) ? (int) $column : $column, $lease),
+            );
         }
     }
 

@@ -5,10 +5,17 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Lease;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Item;
 use Larder\Lease\AddedLeases;
+use Larder\Leases;
+use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
+use Larder\Store\FileStore;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 #[CoversClass(AddedLeases::class)]
@@ -33,6 +40,40 @@ final class AddedLeasesTest extends TestCase
         $others->release('name', 'other');
         self::assertSame([], [...$store->keys()], 'Something is left behind.');
         self::assertTrue($leases->acquire('name', 'one', 60.0));
+    }
+
+    /** @return iterable<string, array{\Closure(string, \Closure(): int): Store}> what opens a store in a directory, with a clock */
+    public static function storesThatLock(): iterable
+    {
+        yield 'SQLite' => [static fn(string $directory, \Closure $clock): Store => new SqliteStore("{$directory}/cache.db", clock: $clock)];
+        yield 'files' => [static fn(string $directory, \Closure $clock): Store => new FileStore("{$directory}/cache", clock: $clock)];
+        yield 'files of a size' => [static fn(string $directory, \Closure $clock): Store => new FileStore("{$directory}/cache", size: 1 << 20, evict: false, clock: $clock)];
+    }
+
+    /** @param \Closure(string, \Closure(): int): Store $open */
+    #[DataProvider('storesThatLock')]
+    public function testALeaseOutlivesAClearButNotItsTime(\Closure $open): void
+    {
+        $scratch = new Scratch();
+        $now = time();
+        $store = $open($scratch->path, static function () use (&$now): int {
+            return $now;
+        });
+        self::assertInstanceOf(Leases::class, $store);
+        self::assertTrue($store->acquire('name', 'one', 60.0));
+        self::assertTrue($store->acquire('other', 'one', 600.0));
+        $store->save([new Item('key', str_repeat('x', 1_000))]);
+        $store->clear();
+        self::assertSame(2, $store->statistics()->items);
+        $now += 100;
+        self::assertFalse($store->refresh('name', 'one', 60.0));
+        self::assertTrue($store->acquire('name', 'two', 60.0));
+        self::assertFalse($store->acquire('other', 'two', 60.0));
+        $now += 100;
+        $store->clear();
+        while ($store->prune() > 0);
+        self::assertSame(1, $store->statistics()->items, 'Of the leases, the one whose time is not over.');
+        self::assertTrue($store->release('other', 'one'));
     }
 
     public function testAStoreThatTakesNoLeaseAtAllSaysSo(): void

@@ -10,6 +10,7 @@ use Larder\Console\TraceCommand;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTrace;
 use Larder\Store\ArrayStore;
+use Larder\Store\NamespacedStore;
 use Larder\Tests\Scratch;
 use Larder\Trace\Access;
 use Larder\Trace\MissRatioCurve;
@@ -44,6 +45,18 @@ final class TraceTest extends TestCase
             $expected = array_sum(array_filter($numbers, static fn(int $at): bool => $at >= $from, \ARRAY_FILTER_USE_KEY));
             self::assertSame($expected, $tree->from($from), "{$i}: from {$from}");
         }
+    }
+
+    public function testWhoRecordsAndWhoDoesNotHaveTheSameLeases(): void
+    {
+        $scratch = new Scratch();
+        $store = new NamespacedStore(new ArrayStore(), 'part');
+        $recorded = new RecordingStore($store, "{$scratch->path}/trace");
+        self::assertTrue($store->acquire('name', 'one', 60.0));
+        self::assertFalse($recorded->acquire('name', 'two', 60.0));
+        self::assertTrue($recorded->refresh('name', 'one', 60.0));
+        self::assertTrue($recorded->release('name', 'one'));
+        self::assertTrue($store->acquire('name', 'two', 60.0));
     }
 
     public function testWhatLiesInANamespaceIsRecordedAndWhatACacheKeepsThereForItselfIsNot(): void
