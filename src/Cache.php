@@ -62,7 +62,7 @@ final class Cache
     /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
     public const DEFAULT_TTL = 2_592_000;
 
-    /** Namespaces that are kept; of those beyond, who owes its store nothing is forgotten with what it has missed. */
+    /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
     private const MOST_NAMESPACES = 1_000;
 
     /** The two fastest ways to read one key; both null while the store has failed, or when events are wanted. */
@@ -102,6 +102,9 @@ final class Cache
     /**
      * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
      * @param float                      $jitter up to this share of every TTL is taken off at random, so that what was
+    /** With how many of them some are forgotten the next time. */
+    private int $namespacesAtMost = self::MOST_NAMESPACES;
+
      *                                           stored together does not expire together; 0.0 to 0.5
      * @param ?string                    $journal path of a file that remembers, beyond the process, what the store has
      *                                           missed; one for each store and host. That of a namespace lies beside it
@@ -541,9 +544,8 @@ final class Cache
      */
     public function namespace(string $name): self
     {
-        if (\count($this->namespaces) >= self::MOST_NAMESPACES && !isset($this->namespaces[$name])) {
-            $this->namespaces = array_filter($this->namespaces, static fn(self $namespace): bool => !$namespace->delivery->isAvailable())
-                + \array_slice($this->namespaces, self::MOST_NAMESPACES >> 1, null, true);
+        if (\count($this->namespaces) >= $this->namespacesAtMost && !isset($this->namespaces[$name])) {
+            $this->forgetNamespaces();
         }
 
         return $this->namespaces[$name] ??= new self(
@@ -649,6 +651,25 @@ final class Cache
             } finally {
                 $this->chooseTheWay();
                 $this->misses?->noteUnknown([$key]);
+    private function forgetNamespaces(): void
+    {
+        $owing = array_filter($this->namespaces, static fn(self $namespace): bool => $namespace->owes());
+        $this->namespaces = $owing + \array_slice($this->namespaces, -(self::MOST_NAMESPACES >> 1), null, true);
+        // Not at each call, where many owe something.
+        $this->namespacesAtMost = max(self::MOST_NAMESPACES, 2 * \count($this->namespaces));
+    }
+
+    /** Whether the store has missed something that it, or a namespace in it, should have lost. */
+    private function owes(): bool
+    {
+        $owes = $this->health()->isFlagged();
+        foreach ($this->namespaces as $namespace) {
+            $owes = $owes || $namespace->owes();
+        }
+
+        return $owes;
+    }
+
             }
 
             return $default;

@@ -8,6 +8,7 @@ use Larder\Capability;
 use Larder\DirectReads;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
@@ -21,13 +22,23 @@ use Larder\StoreStatistics;
 use Larder\Token;
 
 /**
- * A part of a store: its keys have a prefix, and its items a tag, by which all of them are cleared at once.
+ * A part of a store: its keys have a prefix, and its items a tag, by which all of them are cleared at once. One that lies
+ * directly in another is known by its path, so that it has nothing to do with its namesakes elsewhere.
  *
- * A counter is made as an item with that tag first, as increment() alone would make one without.
+ * A counter is made as an item with that tag, as increment() alone would make one without.
  */
 final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
 {
+    /** Bytes of a path beyond which its hash is in the tag. */
+    private const LONGEST_PATH = 200;
+
+    /** How often a counter is looked for, or made, that others make and delete. */
+    private const TRIES = 16;
+
     private readonly string $prefix;
+
+    /** The names of the namespaces that this one lies in, and its own, with slashes in between, which no name has in it. */
+    private readonly string $path;
 
     private readonly string $tag;
 
@@ -48,7 +59,8 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
             throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::Tags);
         }
         $this->prefix = Key::internal('in', "{$name}:");
-        $this->tag = Key::internal('in', $name);
+        $this->path = $store instanceof self ? "{$store->path}/{$name}" : $name;
+        $this->tag = Key::internal('in', \strlen($this->path) > self::LONGEST_PATH ? '#' . hash('sha256', $this->path) : $this->path);
         $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
     }
 
@@ -118,14 +130,25 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         $outer = $this->outer($key);
-        if (!Counter::overflows($initial, $by) && ($ttl === null || $ttl > 0)) {
-            $made = new Item($outer, $initial + $by, $ttl, [$this->tag]);
-            if ($this->store->save([$made], SaveMode::Add) === []) {
+        if (Counter::overflows($initial, $by) || ($ttl !== null && $ttl <= 0)) {
+            // Makes none.
+            return $this->store->increment($outer, $by, $initial, $ttl);
+        }
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            // With a TTL of 0 none is made. That there is none is known by a sum that is drawn by lot.
+            $nowhere = $by > 0 ? random_int(\PHP_INT_MIN, -1) : random_int(0, \PHP_INT_MAX);
+            $sum = $this->store->increment($outer, $by, $nowhere, 0);
+            if ($sum !== $nowhere + $by) {
+                return $sum;
+            }
+            // A token of this moment: where a request's misses are noted, an older one may judge it otherwise.
+            $token = $tries === 0 ? null : $this->store->token($outer);
+            if ($this->store->save([new Item($outer, $initial + $by, $ttl, [$this->tag], $token)], SaveMode::Add) === []) {
                 return $initial + $by;
             }
         }
 
-        return $this->store->increment($outer, $by, $initial, $ttl);
+        throw StoreUnavailable::because('The store', 'it has neither a counter nor room for one', 'see that it has room', takesNothing: true);
     }
 
     public function touch(array $keys, ?int $ttl): array

@@ -230,4 +230,27 @@ final class MissesTest extends TestCase
         self::assertNull($first->get());
         self::assertNull($cache->namespace('debtor')->get('key'));
     }
+
+    public function testWhileAStoreIsAwayOnlyWhoOwesItSomethingIsRemembered(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        foreach (['debtor', 'holder'] as $name) {
+            $cache->namespace($name)->set('key', 'old');
+        }
+        $cache->namespace('holder')->namespace('inner')->set('key', 'old');
+        $store->isDown = true;
+        $cache->namespace('debtor')->delete('key');
+        $cache->namespace('holder')->namespace('inner')->invalidateTags(['tag']);
+        $reader = \WeakReference::create($cache->namespace('reader'));
+        $reader->get()?->get('key');
+        for ($i = 0; $i < 3_000; $i++) {
+            $cache->namespace("namespace{$i}")->get('key');
+        }
+        self::assertNull($reader->get());
+        self::assertTrue($cache->namespace('debtor')->health()->isFlagged());
+        self::assertTrue($cache->namespace('holder')->namespace('inner')->health()->isFlagged());
+        $store->isDown = false;
+        self::assertNull($cache->namespace('debtor')->get('key'));
+    }
 }
