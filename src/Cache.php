@@ -263,7 +263,7 @@ final class Cache
             $items[] = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, Misses::isOfAMiss($token));
             $keys[] = $key;
         }
-        $unsaved = $this->attempt(fn(Store $store): array => $this->writes->save($store, $this->pool, $items), $keys);
+        $unsaved = $this->attempt(fn(Store $store): array => $this->writes->save($store, $items), $keys);
 
         return $this->writes->noteSet($this->store, $keys, $unsaved);
     }

@@ -11,7 +11,6 @@ use Larder\Exception\Unstorable;
 use Larder\Item;
 use Larder\Remember\Envelope;
 use Larder\Serializer\Contents;
-use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\SharedMemoryStore;
 use Larder\Ttl;
@@ -38,16 +37,16 @@ final class Writes
     /**
      * In a pool, a set is a write or a fill as the pool itself sees it, which has noted what this request has missed.
      *
-     * @param ?SharedMemory $pool  of the store; null: it is none, or not to be asked itself
-     * @param list<Item>    $items
+     * @param list<Item> $items
      *
      * @return list<string> the keys that were not saved
      *
      * @throws StoreUnavailable
      * @throws Unstorable
      */
-    public function save(Store $store, ?SharedMemory $pool, array $items): array
+    public function save(Store $store, array $items): array
     {
+        $pool = $store instanceof SharedMemoryStore ? $store->pool : null;
         if ($pool === null || $items === [] || ($items[0]->ttl !== null && $items[0]->ttl <= 0)) {
             return $store->save($items);
         }
