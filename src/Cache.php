@@ -65,6 +65,9 @@ final class Cache
     /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
     private const MOST_NAMESPACES = 1_000;
 
+    /** How often a pull() looks again after somebody else has written. */
+    private const PULLS = 16;
+
     /** The two fastest ways to read one key; both null while the store has failed, or when events are wanted. */
     private ?SharedMemory $pool = null;
 
@@ -99,12 +102,12 @@ final class Cache
      */
     private array $namespaces = [];
 
-    /**
-     * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
-     * @param float                      $jitter up to this share of every TTL is taken off at random, so that what was
     /** With how many of them some are forgotten the next time. */
     private int $namespacesAtMost = self::MOST_NAMESPACES;
 
+    /**
+     * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
+     * @param float                      $jitter up to this share of every TTL is taken off at random, so that what was
      *                                           stored together does not expire together; 0.0 to 0.5
      * @param ?string                    $journal path of a file that remembers, beyond the process, what the store has
      *                                           missed; one for each store and host. That of a namespace lies beside it
@@ -328,16 +331,33 @@ final class Cache
     }
 
     /**
-     * The value, which is deleted; $default if there is none. Of several processes that pull at once one gets it.
+     * The value, which is deleted; $default if there is none. Of several processes that pull at once one gets it. Where the
+     * store judges tokens, what somebody has stored in between is not taken along, but returned or left.
      *
      * @throws InvalidKey
      */
     public function pull(string $key, mixed $default = null): mixed
     {
-        $value = $this->get($key, $this->absent);
-        $isOurs = $value !== $this->absent && $this->deleted(Names::keys([$key])) === [$key];
+        Key::check($key);
+        $judges = \in_array(Capability::Tokens, $this->store->capabilities(), true);
+        for ($tries = 0; $tries < self::PULLS; $tries++) {
+            // Before the look: what is stored after it is younger.
+            $token = $judges ? $this->attempt(static fn(Store $store): Token => $store->token($key)) : null;
+            $value = $judges && $token === null ? $this->absent : $this->get($key, $this->absent);
+            if ($value === $this->absent) {
+                return $default;
+            }
+            $existed = $this->deleted([$key], $token);
+            if ($existed === [$key]) {
+                return $value;
+            }
+            if ($existed === null || !$judges) {
+                return $default;
+            }
+        }
 
-        return $isOurs ? $value : $default;
+        // Somebody writes it, or one of its neighbours, all the time.
+        return $default;
     }
 
     /**
@@ -631,6 +651,25 @@ final class Cache
         }
     }
 
+    private function forgetNamespaces(): void
+    {
+        $owing = array_filter($this->namespaces, static fn(self $namespace): bool => $namespace->owes());
+        $this->namespaces = $owing + \array_slice($this->namespaces, -(self::MOST_NAMESPACES >> 1), null, true);
+        // Not at each call, where many owe something.
+        $this->namespacesAtMost = max(self::MOST_NAMESPACES, 2 * \count($this->namespaces));
+    }
+
+    /** Whether the store has missed something that it, or a namespace in it, should have lost. */
+    private function owes(): bool
+    {
+        $owes = $this->health()->isFlagged();
+        foreach ($this->namespaces as $namespace) {
+            $owes = $owes || $namespace->owes();
+        }
+
+        return $owes;
+    }
+
     private function begin(): void
     {
         $this->misses?->clear();
@@ -651,25 +690,6 @@ final class Cache
             } finally {
                 $this->chooseTheWay();
                 $this->misses?->noteUnknown([$key]);
-    private function forgetNamespaces(): void
-    {
-        $owing = array_filter($this->namespaces, static fn(self $namespace): bool => $namespace->owes());
-        $this->namespaces = $owing + \array_slice($this->namespaces, -(self::MOST_NAMESPACES >> 1), null, true);
-        // Not at each call, where many owe something.
-        $this->namespacesAtMost = max(self::MOST_NAMESPACES, 2 * \count($this->namespaces));
-    }
-
-    /** Whether the store has missed something that it, or a namespace in it, should have lost. */
-    private function owes(): bool
-    {
-        $owes = $this->health()->isFlagged();
-        foreach ($this->namespaces as $namespace) {
-            $owes = $owes || $namespace->owes();
-        }
-
-        return $owes;
-    }
-
             }
 
             return $default;
@@ -724,16 +744,17 @@ final class Cache
 
     /**
      * @param list<string> $keys
+     * @param ?Token       $token as of Store::delete()
      *
      * @return ?list<string> those that held something; null if the store does not know
      */
-    private function deleted(array $keys): ?array
+    private function deleted(array $keys, ?Token $token = null): ?array
     {
         foreach ($keys as $key) {
             $this->misses?->drop($key);
         }
-        $existed = $this->attempt(static fn(Store $store): array => $store->delete($keys), $keys);
-        if ($existed !== null) {
+        $existed = $this->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
+        if ($existed !== null && ($token === null || $existed !== [])) {
             $this->events?->dispatch(new Deleted($keys));
         }
 

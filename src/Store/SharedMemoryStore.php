@@ -262,12 +262,13 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
         return $ttl !== null && $ttl <= 0;
     }
 
-    /** Whether what is there now is not younger than the token; if nothing at all has happened in between, neither is. */
+    /** Whether what is there now is not younger than the token. What has the same tick may be, unless nothing at all has happened since. */
     private function isSince(string $key, Token $token): bool
     {
         $stamp = $this->pool->fetch([$key])[$key][2] ?? 0;
+        $now = $this->token($key);
 
-        return $stamp <= $token->clock && $this->token($key)->epoch === $token->epoch;
+        return $now->epoch === $token->epoch && ($stamp < $token->clock || ($stamp === $token->clock && $now->clock === $token->clock));
     }
 
     private static function ttl(?int $ttl): ?int

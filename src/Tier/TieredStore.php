@@ -187,6 +187,9 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
 
     public function token(string $key): Token
     {
+        // What is read from now on is not older than the token.
+        $this->lookAgain();
+
         return $this->far->token($key);
     }
 

@@ -9,16 +9,15 @@ use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
-use Larder\Lease\AddedLeases;
-use Larder\Leases;
 use Larder\SaveMode;
 
 /**
  * What every store promises. Extend it for a store of your own; one that several processes share extends
  * SharedStoreContract instead, which holds the races as well. What is promised of tags, of tokens, of values, of objects
- * that say themselves what they are made of, of counters, of bad input, and to those who remember() is in the classes above it.
+ * that say themselves what they are made of, of counters, of bad input, to those who remember() and through a cache otherwise is in
+ * the classes above it.
  */
-abstract class StoreContract extends RememberContract
+abstract class StoreContract extends CacheContract
 {
     /** @return non-empty-list<string> */
     public static function hostileKeys(): array
@@ -362,14 +361,6 @@ abstract class StoreContract extends RememberContract
         $statistics = $this->store()->statistics();
         self::assertTrue($statistics->items === null || $statistics->items >= 2);
         self::assertTrue($statistics->bytes === null || $statistics->bytes > 0);
-    }
-
-    /** Those of the store, or those that any store can have. */
-    protected function leases(): Leases
-    {
-        $store = $this->store();
-
-        return $store instanceof Leases ? $store : new AddedLeases($store);
     }
 
     /**

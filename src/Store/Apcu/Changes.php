@@ -42,8 +42,8 @@ final class Changes
     /** @return bool whether there was something live, and it is deleted */
     public function delete(string $key, ?Token $token): bool
     {
-        if ($token !== null && !$this->guards->hasNotMoved($key, $token)) {
-            return false;
+        if ($token !== null) {
+            return $this->section->atomically(fn(): bool => $this->guards->hasNotMoved($key, $token) && $this->delete($key, null));
         }
         $live = $this->entries->isLive($key);
         $this->guards->move($key);

@@ -1,0 +1,167 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Cache;
+use Larder\Capability;
+use Larder\Item;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
+use Larder\Store;
+use Larder\Store\ChaosStore;
+use Larder\Store\NamespacedStore;
+use Larder\Tests\EventList;
+
+/** What every store promises through a cache: of pulls, of namespaces, and of the leases that locks are made of. */
+abstract class CacheContract extends RememberContract
+{
+    /** Who listens to a cache reads another way. */
+    public function testASetAfterAMissIsJudgedAlsoWhereSomebodyListens(): void
+    {
+        if (!$this->can(Capability::Tokens)) {
+            self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
+
+            return;
+        }
+        foreach ([null, new EventList()] as $events) {
+            $cache = new Cache($this->store(), strict: true, events: $events);
+            $cache->delete('key');
+            self::assertNull($cache->get('key'));
+            $this->elsewhere(static function (Store $store): void {
+                $store->save([new Item('key', 'new', 1_000)]);
+            });
+            self::assertFalse($cache->set('key', 'computed before'));
+            self::assertContains($this->store()->fetch(['key'])->items['key']->value ?? null, [null, 'new']);
+        }
+    }
+
+    public function testAPullTakesNothingAwayButWhatItReturns(): void
+    {
+        if (!$this->can(Capability::Tokens)) {
+            self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
+
+            return;
+        }
+        $overtaken = $this->overtakenBefore('delete', static fn(Store $store): array => $store->save([new Item('key', 'new', 1_000)]));
+        $cache = new Cache($overtaken, strict: true);
+        self::assertTrue($cache->set('key', 'old', 1_000));
+        self::assertSame('new', $cache->pull('key'));
+        self::assertFalse($this->has('key'));
+        self::assertNull($cache->pull('key'));
+        $this->store()->save([new Item('key', 'again', 1_000)]);
+        self::assertSame('again', $cache->pull('key'));
+        self::assertNull($cache->pull('key'));
+    }
+
+    public function testTheClearOfANamespaceLeavesItsNamesakesAndTheirCounters(): void
+    {
+        if (!$this->can(Capability::Tags)) {
+            self::assertNotContains(Capability::Tags, $this->store()->capabilities());
+
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        $deep = static fn(string $first): Cache => array_reduce(range(1, 5), static fn(Cache $in): Cache => $in->namespace(str_repeat('n', 64)), $cache->namespace($first));
+        $all = [
+            'x' => $cache->namespace('x'),
+            'a/x' => $cache->namespace('a')->namespace('x'),
+            'b/x' => $cache->namespace('b')->namespace('x'),
+            'b/x/x' => $cache->namespace('b')->namespace('x')->namespace('x'),
+            'deep in a' => $deep('a'),
+            'deep in b' => $deep('b'),
+        ];
+        foreach ($all as $name => $namespace) {
+            self::assertTrue($namespace->set('key', $name));
+            self::assertSame(1, $namespace->increment('n'));
+            self::assertSame(2, $namespace->increment('n'));
+        }
+        $gone = [];
+        foreach (['a/x' => ['a/x'], 'deep in a' => ['deep in a'], 'b/x' => ['b/x', 'b/x/x']] as $cleared => $goes) {
+            self::assertTrue($all[$cleared]->clear());
+            array_push($gone, ...$goes);
+            foreach ($all as $name => $namespace) {
+                $left = \in_array($name, $gone, true) ? [] : ['key' => $name, 'n' => 2];
+                self::assertSame($left, $namespace->getMany(['key', 'n']), "{$name} after the clear of {$cleared}");
+            }
+        }
+    }
+
+    public function testACounterThatGoesWhileItIsCountedIsMadeAnewInItsNamespace(): void
+    {
+        if (!$this->can(Capability::Tags)) {
+            self::assertNotContains(Capability::Tags, $this->store()->capabilities());
+
+            return;
+        }
+        $part = new NamespacedStore($this->overtakenBefore('increment', static fn(Store $store): array => (new NamespacedStore($store, 'part'))->delete(['n'])), 'part');
+        $part->save([new Item('n', 1, 1_000)]);
+        self::assertSame(11, $part->increment('n', 1, 10, 1_000));
+        self::assertSame(12, $part->increment('n', 1, 10, 1_000));
+        $part->clear();
+        self::assertSame([], $part->fetch(['n'])->items);
+    }
+
+    public function testALeaseThatWasHandedOnIsNotEndedByWhoHadItFirst(): void
+    {
+        [$first, $second] = [$this->leases(), $this->leases()];
+        self::assertTrue($first->acquire('name', 'one', 60.0));
+        self::assertTrue($second->release('name', 'one'));
+        self::assertTrue($second->acquire('name', 'two', 60.0));
+        self::assertFalse($first->release('name', 'one'));
+        self::assertFalse($first->refresh('name', 'one', 60.0));
+        self::assertTrue($second->refresh('name', 'two', 60.0));
+        self::assertTrue($second->release('name', 'two'));
+    }
+
+    public function testAClearEndsNoLeaseWhereThereCanBeLocks(): void
+    {
+        if (!$this->can(Capability::Retention)) {
+            self::assertNotContains(Capability::Retention, $this->store()->capabilities());
+
+            return;
+        }
+        $leases = $this->leases();
+        foreach (['name', str_repeat('n', 2_000), "\0\xff"] as $name) {
+            self::assertTrue($leases->acquire($name, 'one', 60.0));
+            $this->store()->save([new Item($name, 'value', 1_000, $this->can(Capability::Tags) ? ['tag'] : []), new Item('other', 'value')]);
+            $this->store()->clear();
+            self::assertSame([], $this->store()->fetch([$name, 'other'])->items);
+            self::assertFalse($leases->acquire($name, 'two', 60.0));
+            self::assertTrue($leases->refresh($name, 'one', 60.0));
+            $this->store()->clear();
+            self::assertTrue($leases->release($name, 'one'));
+            self::assertTrue($leases->acquire($name, 'two', 60.0));
+            self::assertTrue($leases->release($name, 'two'));
+        }
+    }
+
+    /** Those of the store, or those that any store can have. */
+    protected function leases(): Leases
+    {
+        $store = $this->store();
+
+        return $store instanceof Leases ? $store : new AddedLeases($store);
+    }
+
+    /**
+     * The store under test, where somebody else does something just before it is asked for something the first time.
+     *
+     * @param \Closure(Store): mixed $overtake
+     */
+    private function overtakenBefore(string $question, \Closure $overtake): ChaosStore
+    {
+        $store = new ChaosStore($this->store());
+        $store->before = function (string $call) use ($store, $question, $overtake): void {
+            if ($call === $question) {
+                $store->before = null;
+                $this->elsewhere(static function (Store $store) use ($overtake): void {
+                    $overtake($store);
+                });
+            }
+        };
+
+        return $store;
+    }
+}
