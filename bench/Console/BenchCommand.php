@@ -167,6 +167,10 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         }
         $comparison = Comparison::of(new Findings(self::read($files[0])), new Findings(self::read($files[1])), Choice::patterns($input));
         (new ComparisonReport($output))->write($comparison);
+        if ($comparison->changes === []) {
+            // Who watches a build must hear that nothing was compared.
+            throw new \InvalidArgumentException('The two runs have no measurement in common that can be compared: give two runs of the same experiments, subjects and profile.');
+        }
 
         return $comparison->with(Verdict::Loses) === [] ? Command::SUCCESS : Command::FAILURE;
     }

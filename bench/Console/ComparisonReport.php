@@ -21,9 +21,10 @@ final readonly class ComparisonReport
         if ($comparison->differences !== []) {
             $this->output->writeln('The two runs differ in more than what they measured, which may be why their figures do: ' . implode('; ', $comparison->differences) . '.');
         }
+        foreach ($comparison->refused as $experiment => $parameters) {
+            $this->output->writeln(sprintf('%s is not compared, because it measured different things under the same names (%s): compare two runs of one profile and version.', $experiment, implode('; ', $parameters)));
+        }
         if ($comparison->changes === []) {
-            $this->output->writeln('The two runs have no measurement in common.');
-
             return;
         }
         $this->table('got better', $comparison->with(Verdict::Wins));

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\UnpairedRatio;
@@ -13,6 +14,9 @@ use Larder\Bench\Subject\Family;
 
 /**
  * What got faster or slower from one run to another, beyond the noise.
+ *
+ * An experiment of which both runs have figures is compared if its parameters are the same, but for those that say how often
+ * and how long it measured: "many keys" are not the same number of them in a quick run and in a thorough one.
  *
  * The noise between runs is what the yardsticks changed by, which are PHP's own and cannot have changed, and what
  * subjects differed by from themselves within each run; the greater of the two counts.
@@ -27,15 +31,18 @@ final readonly class Comparison
      * @param NoiseFloor $floor what counts as no change
      * @param Agreement $agreement how far the two say the same
      * @param list<string> $differences in which circumstances the two differ
+     * @param array<string, list<string>> $refused experiments that measured different things under the same names => by which parameters
      */
-    private function __construct(public array $changes, public NoiseFloor $floor, public Agreement $agreement, public array $differences) {}
+    private function __construct(public array $changes, public NoiseFloor $floor, public Agreement $agreement, public array $differences, public array $refused) {}
 
     /** @param list<string> $patterns of subjects; none: all */
     public static function of(Findings $before, Findings $after, array $patterns = []): self
     {
-        $floor = self::floor($before, $after);
+        $refused = self::refused($before->run, $after->run);
+        $outcomes = array_values(array_filter($after->run->outcomes, static fn(Outcome $outcome): bool => !isset($refused[$outcome->name])));
+        $floor = self::floor($before, $after, $outcomes);
         $changes = [];
-        foreach ($after->run->outcomes as $outcome) {
+        foreach ($outcomes as $outcome) {
             foreach ($outcome->measurements as $measurement) {
                 $earlier = $measurement->isTwin ? null : $before->measurement($outcome->name, $measurement->metric, $measurement->case, $measurement->subject);
                 if ($earlier === null || !self::matches($measurement->subject, $patterns)) {
@@ -59,7 +66,7 @@ final readonly class Comparison
             }
         }
 
-        return new self($changes, $floor, Agreement::of($before, $after, $changes), Circumstances::differences($before->run, $after->run));
+        return new self($changes, $floor, Agreement::of($before, $after, $changes), Circumstances::differences($before->run, $after->run), $refused);
     }
 
     /** @return list<Change> */
@@ -68,7 +75,20 @@ final readonly class Comparison
         return array_values(array_filter($this->changes, static fn(Change $change): bool => $change->verdict === $verdict));
     }
 
-    private static function floor(Findings $before, Findings $after): NoiseFloor
+    /** @return array<string, list<string>> */
+    private static function refused(Run $before, Run $after): array
+    {
+        $refused = [];
+        foreach ($before->outcomes as $outcome) {
+            $later = $after->outcome($outcome->name);
+            $refused[$outcome->name] = $later === null ? [] : Circumstances::others($outcome, $later);
+        }
+
+        return array_filter($refused);
+    }
+
+    /** @param list<Outcome> $outcomes of the later run, which the earlier can be compared with */
+    private static function floor(Findings $before, Findings $after, array $outcomes): NoiseFloor
     {
         $shares = [self::LEAST];
         foreach ([$before, $after] as $findings) {
@@ -77,7 +97,7 @@ final readonly class Comparison
             }
         }
         $yardsticks = [];
-        foreach ($after->run->outcomes as $outcome) {
+        foreach ($outcomes as $outcome) {
             foreach ($outcome->measurements as $measurement) {
                 $isYardstick = ($after->run->subjects[$measurement->subject]['family'] ?? '') === Family::Yardstick->value;
                 $earlier = $isYardstick ? $before->measurement($outcome->name, $measurement->metric, $measurement->case, $measurement->subject) : null;

@@ -206,6 +206,19 @@ final class BenchCommandTest extends TestCase
         self::assertSame(0, $this->bench('compare', 'before.json', 'after.json', '--subjects=redis-*')[0]);
     }
 
+    public function testAComparisonOfNothingIsAMistake(): void
+    {
+        foreach (['before' => 600, 'after' => 2_000] as $name => $keys) {
+            file_put_contents("{$this->directory}/{$name}.json", (new RunFixture())->gets('page', 'get', ['shared-memory' => 100.0])->parameters('gets', ['keys' => $keys])->run()->toJson());
+        }
+        [$code, $output, $errors] = $this->bench('compare', 'before.json', 'after.json');
+
+        self::assertSame(2, $code);
+        self::assertStringContainsString('gets is not compared, because it measured different things under the same names (keys: 600, then 2000): compare two runs of one profile and version.', $output);
+        self::assertStringContainsString('The two runs have no measurement in common that can be compared', (string) preg_replace('/\s+/', ' ', $errors));
+        self::assertSame(2, $this->bench('compare', 'before.json', 'before.json', '--subjects=nothing-of-this-name')[0]);
+    }
+
     public function testAnInterruptedRunWritesWhatItHasAndLeavesNothingRunning(): void
     {
         $process = $this->start('gets', '--subjects=array,file-disk');

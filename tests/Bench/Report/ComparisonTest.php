@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Report;
 
 use Larder\Bench\Report\Change;
+use Larder\Bench\Report\Circumstances;
 use Larder\Bench\Report\Comparison;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Run;
@@ -45,13 +46,55 @@ final class ComparisonTest extends TestCase
 
     public function testInWhatTwoRunsDifferBesideTheCodeIsSaid(): void
     {
-        $run = static fn(int $items): RunFixture => (new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->parameters('gets', ['blocks' => 3, 'items' => $items]);
+        $run = static fn(int $blocks): RunFixture => (new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->parameters('gets', ['items' => 3, 'blocks in each process' => $blocks, 'placement' => "of {$blocks}"]);
 
         self::assertSame([], Comparison::of(new Findings($run(5)->run()), new Findings($run(5)->run()))->differences);
-        self::assertSame(['parameters of gets (items)'], Comparison::of(new Findings($run(5)->run()), new Findings($run(6)->run()))->differences);
+        $comparison = Comparison::of(new Findings($run(5)->run()), new Findings($run(6)->run()));
+        self::assertSame(['parameters of gets (blocks in each process, placement)'], $comparison->differences);
+        self::assertSame([1, []], [count($comparison->changes), $comparison->refused]);
         $before = $run(5)->run();
         $after = new Run($before->command, 'thorough', $before->started, ['processor' => 'Another'], $before->placement, $before->settings, $before->subjects, ['PHP' => '8.2', 'ext-larder' => '1.1'], $before->servers, $before->outcomes);
         self::assertSame(['profile (quick, then thorough)', 'processor (A <fine> one, then Another)'], Comparison::of(new Findings($before), new Findings($after))->differences);
+    }
+
+    /** "many keys in random order" are 600 in a quick run and 2,000 in a thorough one. */
+    public function testWhatMeasuredOtherThingsUnderTheSameNamesIsNotCompared(): void
+    {
+        $run = static fn(int $keys, float $time): Findings => new Findings((new RunFixture())
+            ->gets('page', 'get', ['shared-memory' => $time, 'array-object' => $time])->parameters('gets', ['keys' => $keys])
+            ->add('web', ['concurrency' => '1'], 'requests per second', Direction::HigherIsBetter, 'empty', 1000.0)
+            ->run());
+        $comparison = Comparison::of($run(600, 10.0), $run(2_000, 30.0));
+
+        self::assertSame(['gets' => ['keys: 600, then 2000']], $comparison->refused);
+        self::assertSame(['web'], array_map(static fn(Change $change): string => $change->experiment, $comparison->changes));
+        self::assertSame([], $comparison->differences);
+        self::assertSame(0.05, $comparison->floor->share, 'what is not compared says nothing of the noise');
+        self::assertSame(1, $comparison->agreement->intervals);
+    }
+
+    public function testWhatOneRunDoesNotStateIsNotTheSame(): void
+    {
+        $run = static fn(int|string ...$parameters): Findings => new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->parameters('gets', $parameters)->run());
+
+        self::assertSame(['gets' => ['keys: not stated, then 600']], Comparison::of($run(), $run(keys: 600))->refused);
+    }
+
+    /** The published runs are of both profiles. */
+    public function testAQuickRunAndAThoroughOneAreComparedInWhatTheyBothMeasured(): void
+    {
+        $profiles = [];
+        foreach (['first', 'thorough'] as $name) {
+            $run = Run::fromJson((string) file_get_contents(__DIR__ . "/../../../docs/results/{$name}.json"));
+            foreach ($run->outcomes as $outcome) {
+                $profiles[$name][$outcome->name] = $outcome;
+            }
+        }
+        foreach ($profiles['first'] as $experiment => $quick) {
+            $others = Circumstances::others($quick, $profiles['thorough'][$experiment]);
+
+            self::assertSame(in_array($experiment, ['gets', 'tags', 'full', 'cold'], true), $others !== [], "{$experiment}: " . implode('; ', $others));
+        }
     }
 
     public function testOnlyWhatBothMeasuredIsCompared(): void
