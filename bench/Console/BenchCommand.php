@@ -105,6 +105,10 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             $errors->writeln("<error>{$mistake->getMessage()}</error>");
 
             return Command::INVALID;
+        } catch (\RuntimeException $problem) {
+            $errors->writeln("<error>{$problem->getMessage()}</error>");
+
+            return Command::FAILURE;
         }
     }
 
@@ -142,10 +146,11 @@ final class BenchCommand extends Command implements SignalableCommandInterface
     private function write(Run $run, Choice $choice, OutputInterface $output, OutputInterface $errors): void
     {
         $json = $run->toJson();
-        file_put_contents($choice->json, $json);
         // The report is drawn from the JSON and from nothing else, so it is read back.
         $findings = new Findings(Run::fromJson($json));
         (new TerminalReport($output))->write($findings);
+        // After the table, which needs no room on a disk.
+        ResultFile::write($choice->json, $json);
         self::draw($findings, $choice->html, $errors);
         $output->writeln("\nThe report is in {$choice->html}, the samples in {$choice->json}.");
     }
@@ -156,7 +161,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         if ($lack !== null) {
             $errors->writeln("<comment>{$lack}</comment>");
         }
-        file_put_contents($html, (new HtmlReport(Charts::scripts()))->render($findings));
+        ResultFile::write($html, (new HtmlReport(Charts::scripts()))->render($findings));
     }
 
     /** @param list<string> $files */

@@ -122,9 +122,13 @@ final class Session
         $this->run->seconds += $seconds;
         $this->run->outcomes[] = $outcome;
         $this->run->servers = [...$this->run->servers, ...array_map(static fn(array $server): array => array_map(strval(...), $server), $this->laboratory->serverDescriptions())];
-        $written = "{$this->json}.new";
-        file_put_contents($written, $this->run->toJson());
-        rename($written, $this->json);
+        try {
+            ResultFile::write($this->json, $this->run->toJson());
+        } catch (\RuntimeException $problem) {
+            // There may be room when the next one is done.
+            $this->errors->writeln("\n<error>{$problem->getMessage()}</error>");
+            $this->hasFailed = true;
+        }
     }
 
     /** @param array<string, Experiment> $experiments */

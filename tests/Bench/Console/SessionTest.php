@@ -15,6 +15,7 @@ use Larder\Bench\Experiment\Progress;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
+use Larder\Tests\Scratch;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Console\Output\BufferedOutput;
 
@@ -86,12 +87,21 @@ final class SessionTest extends TestCase
         self::assertSame([], $run->outcomes[0]->parameters ?? null);
     }
 
+    public function testADiskThatIsFullIsAFailureAndTheRunGoesOn(): void
+    {
+        [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, 0, json: '/dev/full');
+
+        self::assertTrue($hasFailed);
+        self::assertStringContainsString('The file /dev/full could not be written: free some space there, or give another path.', $said);
+        self::assertSame(['can be measured' => 'file-disk'], $run->outcomes[0]->parameters ?? []);
+    }
+
     /**
      * @param list<string> $subjects
      * @param array<string, Subject> $instead of those
      * @return array{bool, string, Run, Laboratory} whether something failed, what was said, and what was written
      */
-    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = [], bool $isNamed = false): array
+    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = [], bool $isNamed = false, ?string $json = null): array
     {
         $laboratory = new Laboratory(Profile::Quick, [...array_intersect_key(Subjects::all(), array_flip($subjects)), ...$instead], Placement::ofThisMachine());
         $experiment = new class ($sharedMegabytes, $megabytes) implements Experiment {
@@ -125,12 +135,8 @@ final class SessionTest extends TestCase
         };
         $run = new Run('larder bench', 'quick', '2024-05-01T10:00:00Z', [], 'anywhere', [], []);
         $said = new BufferedOutput();
-        $json = (string) tempnam(sys_get_temp_dir(), 'larder-session-');
-        try {
-            $hasFailed = (new Session($run, $laboratory, $said, $json, $isAskedFor, $isNamed))->measure(['asks' => $experiment]);
-        } finally {
-            unlink($json);
-        }
+        $scratch = new Scratch();
+        $hasFailed = (new Session($run, $laboratory, $said, $json ?? "{$scratch->path}/run.json", $isAskedFor, $isNamed))->measure(['asks' => $experiment]);
 
         return [$hasFailed, $said->fetch(), $run, $laboratory];
     }
