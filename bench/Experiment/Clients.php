@@ -26,8 +26,8 @@ final class Clients implements Experiment
     private const SIZES = [32, 1_024, 16_384];
     /** Subjects without a server, read by as many processes of PHP as there are clients. */
     private const WITHIN = ['shared-memory', 'apcu-php'];
-    /** Clients beside redis-benchmark: few, because with many it uses up its processor and measures itself. */
-    private const CHECKED = [1, 2, 3, 50];
+    /** Clients beside redis-benchmark: with many it uses up its processor and measures itself, unless the server is slower. */
+    private const CHECKED = [CrossCheck::AS_IT_IS => [1, 50], CrossCheck::SLOW => [3, 50]];
     /** Six and more pairs have an interval that one disturbed pair does not widen. */
     private const QUICK_CHECKS = 6;
     private const THOROUGH_CHECKS = 12;
@@ -230,10 +230,22 @@ final class Clients implements Experiment
             return;
         }
         $outcome->titles += ['generator' => 'our generator', 'redis-benchmark' => basename($program)];
-        $other = new RedisBenchmark([...$laboratory->placement->client, $program], (int) $server->endpoint()['port'], self::KEYS);
-        (new CrossCheck($generator, $other, $server, self::KEYS))->run($outcome, self::CHECKED, $laboratory->profile === Profile::Quick ? self::QUICK_CHECKS : self::THOROUGH_CHECKS, $laboratory->goOn(...));
+        $blocks = $outcome->parameters['pairs of generators'] = $laboratory->profile === Profile::Quick ? self::QUICK_CHECKS : self::THOROUGH_CHECKS;
+        $check = static fn(Server $server, string $kind): CrossCheck => new CrossCheck($generator, new RedisBenchmark([...$laboratory->placement->client, $program], (int) $server->endpoint()['port'], self::KEYS), $server, self::KEYS, $kind);
+        $check($server, CrossCheck::AS_IT_IS)->run($outcome, self::CHECKED[CrossCheck::AS_IT_IS], $blocks, $laboratory->goOn(...));
         // redis-benchmark wrote values of its own.
         $this->store($generator, 'resp', $server, 32);
+        $slow = RedisServer::start(isset($servers['redis']) ? RedisFlavour::Redis : RedisFlavour::Valkey, Laboratory::MEGABYTES, $laboratory->placement->oneOfServers());
+        try {
+            $this->store($generator, 'resp', $slow, 32);
+            if (CrossCheck::slowDown($slow)) {
+                $check($slow, CrossCheck::SLOW)->run($outcome, self::CHECKED[CrossCheck::SLOW], $blocks, $laboratory->goOn(...));
+            } else {
+                $outcome->notes[] = 'The load generator was checked against redis-benchmark only at a server as it is, because this one has no access control lists, by which it could be slowed down: install Redis 6 or later, or Valkey.';
+            }
+        } finally {
+            $slow->stop();
+        }
     }
 
     /** @param array<string, array{'resp'|'memcached', Server}> $servers */

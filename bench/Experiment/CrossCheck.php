@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Server\CpuMeter;
+use Larder\Bench\Server\RedisServer;
 use Larder\Bench\Server\Server;
+use Larder\Bench\Server\ServerProcess;
 use Larder\Bench\Statistics\Direction;
 
 /**
@@ -15,6 +17,9 @@ use Larder\Bench\Statistics\Direction;
  * sleeps takes a server longer than answering, and one that is awake spares it that. redis-benchmark takes twice as
  * long for a request as ours, so that it is awake with fewer clients, and used up with many. What a request took of the
  * server stands beside each rate.
+ *
+ * So they are also compared at a server that takes longer for a request than either of them: then both wait, however many
+ * clients there are, and the rate is the server's. It is on one processor, or its other threads would help it.
  */
 final readonly class CrossCheck
 {
@@ -22,8 +27,29 @@ final readonly class CrossCheck
     /** The share of its processor beyond which a generator hardly waits. */
     public const BUSY = 0.75;
 
-    /** @param int $keys that the server holds, with values of 32 bytes */
-    public function __construct(private LoadGenerator $generator, private RedisBenchmark $other, private Server $server, private int $keys) {}
+    public const AS_IT_IS = 'as it is';
+    public const SLOW = 'slower than both';
+    /** Each takes some tens of nanoseconds, and all of them several times what redis-benchmark takes for a request. */
+    private const PATTERNS = 800;
+
+    /**
+     * @param int $keys that the server holds, with values of 32 bytes
+     * @param string $kind of the server, which the cases say
+     */
+    public function __construct(private LoadGenerator $generator, private RedisBenchmark $other, private Server $server, private int $keys, private string $kind = self::AS_IT_IS) {}
+
+    /**
+     * Makes a server take longer for each command with a key: it compares the key with patterns that it does not have, before
+     * the one that lets it pass. That is the processor's work alone, the same for each key and whoever asks.
+     *
+     * @return bool whether it has such access control lists
+     */
+    public static function slowDown(RedisServer $server): bool
+    {
+        $patterns = implode(' ', array_map(static fn(int $number): string => "~*!{$number}", range(1, self::PATTERNS)));
+
+        return ServerProcess::replies("unix://{$server->socket}", "ACL SETUSER default resetkeys {$patterns} ~key:*\r\n", '+OK');
+    }
 
     /**
      * Leaves values of redis-benchmark's own under the keys.
@@ -47,8 +73,8 @@ final readonly class CrossCheck
 
     private function pair(Outcome $outcome, string $operation, bool $isWrite, int $clients, int $block): void
     {
-        $requests = min(20_000, 4_000 * $clients);
-        $case = ['operation' => $operation, 'clients' => (string) $clients];
+        $requests = $this->kind === self::SLOW ? 4_000 : min(20_000, 4_000 * $clients);
+        $case = ['operation' => $operation, 'clients' => (string) $clients, 'server' => $this->kind];
         $runs = Shuffled::of(['generator' => $this->ours(...), 'redis-benchmark' => $this->theirs(...)]);
         foreach ($runs as $name => $run) {
             $meter = CpuMeter::start($this->server->processIds());

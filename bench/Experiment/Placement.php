@@ -33,7 +33,7 @@ final readonly class Placement
         $processors = self::allowed();
 
         return match (true) {
-            $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed', count($processors), count($processors)),
+            $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed (package util-linux)', count($processors), count($processors)),
             count($processors) < 2 => new self([], [], 'clients and servers share the only processor', 1, 1),
             default => new self(
                 [$taskset, '-c', (string) $processors[0]],
@@ -43,6 +43,14 @@ final readonly class Placement
                 count($processors) - 1,
             ),
         };
+    }
+
+    /** @return list<string> a command that runs its arguments on one of the processors where servers run */
+    public function oneOfServers(): array
+    {
+        $processors = array_slice($this->server, -1)[0] ?? '';
+
+        return $this->server === [] ? [] : [...array_slice($this->server, 0, -1), explode(',', $processors)[0]];
     }
 
     /**

@@ -87,7 +87,8 @@ final readonly class SitePromises
             if ($this->isBusy($case)) {
                 continue;
             }
-            $title = sprintf('the load generator beside redis-benchmark (%s, clients: %s)', $case['operation'] ?? '', $case['clients'] ?? '');
+            $server = isset($case['server']) ? ", server: {$case['server']}" : '';
+            $title = sprintf('the load generator beside redis-benchmark (%s, clients: %s%s)', $case['operation'] ?? '', $case['clients'] ?? '', $server);
             $promises[] = Promise::within($title, 'operations per second, ours over theirs', $this->findings->ratio('clients', CrossCheck::RATE, $case, 'generator', 'redis-benchmark'), 0.9, 1.1);
         }
 

@@ -69,6 +69,22 @@ final class CrossCheckTest extends RealServers
         $this->check('false')->run(Outcome::of(new Clients()), [1], 1, static function (): void {});
     }
 
+    /** By the processor time that a request takes of it, which is the same however busy the machine is. */
+    public function testASlowedServerTakesSeveralTimesAsLongForEachRequestAndAnswersAsBefore(): void
+    {
+        $took = function (bool $isWrite): float {
+            $found = $this->generator->items('resp', $this->server->endpoint(), $isWrite, 10, 5_000, self::KEYS, 32, $this->server->processIds());
+            self::assertSame(0, $found->errors);
+
+            return $found->watchedTime();
+        };
+        $before = [$took(true), $took(false)];
+        self::assertTrue(CrossCheck::slowDown($this->server));
+
+        self::assertGreaterThan(2 * $before[0], $took(true));
+        self::assertGreaterThan(2 * $before[1], $took(false));
+    }
+
     private function check(string ...$programs): CrossCheck
     {
         self::need(...$programs);

@@ -66,6 +66,20 @@ final class PromisesTest extends TestCase
         self::assertSame(array_fill(0, $promises, PromiseState::Missed), array_column(self::promises($fixture), 'state'));
     }
 
+    public function testTheLoadGeneratorIsJudgedAtASlowServerByItself(): void
+    {
+        $fixture = new RunFixture();
+        foreach ([CrossCheck::AS_IT_IS => 0.99, CrossCheck::SLOW => 0.3] as $server => $share) {
+            foreach (['generator' => 1_050.0, 'redis-benchmark' => 1_000.0] as $name => $rate) {
+                $fixture->add('clients', ['operation' => 'SET', 'clients' => '50', 'server' => $server], CrossCheck::RATE, Direction::HigherIsBetter, $name, $rate, 0.01, $share);
+            }
+        }
+        $promises = self::promises($fixture);
+
+        self::assertSame(['the load generator beside redis-benchmark (SET, clients: 50, server: slower than both)'], array_column($promises, 'title'));
+        self::assertSame(PromiseState::Met, $promises[0]->state ?? null);
+    }
+
     public function testApcuIsTheOneWithTheFasterSerialiser(): void
     {
         $fixture = (new RunFixture())->gets('alloptions', 'get', ['shared-memory' => 30.0, 'apcu-php' => 20_000.0, 'apcu-igbinary' => 14_000.0]);
