@@ -7,6 +7,7 @@ namespace Larder\Bench\Console;
 use Larder\Bench\Experiment\ChildProcess;
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Laboratory;
+use Larder\Bench\Experiment\LeftBehind;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Versions;
@@ -60,13 +61,17 @@ final class BenchCommand extends Command implements SignalableCommandInterface
     /** @return list<int> */
     public function getSubscribedSignals(): array
     {
-        return [SIGINT, SIGTERM];
+        // Who starts it by nohup(1) wants it to outlive the terminal.
+        return [SIGINT, SIGTERM, ...(self::isIgnored(SIGHUP) ? [] : [SIGHUP])];
     }
 
-    /** The first signal ends the run with what it has; the second ends it at once. Servers are stopped either way. */
+    /** The first signal ends the run with what it has; the second ends it at once. Nothing is left running or lying about either way. */
     public function handleSignal(int $signal, int|false $previousExitCode = 0): int|false
     {
         if ($this->laboratory === null || $this->laboratory->isInterrupted()) {
+            // A third one must not end what removes directories and stops servers.
+            array_map(static fn(int $later): bool => pcntl_signal($later, SIG_IGN), $this->getSubscribedSignals());
+
             return 128 + $signal;
         }
         $this->laboratory->interrupt();
@@ -121,6 +126,10 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         }
         $left = array_diff_key($choice->experiments, array_flip(array_map(static fn(Outcome $outcome): string => $outcome->name, $run->outcomes)));
         $this->laboratory = $laboratory;
+        $leftBehind = LeftBehind::remove();
+        if ($leftBehind > 0) {
+            $errors->writeln("Removed {$leftBehind} directories and pools that a run had left behind when it was killed.");
+        }
         $hasFailed = (new Session($run, $laboratory, $errors, $choice->json, $choice->hasNamedSubjects, $choice->hasNamedExperiments))->measure($left);
         $this->write($run, $choice, $output, $errors);
 
@@ -221,6 +230,12 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ),
             ChildProcess::run('the versions', Versions::class, [])->all(),
         );
+    }
+
+    private static function isIgnored(int $signal): bool
+    {
+        return preg_match('/^SigIgn:\s*[0-9a-f]*([0-9a-f]{8})$/m', (string) @file_get_contents('/proc/self/status'), $match) === 1
+            && ((int) hexdec($match[1]) >> ($signal - 1) & 1) === 1;
     }
 
     /** @return list<string> what was typed, without the program's path */

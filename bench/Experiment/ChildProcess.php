@@ -90,6 +90,10 @@ final class ChildProcess
             }
         }
         if ($this->close() !== 0) {
+            // A TERM to the whole process group has reached the task before us.
+            if ($isInterrupted !== null && $isInterrupted()) {
+                throw Interrupted::byTheUser();
+            }
             rewind($this->errors);
 
             throw WorkerFailed::ended($this->title, (string) stream_get_contents($this->errors));

@@ -8,6 +8,7 @@ use Larder\Bench\Report\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\SqliteTable;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use Larder\SharedMemory;
 
@@ -27,18 +28,14 @@ final class ColdReads implements Task
         $items = $arguments->int('items');
         $this->reads = $arguments->int('reads');
         $this->seconds = $arguments->int('milliseconds') / 1_000;
-        $directory = FileSystem::onDisk() . '/larder-cold-' . bin2hex(random_bytes(6));
-        mkdir($directory, 0o700);
-        try {
-            return match ($arguments->string('store')) {
-                'files' => $this->files($directory, $items, $arguments->string('forget')),
-                'sqlite' => $this->sqlite($directory, $items, $arguments->string('forget'), false),
-                'sqlite-mapped' => $this->sqlite($directory, $items, $arguments->string('forget'), true),
-                default => $this->pool($items),
-            };
-        } finally {
-            FileSystem::remove($directory);
-        }
+        $directory = TemporaryDirectory::make(FileSystem::onDisk());
+
+        return match ($arguments->string('store')) {
+            'files' => $this->files($directory->path, $items, $arguments->string('forget')),
+            'sqlite' => $this->sqlite($directory->path, $items, $arguments->string('forget'), false),
+            'sqlite-mapped' => $this->sqlite($directory->path, $items, $arguments->string('forget'), true),
+            default => $this->pool($items),
+        };
     }
 
     /** @return array<string, mixed> */

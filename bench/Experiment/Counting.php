@@ -46,6 +46,7 @@ final readonly class Counting
                     $difference = $this->count($subject, $value, self::FEW + $counter->reads, $counter)
                         - $this->count($subject, $value, self::FEW, $counter);
                 } catch (CountingFailed|WorkerFailed|ServerFailed $failure) {
+                    $this->laboratory->goOn();
                     $outcome->notes[] = "No {$counter->title} were counted of {$subject->title}: {$failure->getMessage()}";
                     continue;
                 }

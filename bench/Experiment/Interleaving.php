@@ -144,6 +144,8 @@ final readonly class Interleaving
             try {
                 $do($worker, $id);
             } catch (WorkerFailed $failure) {
+                // A signal to all of a group ends workers that have only just begun.
+                $this->laboratory->goOn();
                 $outcome->fail($worker->subject->name, $failure);
             }
         }

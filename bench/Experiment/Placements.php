@@ -42,6 +42,7 @@ final readonly class Placements
                 try {
                     $this->compare($outcome, $subject, $value, $process);
                 } catch (WorkerFailed|ServerFailed $failure) {
+                    $this->laboratory->goOn();
                     $outcome->fail($subject->name, $failure);
                 }
             }

@@ -14,6 +14,7 @@ use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Subjects;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\WorkerFailed;
 
 /** Where sessions are kept: shared memory, files, Redis, Memcached, MariaDB. */
@@ -101,22 +102,21 @@ final class Sessions implements Experiment
 
     private function measure(Laboratory $laboratory, Outcome $outcome, string $name, int $run, int $operations, int $milliseconds): void
     {
-        $directory = ($name === 'files-tmpfs' ? FileSystem::inMemory() : FileSystem::onDisk()) . '/larder-bench-' . bin2hex(random_bytes(6));
-        mkdir($directory, 0o700);
+        $directory = TemporaryDirectory::make($name === 'files-tmpfs' ? FileSystem::inMemory() : FileSystem::onDisk());
         $server = null;
         try {
             $server = $this->server($laboratory, $name);
             if ($server !== null) {
                 $laboratory->describe(["{$name} for sessions" => $server->description()]);
             }
-            $socket = $name === 'shared-memory' ? basename($directory) : (string) ($server?->endpoint()['socket'] ?? '');
+            $socket = $name === 'shared-memory' ? "sessions-{$directory->name()}" : (string) ($server?->endpoint()['socket'] ?? '');
             $found = $laboratory->task($outcome->titles[$name] ?? $name, SessionRequests::class, [
                 'handler' => $name, 'endpoint' => $socket, 'operations' => $operations, 'blocks' => 4, 'milliseconds' => $milliseconds,
                 'servers' => implode(' ', $server?->processIds() ?? []),
-            ], $this->settings($name, $socket, $directory));
+            ], $this->settings($name, $socket, $directory->path));
         } finally {
             $server?->stop();
-            FileSystem::remove($directory);
+            $directory->remove();
         }
         foreach (['read' => 'start, read, close', 'change' => 'start, change, close', 'write' => 'start a new one, write, close'] as $what => $request) {
             for ($block = 0; $block < 4; $block++) {

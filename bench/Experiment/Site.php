@@ -8,7 +8,7 @@ use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Subject\Extension;
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Value;
 use Larder\Bench\Subject\WorkerProcess;
 
@@ -25,7 +25,7 @@ final class Site
 
     /** @param list<Server> $stores the servers behind the scripts, whose processor time counts too */
     private function __construct(
-        private readonly string $root,
+        private readonly TemporaryDirectory $root,
         private readonly PhpFpmServer $fpm,
         private readonly NginxServer $nginx,
         private readonly array $stores,
@@ -37,7 +37,7 @@ final class Site
         $this->call('/clean.php');
         $this->nginx->stop();
         $this->fpm->stop();
-        FileSystem::remove($this->root);
+        $this->root->remove();
     }
 
     /**
@@ -45,8 +45,9 @@ final class Site
      * @param non-empty-list<Value> $values
      * @param list<Server> $stores
      */
-    public static function start(Laboratory $laboratory, array $scripts, array $values, array $stores, string $root): self
+    public static function start(Laboratory $laboratory, array $scripts, array $values, array $stores, TemporaryDirectory $directory): self
     {
+        $root = $directory->path;
         foreach ($values as $value) {
             file_put_contents("{$root}/{$value->name}.value", serialize($value->make(0)));
             foreach ($scripts as $name => $script) {
@@ -66,7 +67,7 @@ final class Site
             $settings['extension'] = Extension::built();
         }
         $fpm = PhpFpmServer::start($settings, self::WORKERS, $laboratory->placement->server);
-        $site = new self($root, $fpm, NginxServer::start($root, $fpm->socket, 1, $laboratory->placement->server), $stores);
+        $site = new self($directory, $fpm, NginxServer::start($root, $fpm->socket, 1, $laboratory->placement->server), $stores);
         foreach ($values as $value) {
             foreach (array_keys($scripts) as $name) {
                 $site->expect("/fill-{$name}-{$value->name}.php", 'filled');

@@ -8,6 +8,7 @@ use Larder\Bench\Server\Program;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use Random\Randomizer;
 
@@ -61,14 +62,12 @@ final class Web implements Experiment
         $progress->begin($this->title(), 1 + $plan->starts * (1 + count(array_merge(...array_map($plan->runs(...), $cases)))));
         for ($start = 0; $start < $plan->starts; $start++) {
             $laboratory->goOn();
-            $root = FileSystem::onDisk() . '/larder-bench-' . bin2hex(random_bytes(6));
-            mkdir($root, 0o700);
-            $scripts = WebScripts::of($laboratory, $outcome, $root);
+            $root = TemporaryDirectory::make(FileSystem::onDisk());
+            $scripts = WebScripts::of($laboratory, $outcome, $root->path);
             $progress->advance('starting nginx and php-fpm');
             try {
                 $site = Site::start($laboratory, $scripts->scripts, [Values::named('alloptions'), Values::named('hello')], $scripts->servers, $root);
             } catch (ServerFailed $failure) {
-                FileSystem::remove($root);
                 $outcome->fail('empty', $failure);
                 break;
             }
@@ -82,7 +81,7 @@ final class Web implements Experiment
                 $this->latencies($laboratory, $outcome, $generator, $site, array_keys($scripts->scripts), $plan);
                 $this->crossCheck($outcome, $laboratory, $generator, $site->port(), $plan->checks);
             }
-            unset($turns, $site);
+            unset($turns, $site, $root);
         }
         Saturation::mark($outcome);
         $progress->end();

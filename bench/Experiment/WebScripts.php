@@ -61,7 +61,7 @@ final readonly class WebScripts
         $address = $isSocket ? "'" . ($endpoint['socket'] ?? '') . "'" : "'127.0.0.1', " . ($endpoint['port'] ?? 0);
 
         return match ($name) {
-            'shared-memory' => self::sharedMemory(basename($root)),
+            'shared-memory' => self::sharedMemory('web-' . basename($root)),
             'apcu' => new WebScript('APCu, its own copying', '$value = apcu_fetch($key);', 'apcu_store($key, $value);'),
             'file' => self::file($root),
             'php-file' => new WebScript(

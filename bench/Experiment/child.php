@@ -15,12 +15,23 @@ use Larder\Bench\Report\Fields;
 [, $autoloader, $class, $arguments] = $argv;
 require $autoloader;
 
-// A Ctrl-C reaches the whole foreground process group; the benchmark decides what it means, and says so with a TERM.
+// A Ctrl-C and the end of a terminal reach the whole foreground process group; the benchmark decides what they mean, and
+// says so with a TERM.
 pcntl_signal(SIGINT, SIG_IGN);
+pcntl_signal(SIGHUP, SIG_IGN);
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, static function (): never {
     throw new RuntimeException('The task was told to stop.');
 });
+// A benchmark that is killed tells nobody.
+$parent = posix_getppid();
+pcntl_signal(SIGALRM, static function () use ($parent): void {
+    if (posix_getppid() !== $parent) {
+        throw new RuntimeException('Nobody waits for the task any more.');
+    }
+    pcntl_alarm(1);
+});
+pcntl_alarm(1);
 try {
     $task = is_subclass_of($class, Task::class) ? new $class() : throw new InvalidArgumentException("There is no task {$class}.");
     fwrite(STDOUT, json_encode($task->run(Fields::ofJson($arguments, 'arguments')), JSON_THROW_ON_ERROR));

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Server;
 
+use Larder\Bench\Subject\FileSystem;
+
 /** MariaDB on a Unix socket, with data of its own that goes with it; nothing is flushed to the disk at once. */
 final class MariaDbServer implements Server
 {
@@ -69,20 +71,10 @@ final class MariaDbServer implements Server
         );
         if ($process === false || proc_close($process) !== 0) {
             $said = (string) @file_get_contents($log);
-            self::remove($directory);
+            FileSystem::remove($directory);
 
             throw ServerFailed::toStart('MariaDB', 'its data could not be made', $said);
         }
-    }
-
-    private static function remove(string $directory): void
-    {
-        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($directory, \FilesystemIterator::SKIP_DOTS), \RecursiveIteratorIterator::CHILD_FIRST) as $entry) {
-            if ($entry instanceof \SplFileInfo) {
-                $entry->isDir() ? rmdir($entry->getPathname()) : unlink($entry->getPathname());
-            }
-        }
-        rmdir($directory);
     }
 
     /** A server of this kind speaks first. */

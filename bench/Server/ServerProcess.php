@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Server;
 
+use Larder\Bench\Subject\FileSystem;
+
 /**
  * One server under a watchdog (see watchdog.sh).
  *
@@ -68,14 +70,16 @@ final class ServerProcess
      */
     public static function start(string $title, string $directory, array $command, \Closure $answers, array $logs = []): self
     {
-        $setsid = Program::find('setsid') ?? throw ServerFailed::isNotInstalled($title, 'setsid', 'util-linux');
-        $watchdog = proc_open(
+        $setsid = Program::find('setsid');
+        $watchdog = $setsid === null ? false : proc_open(
             [$setsid, __DIR__ . '/watchdog.sh', $directory, ...$command],
             [['pipe', 'r'], ['pipe', 'w'], STDERR],
             $pipes,
         );
         if ($watchdog === false) {
-            throw ServerFailed::toStart($title, 'its watchdog could not be started', '');
+            // Else the watchdog removes it.
+            FileSystem::remove($directory);
+            throw $setsid === null ? ServerFailed::isNotInstalled($title, 'setsid', 'util-linux') : ServerFailed::toStart($title, 'its watchdog could not be started', '');
         }
         $process = new self($title, $directory, (int) fgets($pipes[1]), $watchdog, $pipes[0]);
         fclose($pipes[1]);

@@ -8,11 +8,18 @@ namespace Larder\Bench\Subject;
 final class FileSystem
 {
     private const IN_MEMORY = ['tmpfs', 'ramfs'];
+    private const SHARED_MEMORY = '/dev/shm';
+
+    /** @return non-empty-list<string> where runs make directories, as far as these are there */
+    public static function places(): array
+    {
+        return [...self::disks(), self::SHARED_MEMORY];
+    }
 
     /** A directory on a disk: the usual one for temporary files unless that is in memory. */
     public static function onDisk(): string
     {
-        foreach ([sys_get_temp_dir(), '/var/tmp', dirname(__DIR__, 2)] as $directory) {
+        foreach (self::disks() as $directory) {
             if (is_writable($directory) && !in_array(self::type($directory), self::IN_MEMORY, true)) {
                 return $directory;
             }
@@ -23,11 +30,17 @@ final class FileSystem
 
     public static function inMemory(): string
     {
-        if (!is_writable('/dev/shm')) {
-            throw new \RuntimeException('The directory /dev/shm cannot be written to: mount a tmpfs there.');
+        if (!is_writable(self::SHARED_MEMORY)) {
+            throw new \RuntimeException('The directory ' . self::SHARED_MEMORY . ' cannot be written to: mount a tmpfs there.');
         }
 
-        return '/dev/shm';
+        return self::SHARED_MEMORY;
+    }
+
+    /** @return non-empty-list<string> */
+    private static function disks(): array
+    {
+        return [sys_get_temp_dir(), '/var/tmp', dirname(__DIR__, 2)];
     }
 
     /** The kernel's name of the file system that the path lies on, such as `ext4`. */
@@ -63,20 +76,20 @@ final class FileSystem
         return $mount;
     }
 
-    /** Removes a directory and all that is in it, if it is there. */
+    /** Removes a directory and all that is in it, if it is there; what somebody else removes at the same time is no error. */
     public static function remove(string $directory): void
     {
         if (!is_dir($directory)) {
             return;
         }
-        foreach (scandir($directory) ?: [] as $entry) {
+        foreach (@scandir($directory) ?: [] as $entry) {
             $path = "{$directory}/{$entry}";
             match (true) {
                 $entry === '.' || $entry === '..' => null,
                 is_dir($path) && !is_link($path) => self::remove($path),
-                default => unlink($path),
+                default => @unlink($path),
             };
         }
-        rmdir($directory);
+        @rmdir($directory);
     }
 }

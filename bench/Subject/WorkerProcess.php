@@ -26,6 +26,8 @@ final class WorkerProcess
         'display_errors' => 'stderr',
         'error_reporting' => '-1',
     ];
+    /** What a worker writes its last words to. */
+    private const ERRORS = 'errors';
 
     /**
      * @param list<int> $serverProcesses
@@ -37,8 +39,8 @@ final class WorkerProcess
         public readonly Subject $subject,
         public readonly bool $isTwin,
         private readonly array $serverProcesses,
-        private readonly string $directory,
-        private readonly string $tmpfs,
+        private readonly TemporaryDirectory $disk,
+        private readonly TemporaryDirectory $tmpfs,
         private $process,
         private $orders,
         private $answers,
@@ -49,8 +51,8 @@ final class WorkerProcess
         fclose($this->orders);
         proc_close($this->process);
         // A worker removes what it made when it ends, unless it crashed.
-        FileSystem::remove($this->directory);
-        FileSystem::remove($this->tmpfs);
+        $this->disk->remove();
+        $this->tmpfs->remove();
     }
 
     /**
@@ -70,14 +72,9 @@ final class WorkerProcess
         bool $isTwin = false,
         array $wrapper = [],
     ): self {
-        $name = 'larder-bench-' . bin2hex(random_bytes(6));
-        $directory = FileSystem::onDisk() . '/' . $name;
-        $tmpfs = FileSystem::inMemory() . '/' . $name . '-tmpfs';
-        foreach ([$directory, "{$directory}/items", "{$directory}/code", $tmpfs] as $made) {
-            if (!mkdir($made, 0o700)) {
-                throw new \RuntimeException("The directory {$made} could not be made: free some space there.");
-            }
-        }
+        $disk = TemporaryDirectory::make(FileSystem::onDisk());
+        $tmpfs = TemporaryDirectory::make(FileSystem::inMemory());
+        $errors = "{$disk->path}/" . self::ERRORS;
         $settings = [...self::SETTINGS, ...$subject->settings, 'apc.shm_size' => (string) $bytes];
         $command = [...$placement, ...$wrapper, PHP_BINARY];
         if (Extension::built() !== null) {
@@ -92,18 +89,18 @@ final class WorkerProcess
             self::autoloader(),
             $subject->name,
             $subjectFile === null ? '' : (string) realpath($subjectFile),
-            "{$directory}/code",
+            $disk->part('code'),
             json_encode([
-                'disk' => "{$directory}/items", 'tmpfs' => $tmpfs, 'name' => $name, 'bytes' => $bytes,
+                'disk' => $disk->part('items'), 'tmpfs' => $tmpfs->path, 'name' => $tmpfs->name(), 'bytes' => $bytes,
                 'endpoint' => (object) ($server?->endpoint() ?? []),
             ], JSON_THROW_ON_ERROR),
         );
-        $process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], ['file', "{$directory}/errors", 'w']], $pipes);
+        $process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], ['file', $errors, 'w']], $pipes);
         if ($process === false) {
             throw new \RuntimeException("The process that measures {$subject->title} could not be started: too many processes may be running.");
         }
 
-        return new self($subject, $isTwin, $server?->processIds() ?? [], $directory, $tmpfs, $process, $pipes[0], $pipes[1]);
+        return new self($subject, $isTwin, $server?->processIds() ?? [], $disk, $tmpfs, $process, $pipes[0], $pipes[1]);
     }
 
     /** @throws WorkerFailed */
@@ -144,7 +141,7 @@ final class WorkerProcess
     {
         $line = @fwrite($this->orders, json_encode($order, JSON_THROW_ON_ERROR) . "\n") === false ? false : fgets($this->answers);
         if ($line === false) {
-            throw WorkerFailed::ended($this->subject->title, (string) file_get_contents("{$this->directory}/errors"));
+            throw WorkerFailed::ended($this->subject->title, (string) file_get_contents("{$this->disk->path}/" . self::ERRORS));
         }
         $answer = Fields::ofJson($line, 'answer');
         if ($answer->has('error')) {

@@ -21,8 +21,10 @@ use Larder\Bench\Subject\Worker;
 [, $autoloader, $name, $file, $codeDirectory, $json] = $argv;
 require $autoloader;
 
-// A Ctrl-C reaches the whole foreground process group; the benchmark decides what it means.
-pcntl_signal(SIGINT, SIG_IGN);
+// A Ctrl-C, the end of a terminal and timeout(1) reach the whole process group; the benchmark decides what they mean.
+foreach ([SIGINT, SIGHUP, SIGTERM] as $signal) {
+    pcntl_signal($signal, SIG_IGN);
+}
 set_error_handler(static function (int $severity, string $message, string $source, int $line): bool {
     if ((error_reporting() & $severity) === 0) {
         return false;
@@ -60,6 +62,7 @@ try {
     $worker->finish();
 } catch (Throwable) {
     // The server may be gone before us; there is nobody left to tell.
+} finally {
+    FileSystem::remove(dirname($codeDirectory));
+    FileSystem::remove($place->string('tmpfs'));
 }
-FileSystem::remove(dirname($codeDirectory));
-FileSystem::remove($place->string('tmpfs'));

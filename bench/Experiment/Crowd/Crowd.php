@@ -10,6 +10,7 @@ use Larder\Bench\Report\Fields;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subjects;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 
 /**
@@ -27,14 +28,11 @@ final class Crowd implements Task
     public function run(Fields $arguments): array
     {
         $subject = Subjects::all($arguments->string('file') ?: null)[$arguments->string('subject')] ?? throw new \OutOfBoundsException('There is no such subject.');
-        $name = 'larder-crowd-' . bin2hex(random_bytes(6));
-        $disk = FileSystem::onDisk() . '/' . $name;
-        $tmpfs = FileSystem::inMemory() . '/' . $name . '-tmpfs';
-        foreach ([$disk, "{$disk}/items", "{$disk}/code", $tmpfs] as $directory) {
-            mkdir($directory, 0o700);
-        }
+        $disk = TemporaryDirectory::make(FileSystem::onDisk());
+        $tmpfs = TemporaryDirectory::make(FileSystem::inMemory());
+        $code = $disk->part('code');
         $endpoint = Fields::ofJson('{"endpoint":' . $arguments->string('endpoint') . '}', 'arguments')->scalars('endpoint');
-        $place = new Place("{$disk}/items", $tmpfs, $name, $arguments->int('bytes'), $endpoint);
+        $place = new Place($disk->part('items'), $tmpfs->path, $tmpfs->name(), $arguments->int('bytes'), $endpoint);
         $members = [];
         try {
             $counts = array_map(intval(...), explode(' ', $arguments->string('counts')));
@@ -46,7 +44,7 @@ final class Crowd implements Task
                     Placement::move([$processors[$first]]);
                 }
                 for ($number = $first; $number < max($counts); $number += $apart) {
-                    $member = new Member($subject, Values::named($arguments->string('value')), $place, "{$disk}/code", $arguments->int('keys'), $arguments->int('writes'), $number, $arguments->int('warmed') === 1);
+                    $member = new Member($subject, Values::named($arguments->string('value')), $place, $code, $arguments->int('keys'), $arguments->int('writes'), $number, $arguments->int('warmed') === 1);
                     $members[$number] = $process = MemberProcess::fork($member);
                     $process->expect('open');
                 }
@@ -67,8 +65,8 @@ final class Crowd implements Task
             foreach (array_reverse($members) as $process) {
                 $process->end();
             }
-            FileSystem::remove($disk);
-            FileSystem::remove($tmpfs);
+            $disk->remove();
+            $tmpfs->remove();
         }
     }
 

@@ -6,11 +6,13 @@ namespace Larder\Tests\Bench\Console;
 
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Report\Run;
+use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Tests\Bench\Patience;
 use Larder\Tests\Bench\Report\RunFixture;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 final class BenchCommandTest extends TestCase
@@ -219,23 +221,88 @@ final class BenchCommandTest extends TestCase
         self::assertSame(2, $this->bench('compare', 'before.json', 'before.json', '--subjects=nothing-of-this-name')[0]);
     }
 
-    public function testAnInterruptedRunWritesWhatItHasAndLeavesNothingRunning(): void
+    /** The end of a terminal is told by HUP, that of a machine or a service by TERM, and by timeout(1), to all processes of a group. */
+    #[TestWith([SIGINT])]
+    #[TestWith([SIGTERM])]
+    #[TestWith([SIGHUP])]
+    public function testAnInterruptedRunWritesWhatItHasAndLeavesNothingRunning(int $signal): void
     {
-        $process = $this->start('gets', '--subjects=array,file-disk');
-        Patience::until(
-            'a worker has compiled its first loop',
-            fn(): bool => (glob("{$this->directory}/larder-bench-*/code/loop-1.php") ?: []) !== [],
-            $this->said(...),
-        );
-        proc_terminate($process, SIGINT);
+        $process = $this->measuring();
+        $tmpfs = $this->tmpfs();
+        self::assertNotSame([], $tmpfs);
+        posix_kill(-proc_get_status($process)['pid'], $signal);
         $code = $this->end($process);
 
         self::assertSame(130, $code, $this->said());
         $run = $this->report();
         self::assertFalse($run->isComplete);
         self::assertFalse($run->outcome('gets')?->isComplete);
+        self::assertSame([], $run->outcome('gets')->leftOut, 'a worker that ends with the run has not failed');
         self::assertStringContainsString('interrupted', (string) file_get_contents("{$this->directory}/report.html"));
-        self::assertSame([], glob("{$this->directory}/larder-bench-*"));
+        self::assertSame([], glob("{$this->directory}/larder-bench*"));
+        self::assertSame([], array_filter($tmpfs, is_dir(...)));
+    }
+
+    public function testWhoDoesNotWaitForTheEndOfABlockLeavesNothingEither(): void
+    {
+        $process = $this->measuring();
+        $tmpfs = $this->tmpfs();
+        // The second may come before the first was heard of; then one of them is all there is, and another comes.
+        Patience::until('the benchmark has ended', static function () use ($process): bool {
+            ['pid' => $leader, 'running' => $isRunning] = proc_get_status($process);
+            posix_kill(-$leader, SIGINT);
+
+            return !$isRunning;
+        }, $this->said(...));
+        $this->process = null;
+        proc_close($process);
+
+        self::assertSame([], glob("{$this->directory}/larder-bench*"));
+        self::assertSame([], array_filter($tmpfs, is_dir(...)));
+    }
+
+    public function testWhatAKilledRunHasLeftTheNextOneRemoves(): void
+    {
+        $process = $this->measuring();
+        $tmpfs = $this->tmpfs();
+        $disk = glob("{$this->directory}/larder-benchmark-*") ?: [];
+        $workers = array_diff(CpuTime::family(proc_get_status($process)['pid']), [proc_get_status($process)['pid']]);
+        // All at once, so that no worker has time to remove its own.
+        array_map(static fn(int $process): bool => posix_kill($process, SIGKILL), [...$workers, proc_get_status($process)['pid']]);
+        $this->end($process);
+        Patience::until('the killed processes have ended', static fn(): bool => array_filter($workers, CpuTime::isAlive(...)) === []);
+        self::assertNotSame([], array_filter([...$tmpfs, ...$disk], is_dir(...)), 'it could remove nothing');
+
+        [$code, , $errors] = $this->bench('connect', '--subjects=file-disk');
+        self::assertSame(0, $code, $errors);
+        self::assertStringContainsString('that a run had left behind when it was killed', $errors);
+        self::assertSame([], array_filter([...$tmpfs, ...$disk], is_dir(...)));
+    }
+
+    /** @return resource a run that is in the middle of an experiment */
+    private function measuring()
+    {
+        $process = $this->start('gets', '--subjects=array,file-disk,file-tmpfs');
+        Patience::until(
+            'a worker has compiled its first loop',
+            fn(): bool => (glob("{$this->directory}/larder-benchmark-*/code/loop-1.php") ?: []) !== [],
+            $this->said(...),
+        );
+
+        return $process;
+    }
+
+    /** @return list<string> the directories of its workers in memory */
+    private function tmpfs(): array
+    {
+        $found = [];
+        foreach ($this->process === null ? [] : CpuTime::family(proc_get_status($this->process)['pid']) as $process) {
+            // A worker is told its place.
+            preg_match('~"tmpfs":"([^"]+)"~', stripslashes((string) @file_get_contents("/proc/{$process}/cmdline")), $match);
+            $found[] = $match[1] ?? '';
+        }
+
+        return array_values(array_filter($found));
     }
 
     private function report(): Run
@@ -266,7 +333,8 @@ final class BenchCommandTest extends TestCase
     private function start(string ...$arguments)
     {
         $process = proc_open(
-            [PHP_BINARY, dirname(__DIR__, 3) . '/bin/larder', 'bench', ...array_values($arguments)],
+            // A group of its own, to which signals are sent as a terminal sends them; and whoever runs the tests may do so under nohup(1), which a run respects.
+            [(string) Program::find('setsid'), (string) Program::find('env'), '--default-signal=HUP', PHP_BINARY, dirname(__DIR__, 3) . '/bin/larder', 'bench', ...array_values($arguments)],
             // Files, because a pipe that nobody reads would stop it.
             [['file', '/dev/null', 'r'], ['file', "{$this->directory}/output", 'w'], ['file', "{$this->directory}/errors", 'w']],
             $pipes,

@@ -73,7 +73,7 @@ final class CrossCheckTest extends RealServers
     public function testASlowedServerTakesSeveralTimesAsLongForEachRequestAndAnswersAsBefore(): void
     {
         $took = function (bool $isWrite): float {
-            $found = $this->generator->items('resp', $this->server->endpoint(), $isWrite, 10, 5_000, self::KEYS, 32, $this->server->processIds());
+            $found = $this->generator->items('resp', $this->server->endpoint(), $isWrite, 10, 2_000, self::KEYS, 32, $this->server->processIds());
             self::assertSame(0, $found->errors);
 
             return $found->watchedTime();

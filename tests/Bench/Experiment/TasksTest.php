@@ -19,8 +19,11 @@ use Larder\Bench\Experiment\Session\SessionRequests;
 use Larder\Bench\Experiment\Trace\Reference;
 use Larder\Bench\Experiment\Trace\Simulation;
 use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\WorkerFailed;
+use Larder\Tests\Bench\Patience;
+use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
@@ -28,6 +31,22 @@ use RuntimeException;
 /** The tasks of experiments, each in a process of its own, as experiments have them done. */
 final class TasksTest extends TestCase
 {
+    private Scratch $scratch;
+    private string|false $temporary;
+
+    protected function setUp(): void
+    {
+        // Where the processes of tasks make directories, if this is on a disk.
+        $this->scratch = new Scratch();
+        $this->temporary = getenv('TMPDIR');
+        putenv("TMPDIR={$this->scratch->path}");
+    }
+
+    protected function tearDown(): void
+    {
+        putenv($this->temporary === false ? 'TMPDIR' : "TMPDIR={$this->temporary}");
+    }
+
     #[TestWith(['array'])]
     #[TestWith(['apcu-php'])]
     #[TestWith(['shared-memory'])]
@@ -39,7 +58,7 @@ final class TasksTest extends TestCase
         foreach (['rate 1 0', 'rate 1 1', 'rate 3 0', 'rate 3 1'] as $rate) {
             self::assertGreaterThan(0, (float) ($found[$rate] ?? 0));
         }
-        self::assertSame([], glob('/dev/shm/larder-crowd-*'));
+        self::assertSame([], glob("{$this->scratch->path}/*"));
     }
 
     public function testACrowdThatReadsSomethingElseIsNoticed(): void
@@ -180,12 +199,11 @@ final class TasksTest extends TestCase
 
     public function testATaskIsStoppedWhenSomebodyWantsToStop(): void
     {
-        $before = count(glob('/dev/shm/larder-crowd-*') ?: []);
         $this->expectException(Interrupted::class);
         try {
             ChildProcess::run('a crowd', Crowd::class, $this->arguments('shared-memory', '', 60_000), isInterrupted: static fn(): bool => true);
         } finally {
-            self::assertCount($before, glob('/dev/shm/larder-crowd-*') ?: []);
+            self::assertSame([], glob("{$this->scratch->path}/*"));
         }
     }
 
@@ -243,6 +261,39 @@ final class TasksTest extends TestCase
             unlink($file);
             @unlink($who);
         }
+    }
+
+    public function testATaskEndsWhenWhoStartedItIsKilled(): void
+    {
+        $file = "{$this->scratch->path}/lasting.php";
+        $who = "{$this->scratch->path}/who";
+        file_put_contents($file, strtr(<<<'CODE'
+            <?php
+            use Larder\Bench\Subject\{Family, Subject};
+            return new Subject(
+                name: 'lasting', title: 'a lasting one', family: Family::Memory,
+                open: static function () { file_put_contents('WHO', posix_getppid() . "\n"); },
+                read: static fn () => 'Larder\Bench\Subject\Values::named("string-1k")->make((int) substr($key, 5))', write: static fn () => '', close: static function (): void {},
+            );
+            CODE, ['WHO' => $who]));
+        $script = 'require ' . var_export(dirname(__DIR__, 3) . '/vendor/autoload.php', true) . ';'
+            // Left alone, it would take ten minutes.
+            . '$task = Larder\Bench\Experiment\ChildProcess::start("a crowd", Larder\Bench\Experiment\Crowd\Crowd::class, json_decode($argv[1], true)); sleep(1000);';
+        $starter = proc_open([PHP_BINARY, '-r', $script, json_encode([...$this->arguments('lasting', $file, 500), 'rounds' => 600], JSON_THROW_ON_ERROR)], [['file', '/dev/null', 'r']], $pipes);
+        self::assertIsResource($starter);
+        $task = 0;
+        Patience::until('a task has begun', static function () use ($who, &$task): bool {
+            $said = (string) @file_get_contents($who);
+            $task = (int) $said;
+
+            return str_ends_with($said, "\n");
+        });
+        self::assertTrue(CpuTime::isAlive($task));
+        proc_terminate($starter, SIGKILL);
+        proc_close($starter);
+
+        Patience::until('its task has ended', static fn(): bool => !CpuTime::isAlive($task));
+        self::assertSame([], glob("{$this->scratch->path}/larder-*"), 'and has removed what it made');
     }
 
     private function crowd(string $subject, string $file): \Larder\Bench\Report\Fields

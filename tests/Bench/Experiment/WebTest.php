@@ -11,8 +11,8 @@ use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Site;
 use Larder\Bench\Experiment\Web;
 use Larder\Bench\Experiment\WebScripts;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Subjects;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use PHPUnit\Framework\TestCase;
 
@@ -27,17 +27,17 @@ final class WebTest extends TestCase
         $subjects = Subjects::all();
         $laboratory = new Laboratory(Profile::Quick, array_intersect_key($subjects, array_flip(['shared-memory', 'apcu-default', 'file-disk', 'php-file', 'sqlite'])), Placement::ofThisMachine());
         $outcome = Outcome::of(new Web());
-        $root = sys_get_temp_dir() . '/larder-web-' . bin2hex(random_bytes(6));
-        mkdir($root, 0o700);
+        $directory = TemporaryDirectory::make(sys_get_temp_dir());
+        $root = $directory->path;
         try {
             $scripts = WebScripts::of($laboratory, $outcome, $root);
             self::assertSame(['empty', ...self::SCRIPTS], array_keys($scripts->scripts));
-            $site = Site::start($laboratory, $scripts->scripts, [Values::named('alloptions'), Values::named('hello')], [], $root);
+            $site = Site::start($laboratory, $scripts->scripts, [Values::named('alloptions'), Values::named('hello')], [], $directory);
             file_put_contents("{$root}/settings.php", '<?php echo ini_get("apc.serializer"), " ", (int) opcache_is_script_cached("' . $root . '/item-hello.inc.php");');
             $site->expect('/settings.php', 'default 1');
         } finally {
             unset($site);
-            FileSystem::remove($root);
         }
+        self::assertDirectoryDoesNotExist($root);
     }
 }

@@ -75,25 +75,21 @@ final class ComparisonTest extends TestCase
 
     public function testWhatOneRunDoesNotStateIsNotTheSame(): void
     {
-        $run = static fn(int|string ...$parameters): Findings => new Findings((new RunFixture())->gets('page', 'get', ['shared-memory' => 1.0])->parameters('gets', $parameters)->run());
+        $run = static fn(RunFixture $fixture): Findings => new Findings($fixture->gets('page', 'get', ['shared-memory' => 1.0])->run());
+        $before = $run((new RunFixture())->parameters('gets', ['runs' => 1]));
 
-        self::assertSame(['gets' => ['keys: not stated, then 600']], Comparison::of($run(), $run(keys: 600))->refused);
+        self::assertSame(['gets' => ['keys: not stated, then 600']], Comparison::of($before, $run((new RunFixture())->parameters('gets', ['runs' => 1, 'keys' => 600])))->refused);
     }
 
     /** The published runs are of both profiles. */
     public function testAQuickRunAndAThoroughOneAreComparedInWhatTheyBothMeasured(): void
     {
-        $profiles = [];
-        foreach (['first', 'thorough'] as $name) {
-            $run = Run::fromJson((string) file_get_contents(__DIR__ . "/../../../docs/results/{$name}.json"));
-            foreach ($run->outcomes as $outcome) {
-                $profiles[$name][$outcome->name] = $outcome;
-            }
-        }
-        foreach ($profiles['first'] as $experiment => $quick) {
-            $others = Circumstances::others($quick, $profiles['thorough'][$experiment]);
+        $published = static fn(string $name): Run => Run::fromJson((string) file_get_contents(__DIR__ . "/../../../docs/results/{$name}.json"));
+        $thorough = $published('thorough');
+        foreach ($published('first')->outcomes as $quick) {
+            $others = Circumstances::others($quick, $thorough->outcome($quick->name) ?? self::fail("{$quick->name} is missing."));
 
-            self::assertSame(in_array($experiment, ['gets', 'tags', 'full', 'cold'], true), $others !== [], "{$experiment}: " . implode('; ', $others));
+            self::assertSame(in_array($quick->name, ['gets', 'tags', 'full', 'cold'], true), $others !== [], "{$quick->name}: " . implode('; ', $others));
         }
     }
 

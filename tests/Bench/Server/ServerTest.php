@@ -117,15 +117,47 @@ final class ServerTest extends TestCase
     public function testAServerThatDoesNotStartShowsTheLastLinesOfItsLog(): void
     {
         self::need(...self::FLAVOURS);
-        $before = self::directories();
+        $option = 'no-such-option-' . bin2hex(random_bytes(6));
         try {
-            RedisServer::start(self::installedFlavours()[0], options: ['--no-such-option', 'x']);
+            RedisServer::start(self::installedFlavours()[0], options: ["--{$option}", 'x']);
             self::fail('A server with an option that does not exist has started.');
         } catch (ServerFailed $failure) {
             self::assertStringContainsString('did not start because it ended at once; the last lines of its log are:', $failure->getMessage());
-            self::assertStringContainsString('no-such-option', $failure->getMessage());
+            self::assertStringContainsString($option, $failure->getMessage());
         }
-        self::assertSame($before, self::directories());
+        // Others may start servers meanwhile.
+        $logs = array_map(static fn(string $directory): string => (string) @file_get_contents("{$directory}/log"), self::directories());
+        self::assertSame([], array_filter($logs, static fn(string $log): bool => str_contains($log, $option)));
+    }
+
+    public function testAPortThatIsInUseIsSaidByTheServersLog(): void
+    {
+        self::need(...self::FLAVOURS);
+        $holder = stream_socket_server('tcp://127.0.0.1:0');
+        self::assertIsResource($holder);
+        try {
+            RedisServer::start(self::installedFlavours()[0], options: ['--port', substr((string) strrchr((string) stream_socket_get_name($holder, false), ':'), 1)]);
+            self::fail('A server has started at a port that somebody else has.');
+        } catch (ServerFailed $failure) {
+            self::assertStringContainsString('did not start because it ended at once', $failure->getMessage());
+            self::assertStringContainsString('Address already in use', $failure->getMessage());
+        }
+    }
+
+    public function testWhereTheWatchdogCannotRunNothingIsLeft(): void
+    {
+        $path = (string) getenv('PATH');
+        $directory = ServerProcess::directory();
+        putenv('PATH=/nowhere');
+        try {
+            ServerProcess::start('A shell', $directory, ['/bin/sh'], static fn(): bool => true);
+            self::fail('A server has started without its watchdog.');
+        } catch (ServerFailed $failure) {
+            self::assertStringContainsString('install the package util-linux', $failure->getMessage());
+        } finally {
+            putenv("PATH={$path}");
+        }
+        self::assertDirectoryDoesNotExist($directory);
     }
 
     public function testOnlyTheLastLinesOfALongLogAreShown(): void
