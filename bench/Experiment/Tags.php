@@ -14,6 +14,8 @@ use Larder\Bench\Experiment\Tag\ZendTags;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\WorkerFailed;
 
 /** A shop's cache with tags: how fast it is read, written, and cleaned by tag. */
@@ -138,14 +140,17 @@ final class Tags implements Experiment
     private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $cleans, float $afterwards): void
     {
         $title = $outcome->titles[$design->value] ?? $design->value;
-        $places = $cleaned = [];
+        $directories = $places = $cleaned = [];
         // What files take is a matter of where their directories lie, which is luck. None is deleted before the last: that would slow the next.
         $placements = $design->makesFilesToClean() && $laboratory->profile === Profile::Quick ? self::PLACEMENTS : 1;
         try {
             do {
                 $isFirst = $cleaned === [];
-                $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES);
-                $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW);
+                // The many and the few share one directory, so that they share its luck, too (see Cleans).
+                $directories[] = $disk = TemporaryDirectory::make(FileSystem::onDisk());
+                $directories[] = $named = $design->isPool() ? TemporaryDirectory::make(FileSystem::inMemory()) : $disk;
+                $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES, $disk->part('many'), "{$named->name()}-many");
+                $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW, $disk->part('few'), "{$named->name()}-few");
                 $cleaned[] = $laboratory->task($title, TagClients::class, [
                     'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => $isFirst ? 50_000 : 0, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds of cleans' => (int) (1000 * $cleans), 'milliseconds afterwards' => $isFirst ? (int) (1000 * $afterwards) : 0, 'milliseconds of reads' => (int) (300 * $afterwards),
                     'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
@@ -153,6 +158,7 @@ final class Tags implements Experiment
             } while (count($cleaned) < $placements);
         } finally {
             array_map(static fn(TagPlace $place) => $place->close(), $places);
+            array_map(static fn(TemporaryDirectory $directory) => $directory->remove(), $directories);
         }
         $found = $cleaned[0];
         $case = ['items' => number_format($items)];

@@ -22,10 +22,12 @@ use Random\Randomizer;
  * - Pools are equally large, because the table of tags grows with the pool, and with it what processors cannot keep near.
  * - All of these tags are cleaned in both stores before there are items: a slot for tags is a new file or a page of
  *   memory that nobody has touched yet, and the clients' cleans would have made some for the many only.
- * - That is done in both right after each other, and the few are then cleaned as often as the clients clean the
- *   many. What a new file takes on ext4 without a journal depends on how many were deleted lately in the block group
- *   of its directory (recently_deleted() in fs/ext4/ialloc.c): equal stores were six times apart. Directories that are
- *   made together mostly lie together, and designs that leave many files to delete come last (Design::inTurn()).
+ * - Both keep what they keep in directories of one directory. A clean in files makes files and replaces others, and what a
+ *   new file takes on ext4 without a journal depends on how many were deleted lately, by anybody, in the block group of its
+ *   directory (recently_deleted() in fs/ext4/ialloc.c): equal stores in directories of their own were eight times apart,
+ *   either way. What lies below one directory is looked for from one group on (find_group_orlov(), find_group_other()), so
+ *   that both look through the same deleted files. Designs that leave many files to delete come last (Design::inTurn()).
+ * - The few are cleaned as often as the clients clean the many before both are compared.
  */
 final class Cleans
 {

@@ -8,16 +8,19 @@ use Larder\Bench\Experiment\Laboratory;
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
-use Larder\Bench\Subject\FileSystem;
 
 /** Where a design keeps its items: a directory, a name for a pool, and servers of its own, until it is closed. */
 final readonly class TagPlace
 {
     /** @param array<string, Server> $servers by what the design calls them */
-    private function __construct(private string $directory, private int $megabytes, private array $servers, private ?string $zend) {}
+    private function __construct(private string $directory, private string $pool, private int $megabytes, private array $servers, private ?string $zend) {}
 
-    /** @throws ServerFailed */
-    public static function make(Design $design, Laboratory $laboratory, int $megabytes): self
+    /**
+     * @param string $directory for this place alone
+     * @param string $pool a name that no other pool has
+     * @throws ServerFailed
+     */
+    public static function make(Design $design, Laboratory $laboratory, int $megabytes, string $directory, string $pool): self
     {
         $servers = [];
         foreach (array_intersect($design->needs(), ['redis', 'memcached']) as $need) {
@@ -32,10 +35,8 @@ final readonly class TagPlace
                 $servers[$need] = $server;
             }
         }
-        $directory = FileSystem::onDisk() . '/larder-bench-' . bin2hex(random_bytes(6));
-        mkdir($directory, 0o700);
 
-        return new self($directory, $megabytes, $servers, $laboratory->zend);
+        return new self($directory, $pool, $megabytes, $servers, $laboratory->zend);
     }
 
     /** What `Design::open()` takes, and the processes of the servers. */
@@ -44,7 +45,7 @@ final readonly class TagPlace
         $socket = fn(string $need): string => (string) (($this->servers[$need] ?? null)?->endpoint()['socket'] ?? '');
 
         return json_encode([
-            'directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => $this->megabytes << 20, 'redis' => $socket('redis'),
+            'directory' => $this->directory, 'pool' => $this->pool, 'bytes' => $this->megabytes << 20, 'redis' => $socket('redis'),
             'memcached' => $socket('memcached'), 'zend' => (string) $this->zend,
             'servers' => implode(' ', array_merge(...array_values(array_map(static fn(Server $server): array => $server->processIds(), $this->servers)))),
         ], JSON_THROW_ON_ERROR);
@@ -53,6 +54,5 @@ final readonly class TagPlace
     public function close(): void
     {
         array_map(static fn(Server $server) => $server->stop(), $this->servers);
-        FileSystem::remove($this->directory);
     }
 }
