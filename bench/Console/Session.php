@@ -77,7 +77,12 @@ final class Session
         } catch (Interrupted) {
             $outcome->isComplete = false;
         } catch (\RuntimeException $problem) {
-            $this->giveUp($name, $outcome, $problem->getMessage());
+            // A Ctrl-C at the terminal ends the load generator, too, which then fails.
+            if ($this->laboratory->isInterrupted()) {
+                $outcome->isComplete = false;
+            } else {
+                $this->giveUp($name, $outcome, $problem->getMessage());
+            }
         } finally {
             $this->laboratory->subjects = $asked;
         }

@@ -87,6 +87,23 @@ final class SessionTest extends TestCase
         self::assertSame([], $run->outcomes[0]->parameters ?? null);
     }
 
+    public function testWhatFailsBecauseSomebodyWantsToStopIsNotAFailure(): void
+    {
+        foreach ([true, false] as $isInterrupted) {
+            [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, 0, does: static function (Laboratory $laboratory) use ($isInterrupted): never {
+                if ($isInterrupted) {
+                    $laboratory->interrupt();
+                }
+                throw new \RuntimeException('The load generator gave up.');
+            });
+
+            self::assertSame(!$isInterrupted, $hasFailed);
+            self::assertSame(!$isInterrupted, str_contains($said, 'The experiment asks was given up: The load generator gave up.'));
+            self::assertFalse($run->outcomes[0]->isComplete ?? null);
+            self::assertFalse($run->isComplete);
+        }
+    }
+
     public function testADiskThatIsFullIsAFailureAndTheRunGoesOn(): void
     {
         [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, 0, json: '/dev/full');
@@ -99,13 +116,15 @@ final class SessionTest extends TestCase
     /**
      * @param list<string> $subjects
      * @param array<string, Subject> $instead of those
+     * @param (\Closure(Laboratory): void)|null $does what the experiment does
      * @return array{bool, string, Run, Laboratory} whether something failed, what was said, and what was written
      */
-    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = [], bool $isNamed = false, ?string $json = null): array
+    private static function measure(array $subjects, int $sharedMegabytes, int $megabytes, bool $isAskedFor = false, array $instead = [], bool $isNamed = false, ?string $json = null, ?\Closure $does = null): array
     {
         $laboratory = new Laboratory(Profile::Quick, [...array_intersect_key(Subjects::all(), array_flip($subjects)), ...$instead], Placement::ofThisMachine());
-        $experiment = new class ($sharedMegabytes, $megabytes) implements Experiment {
-            public function __construct(private readonly int $sharedMegabytes, private readonly int $megabytes) {}
+        $experiment = new class ($sharedMegabytes, $megabytes, $does) implements Experiment {
+            /** @param (\Closure(Laboratory): void)|null $does when it has asked who can be measured */
+            public function __construct(private readonly int $sharedMegabytes, private readonly int $megabytes, private readonly ?\Closure $does) {}
 
             public function name(): string
             {
@@ -131,6 +150,9 @@ final class SessionTest extends TestCase
             {
                 $can = array_filter($laboratory->subjects, static fn(Subject $subject): bool => $outcome->includes($laboratory, $subject->name, $subject->name));
                 $outcome->parameters = ['can be measured' => implode(' ', array_keys($can))];
+                if ($this->does !== null) {
+                    ($this->does)($laboratory);
+                }
             }
         };
         $run = new Run('larder bench', 'quick', '2024-05-01T10:00:00Z', [], 'anywhere', [], []);
