@@ -11,6 +11,7 @@ use Larder\Bench\Experiment\Tag\Invalidations;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagPlace;
 use Larder\Bench\Experiment\Tag\ZendTags;
+use Larder\Bench\Report\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
@@ -31,7 +32,10 @@ final class Tags implements Experiment
     public const FEW = 200;
     private const MANY = 1_000_000;
     private const CLIENTS = 4;
+    private const OPERATIONS = 50_000;
     private const PLACEMENTS = 3;
+    /** So often a design does the mix, each time in a store of its own, if it does all of it in the time that it has: such are over in moments. */
+    private const STARTS = 3;
     private const MEGABYTES = 1_024;
     private const MEGABYTES_OF_FEW = 32;
     private const KINDS = ['reads' => 'reads', 'writes' => 'writes', 'cleans' => 'cleans by tag', 'refills' => self::REFILLS];
@@ -69,7 +73,7 @@ final class Tags implements Experiment
         $seconds = $isQuick ? 1.5 : 5.0;
         $cleans = $isQuick ? 1.0 : 3.0;
         $afterwards = $isQuick ? 0.4 : 3.0;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => 50_000, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 1, 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, 'places in which cleans in files are compared' => $isQuick ? self::PLACEMENTS : 1, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => self::OPERATIONS, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 'one, and ' . self::STARTS . ' of what does all operations in that time', 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, 'places in which cleans in files are compared' => $isQuick ? self::PLACEMENTS : 1, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {
@@ -140,47 +144,39 @@ final class Tags implements Experiment
     private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $cleans, float $afterwards): void
     {
         $title = $outcome->titles[$design->value] ?? $design->value;
-        $directories = $places = $cleaned = [];
+        $directories = $places = $cleaned = $mixed = [];
+        $measure = function (int $operations, float $cleans, float $afterwards) use (&$directories, &$places, $laboratory, $design, $title, $items, $seconds): Fields {
+            // The many and the few share one directory, so that they share its luck, too (see Cleans).
+            $directories[] = $disk = TemporaryDirectory::make(FileSystem::onDisk());
+            $directories[] = $named = $design->isPool() ? TemporaryDirectory::make(FileSystem::inMemory()) : $disk;
+            $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES, $disk->part('many'), "{$named->name()}-many");
+            $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW, $disk->part('few'), "{$named->name()}-few");
+
+            return $laboratory->task($title, TagClients::class, [
+                'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => $operations, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds of cleans' => (int) (1000 * $cleans), 'milliseconds afterwards' => (int) (1000 * $afterwards), 'milliseconds of reads' => (int) (300 * $afterwards),
+                'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
+            ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php', 'apc.entries_hint' => (string) $items], false);
+        };
         // What files take is a matter of where their directories lie, which is luck. None is deleted before the last: that would slow the next.
         $placements = $design->makesFilesToClean() && $laboratory->profile === Profile::Quick ? self::PLACEMENTS : 1;
         try {
-            do {
-                $isFirst = $cleaned === [];
-                // The many and the few share one directory, so that they share its luck, too (see Cleans).
-                $directories[] = $disk = TemporaryDirectory::make(FileSystem::onDisk());
-                $directories[] = $named = $design->isPool() ? TemporaryDirectory::make(FileSystem::inMemory()) : $disk;
-                $places[] = $many = TagPlace::make($design, $laboratory, self::MEGABYTES, $disk->part('many'), "{$named->name()}-many");
-                $places[] = $few = TagPlace::make($design, $laboratory, self::MEGABYTES_OF_FEW, $disk->part('few'), "{$named->name()}-few");
-                $cleaned[] = $laboratory->task($title, TagClients::class, [
-                    'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => $isFirst ? 50_000 : 0, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds of cleans' => (int) (1000 * $cleans), 'milliseconds afterwards' => $isFirst ? (int) (1000 * $afterwards) : 0, 'milliseconds of reads' => (int) (300 * $afterwards),
-                    'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
-                ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php', 'apc.entries_hint' => (string) $items], false);
-            } while (count($cleaned) < $placements);
+            $cleaned[] = $mixed[] = $measure(self::OPERATIONS, $cleans, $afterwards);
+            while (count($cleaned) < $placements) {
+                $cleaned[] = $measure(0, $cleans, 0.0);
+            }
+            while (count($mixed) < self::STARTS && self::didAll($mixed[0])) {
+                $mixed[] = $measure(self::OPERATIONS, 0.0, 0.0);
+            }
         } finally {
             array_map(static fn(TagPlace $place) => $place->close(), $places);
             array_map(static fn(TemporaryDirectory $directory) => $directory->remove(), $directories);
         }
-        $found = $cleaned[0];
         $case = ['items' => number_format($items)];
         if ($design->isPool()) {
-            $outcome->parameters["MiB of the pool, {$title}"] = $found->int('bytes') >> 20;
+            $outcome->parameters["MiB of the pool, {$title}"] = $mixed[0]->int('bytes') >> 20;
         }
-        for ($client = 0; $client < self::CLIENTS; $client++) {
-            // What cleans quickly cleans more often in the same time, and then misses more often, which is fast.
-            $outcome->measurement($case, 'reads that hit', 'share of reads', Direction::HigherIsBetter, $design->value, columns: ['operations'])
-                ->add(0, $client, $found->int("{$client} hits") / max(1, $found->int("{$client} reads")), $found->int("{$client} reads"));
-            foreach (self::KINDS as $kind => $metric) {
-                if ($found->int("{$client} {$kind}") === 0) {
-                    continue;
-                }
-                // The rates of the clients add up, so that the mean over the clients is the rate of one; there are four.
-                $rate = self::CLIENTS * $found->int("{$client} {$kind}") / max(1, $found->int("{$client} {$kind} time")) * 1e9;
-                $outcome->measurement($case, $metric, "{$kind} per second", Direction::HigherIsBetter, $design->value, columns: ['operations'])
-                    ->add(0, $client, $rate, $found->int("{$client} {$kind}"));
-            }
-            [$ofClient, $ofServer] = [$found->float("{$client} client cpu"), $found->float('server cpu')];
-            $outcome->measurement($case, self::CPU, 'ns per operation', Direction::LowerIsBetter, $design->value, columns: [...CpuMeter::COLUMNS, 'loop cpu'])
-                ->add(0, $client, round($ofClient + $ofServer, 1), round($ofClient, 1), $ofServer, $found->float("{$client} loop cpu"));
+        foreach ($mixed as $start => $found) {
+            $this->addMix($outcome, $case, $design, $start, $found);
         }
         foreach ($cleaned as $placement => $found) {
             foreach (['many' => $items, 'few' => self::FEW] as $which => $count) {
@@ -189,6 +185,40 @@ final class Tags implements Experiment
                         ->add($placement, $block, $found->float("{$which} {$block}"), $found->float("client cpu of {$which} {$block}"), $found->float("server cpu of {$which} {$block}"));
                 }
             }
+        }
+    }
+
+    /** Whether no client was ended by the time limit. */
+    private static function didAll(Fields $found): bool
+    {
+        for ($client = 0; $client < self::CLIENTS; $client++) {
+            if ($found->int("{$client} operations") < self::OPERATIONS) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /** @param array<string, string> $case */
+    private function addMix(Outcome $outcome, array $case, Design $design, int $start, Fields $found): void
+    {
+        for ($client = 0; $client < self::CLIENTS; $client++) {
+            // What cleans quickly cleans more often in the same time, and then misses more often, which is fast.
+            $outcome->measurement($case, 'reads that hit', 'share of reads', Direction::HigherIsBetter, $design->value, columns: ['operations'])
+                ->add($start, $client, $found->int("{$client} hits") / max(1, $found->int("{$client} reads")), $found->int("{$client} reads"));
+            foreach (self::KINDS as $kind => $metric) {
+                if ($found->int("{$client} {$kind}") === 0) {
+                    continue;
+                }
+                // The rates of the clients add up, so that the mean over the clients is the rate of one; there are four.
+                $rate = self::CLIENTS * $found->int("{$client} {$kind}") / max(1, $found->int("{$client} {$kind} time")) * 1e9;
+                $outcome->measurement($case, $metric, "{$kind} per second", Direction::HigherIsBetter, $design->value, columns: ['operations'])
+                    ->add($start, $client, $rate, $found->int("{$client} {$kind}"));
+            }
+            [$ofClient, $ofServer] = [$found->float("{$client} client cpu"), $found->float('server cpu')];
+            $outcome->measurement($case, self::CPU, 'ns per operation', Direction::LowerIsBetter, $design->value, columns: [...CpuMeter::COLUMNS, 'loop cpu'])
+                ->add($start, $client, round($ofClient + $ofServer, 1), round($ofClient, 1), $ofServer, $found->float("{$client} loop cpu"));
         }
     }
 }
