@@ -82,7 +82,12 @@ final class Breaker
         $path = $this->path();
         if ($path !== null) {
             is_file($path) || self::tidy(\dirname($path));
-            @file_put_contents($path, sprintf('%.6F', $this->notBefore), \LOCK_EX);
+            $file = @fopen($path, 'c');
+            // Whoever holds it is about to write the same.
+            if ($file !== false && flock($file, \LOCK_EX | \LOCK_NB)) {
+                ftruncate($file, 0);
+                @fwrite($file, sprintf('%.6F', $this->notBefore));
+            }
         }
     }
 
@@ -117,7 +122,7 @@ final class Breaker
         if ($this->path === null) {
             $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
             $directory = $this->directory ?? sys_get_temp_dir() . "/larder-{$user}";
-            if (!is_dir($directory)) {
+            if (!@is_dir($directory)) {
                 @mkdir($directory, 0o700);
             }
             $about = @lstat($directory);

@@ -50,6 +50,17 @@ final class BreakerTest extends TestCase
         self::assertTrue($this->breaker()->allows());
     }
 
+    public function testWhoHoldsItsFileKeepsNobodyWaiting(): void
+    {
+        $this->breaker()->failed();
+        $file = fopen((glob("{$this->scratch->path}/*") ?: [''])[0], 'r');
+        self::assertIsResource($file);
+        self::assertTrue(flock($file, \LOCK_EX));
+        $breaker = $this->breaker();
+        $breaker->failed();
+        self::assertFalse($breaker->allows());
+    }
+
     public function testAServerIsNotKeptFromBecauseOfAnother(): void
     {
         $this->breaker()->failed();
