@@ -4,37 +4,14 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\DirectReads;
 use Larder\Item;
-use Larder\Store;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 
 /** An array in front of shared memory in front of SQLite. */
 #[CoversClass(TieredStore::class)]
-final class ThreeTiersWithAPoolTest extends ThreeTiersContract
+final class ThreeTiersWithAPoolTest extends PoolInFrontOfSqliteContract
 {
-    private readonly Pools $pools;
-
-    protected function setUp(): void
-    {
-        $this->pools = new Pools(8 << 20);
-    }
-
-    protected function tearDown(): void
-    {
-        parent::tearDown();
-        $this->pools->remove();
-    }
-
-    /** The pool keeps their hashes; so it does when the item comes from there. */
-    public function testAnItemTellsItsTags(): void
-    {
-        $this->store()->save([new Item('key', 1, 100, ['x', 'y'])]);
-        self::assertSame(['x', 'y'], $this->store()->fetch(['key'])->items['key']->tags);
-        self::assertSame([], $this->reopened()->fetch(['key'])->items['key']->tags);
-    }
-
     /** The pool does not tell the array the tags of what it keeps. */
     public function testATagInvalidatesWhatTheArrayHasFromThePool(): void
     {
@@ -53,8 +30,8 @@ final class ThreeTiersWithAPoolTest extends ThreeTiersContract
         }
     }
 
-    protected function near(string $name): Store&DirectReads
+    protected function hasThreeTiers(): bool
     {
-        return $this->pools->open($name);
+        return true;
     }
 }

@@ -7,6 +7,7 @@ namespace Larder\Tests\Contract;
 use Larder\DirectReads;
 use Larder\Leases;
 use Larder\Store;
+use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
@@ -21,6 +22,12 @@ abstract class TieredStoreContract extends SharedStoreContract
 
     /** @param string $name one near store for each */
     abstract protected function near(string $name): Store&DirectReads;
+
+    /** Whether there is an array in front of that. */
+    protected function hasThreeTiers(): bool
+    {
+        return false;
+    }
 
     protected function tearDown(): void
     {
@@ -96,11 +103,18 @@ abstract class TieredStoreContract extends SharedStoreContract
         return $store->store;
     }
 
-    protected function named(string $name): ChaosStore
+    private function named(string $name): ChaosStore
+    {
+        return RequestEachTime::of($this->tier($name));
+    }
+
+    final protected function tier(string $name): TieredStore
     {
         $far = new SqliteStore("{$this->path()}/cache.db", $name, timeout: 30.0);
+        $log = $far->log();
+        $tier = new TieredStore($this->near($name), $far, $log);
 
-        return RequestEachTime::of(new TieredStore($this->near($name), $far, $far->log()));
+        return $this->hasThreeTiers() ? new TieredStore(new ArrayStore(), $tier, $log) : $tier;
     }
 
     protected function path(): string
