@@ -178,6 +178,29 @@ final class FullDiskTest extends TestCase
         self::assertSame(['computed', 1, 'Nobody waited.'], $report);
     }
 
+    /** A disk that takes what is written and then fails says so when it is to be kept (fsync). */
+    public function testADatabaseWhoseDiskKeepsNothingTakesNothing(): void
+    {
+        $scratch = new Scratch();
+        $code = <<<'PHP'
+            require $argv[1];
+            try {
+                (new Larder\Store\SqliteStore($argv[2]))->save([new Larder\Item('key', 1)]);
+                echo 'It was stored.';
+            } catch (Larder\Exception\StoreUnavailable $failure) {
+                echo preg_replace('/^.*; /', '', $failure->getMessage()), ' ', json_encode($failure->takesNothing);
+            }
+            PHP;
+        $process = proc_open(
+            ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:error=EIO', \PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', "{$scratch->path}/cache.db"],
+            [1 => ['pipe', 'w']],
+            $pipes,
+        );
+        self::assertIsResource($process);
+        self::assertSame('see that its disk works and that no quota is used up. true', stream_get_contents($pipes[1]));
+        self::assertSame(0, proc_close($process));
+    }
+
     #[DataProvider('stores')]
     public function testWhoComputesSinceTheDiskWasNotFullIsWaitedFor(string $dsn): void
     {

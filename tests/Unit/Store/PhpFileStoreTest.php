@@ -182,6 +182,37 @@ final class PhpFileStoreTest extends TestCase
         }
     }
 
+    /** Nor is it sent to the visitor, as opcache would run zeros as what is outside of PHP's tags. */
+    public function testOpcacheDoesNotTakeUpAFileThatIsNotWhole(): void
+    {
+        $scratch = new Scratch();
+        $store = new PhpFileStore("{$scratch->path}/cache");
+        $store->save([new Item('whole', [1]), new Item('zeros', [2]), new Item('empty', [3])]);
+        foreach (glob("{$scratch->path}/cache/??/*.php") ?: [] as $file) {
+            $code = (string) file_get_contents($file);
+            str_contains($code, "return ['zeros'") && file_put_contents($file, str_repeat("\0", \strlen($code)));
+            str_contains($code, "return ['empty'") && file_put_contents($file, '');
+            // opcache keeps nothing that is younger.
+            touch($file, time() - 60);
+        }
+        $code = <<<'PHP'
+            require $argv[1];
+            for ($times = 0; $times < 2; $times++) {
+                $found = (new Larder\Store\PhpFileStore($argv[2]))->fetch(['whole', 'zeros', 'empty'])->items;
+            }
+            echo json_encode([array_keys($found), count(array_filter(glob("{$argv[2]}/??/*.php"), opcache_is_script_cached(...)))]);
+            PHP;
+        $opcache = \extension_loaded('Zend OPcache') ? [] : ['-d', 'zend_extension=opcache'];
+        $process = proc_open(
+            [\PHP_BINARY, ...$opcache, '-d', 'opcache.enable=1', '-d', 'opcache.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', "{$scratch->path}/cache"],
+            [1 => ['pipe', 'w']],
+            $pipes,
+        );
+        self::assertIsResource($process);
+        self::assertSame('[["whole"],1]', stream_get_contents($pipes[1]));
+        self::assertSame(0, proc_close($process));
+    }
+
     public function testADirectoryThatOthersMayWriteToIsRefused(): void
     {
         foreach ([0o777, 0o770] as $mode) {

@@ -1,0 +1,85 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Tier;
+
+use Larder\Item;
+use Larder\Store\ArrayStore;
+use Larder\Store\SqliteStore;
+use Larder\Tests\Scratch;
+use Larder\Tier\HeadFile;
+use Larder\Tier\SqliteLog;
+use Larder\Tier\TieredStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** What becomes of a near store when somebody removes the far one, or puts an older one in its place. */
+#[CoversClass(HeadFile::class)]
+#[CoversClass(SqliteLog::class)]
+#[CoversClass(TieredStore::class)]
+final class RestoredDatabaseTest extends TestCase
+{
+    /** @return iterable<string, array{\Closure(string, string): void, ?string}> what is done to a database and its copy, and what there is then */
+    public static function restores(): iterable
+    {
+        $without = static function (string $path): void {
+            array_map(unlink(...), glob("{$path}-{wal,shm}", \GLOB_BRACE) ?: []);
+        };
+        yield 'removed' => [static function (string $path) use ($without): void {
+            unlink($path);
+            $without($path);
+        }, null];
+        yield 'another renamed over it' => [static function (string $path, string $copy) use ($without): void {
+            $without($path);
+            rename($copy, $path);
+        }, 'old'];
+        yield 'removed, and a copy of another put there' => [static function (string $path, string $copy) use ($without): void {
+            unlink($path);
+            $without($path);
+            copy($copy, $path);
+        }, 'old'];
+        yield 'restored by SQLite, and the head removed' => [static function (string $path, string $copy): void {
+            (new \SQLite3($copy))->backup(new \SQLite3($path));
+            array_map(unlink(...), glob("{$path}-head-*") ?: []);
+        }, 'old'];
+        yield 'written over, when nobody had it open' => [static function (string $path, string $copy) use ($without): void {
+            $without($path);
+            // Times are told in whole seconds.
+            while (time() <= (int) filectime($path)) {
+                usleep(1_000);
+                clearstatcache();
+            }
+            copy($copy, $path);
+        }, 'old'];
+    }
+
+    /** @param \Closure(string, string): void $restore */
+    #[DataProvider('restores')]
+    public function testADatabaseThatWasRemovedOrRestoredWhileItsHeadStaysIsNoticed(\Closure $restore, ?string $there): void
+    {
+        $scratch = new Scratch();
+        $path = "{$scratch->path}/restored.db";
+        $near = new ArrayStore();
+        $open = static function () use ($path, $near): TieredStore {
+            $far = new SqliteStore($path, timeout: 30.0);
+
+            return new TieredStore($near, $far, $far->log());
+        };
+        $open()->save([new Item('key', 'old')]);
+        (new \SQLite3($path))->exec("VACUUM INTO '{$path}.copy'");
+        $open()->save([new Item('key', 'new')]);
+        self::assertSame('new', $open()->read('key'));
+        $worker = str_contains((string) $this->dataName(), 'nobody') ? null : $open();
+        self::assertSame('new', $worker === null ? 'new' : $worker->far->fetch(['key'])->items['key']->value ?? null);
+        $restore($path, "{$path}.copy");
+        self::assertSame($there, $open()->read('key'));
+        if ($worker !== null) {
+            $worker->beginRequest();
+            self::assertSame($there, $worker->read('key'));
+            self::assertSame([], $worker->save([new Item('key', 'newest')]));
+            self::assertSame('newest', $open()->far->fetch(['key'])->items['key']->value ?? null, 'It does not write into a file that is gone.');
+        }
+    }
+}
