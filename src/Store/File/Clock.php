@@ -21,6 +21,9 @@ final class Clock
 {
     private const BYTES = 48;
 
+    /** What a power cut may leave of a clock: if it were one, the second to be left would go on with what the first has known. */
+    private const NO_EPOCH = "\0\0\0\0\0\0\0\0";
+
     public function __construct(
         private readonly Folder $folder,
     ) {}
@@ -101,7 +104,7 @@ final class Clock
     private function read(): ?array
     {
         $bytes = @file_get_contents("{$this->folder->path}/clock");
-        if ($bytes === false || \strlen($bytes) !== self::BYTES) {
+        if ($bytes === false || \strlen($bytes) !== self::BYTES || str_starts_with($bytes, self::NO_EPOCH)) {
             return null;
         }
         $tick = unpack('J', $bytes, 8)[1] ?? 0;
