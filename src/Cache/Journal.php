@@ -5,12 +5,16 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Exception\InvalidOption;
+use Larder\Owner;
 
 /**
  * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation or
  * clear, after a first one that says until when nobody tries to deliver it, and names it. Whoever opens a cache with this
  * journal next delivers it before anything is read. A line that is damaged, and a file that has grown too large, stand for
  * a clear.
+ *
+ * Whoever writes it, it is for whom the directory belongs to, also if root has made it, and for those of its group who may write
+ * there.
  *
  * The file's lock is held while it is read or written, never while the store is asked: a store that does not answer keeps
  * one process waiting, and the others know at once that there is something undelivered.
@@ -55,11 +59,18 @@ final class Journal
         return "{$path}+{$namespace}";
     }
 
+    /** What cannot be seen is not taken for empty. */
     public function isEmpty(): bool
     {
         clearstatcache(true, $this->path);
+        $status = @stat($this->path);
+        if ($status === false) {
+            $directory = \dirname($this->path);
 
-        return !is_file($this->path) || @filesize($this->path) === 0;
+            return !is_dir($directory) || Owner::mayEnter($directory);
+        }
+
+        return !is_file($this->path) || $status['size'] === 0;
     }
 
     /**
@@ -235,20 +246,28 @@ final class Journal
     /** @param \Closure(resource): bool $work */
     private function locked(\Closure $work, bool $isRead = false): bool
     {
-        $file = @fopen($this->path, $isRead ? 'r' : 'c+');
-        if ($file === false) {
-            return false;
-        }
-        try {
-            for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE); !flock($file, ($isRead ? \LOCK_SH : \LOCK_EX) | \LOCK_NB); usleep(100)) {
-                if (hrtime(true) > $end) {
-                    return false;
-                }
+        for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE);;) {
+            $file = $isRead ? @fopen($this->path, 'r') : Owner::open($this->path, isShared: true);
+            if ($file === false) {
+                return false;
             }
-
-            return $work($file);
-        } finally {
-            fclose($file);
+            try {
+                while (!flock($file, ($isRead ? \LOCK_SH : \LOCK_EX) | \LOCK_NB)) {
+                    if (hrtime(true) > $end) {
+                        return false;
+                    }
+                    usleep(100);
+                }
+                if ($isRead || Owner::isThere($file, $this->path)) {
+                    return $work($file);
+                }
+            } finally {
+                fclose($file);
+            }
+            // Somebody has removed it meanwhile, or it is what another user's link leads to, and not to be written into.
+            if (is_link($this->path)) {
+                return false;
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ final class FileStore extends DirectoryStore
         bool $evict = true,
         ?\Closure $clock = null,
     ) {
-        $folder = new Folder($directory, $timeout, 0o002);
+        $folder = new Folder($directory, $timeout);
         parent::__construct(new Directory($folder, new BinaryFormat($payload, new Secret($folder)), $size, $files, $evict, $clock ?? time(...)));
     }
 

@@ -43,7 +43,7 @@ final class PhpFileStore extends DirectoryStore
         bool $evict = true,
         ?\Closure $clock = null,
     ) {
-        $folder = new Folder($directory, $timeout, 0o022);
+        $folder = new Folder($directory, $timeout, isCode: true);
         if (is_dir($folder->path) && !$folder->isOurs()) {
             throw InvalidOption::directory($directory, 'belongs to another user, whose code would be run', 'run this as its owner, or name another');
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Owner;
 use Larder\Process;
 
 /**
@@ -154,13 +155,16 @@ final class HeadFile
                 usleep(25);
             }
             clearstatcache();
-            $there = $looks ? @stat($this->path) : fstat($file);
+            $there = $looks ? @lstat($this->path) : fstat($file);
             if ($there !== false && $there['ino'] === $this->number) {
                 return [$file, $there['size']];
             }
             // Somebody has removed it.
             fclose($file);
             $this->file = null;
+            if (is_link($this->path)) {
+                throw $this->unavailable('a link lies in its place');
+            }
         }
     }
 
@@ -175,18 +179,9 @@ final class HeadFile
         if ($this->file !== null && $this->process === $process) {
             return $this->file;
         }
-        $file = @fopen($this->path, 'r+');
-        if ($file === false) {
-            $file = @fopen($this->path, 'c') ?: throw $this->unavailable('it cannot be opened');
-            // Who may write into the database may write into this, as into SQLite's own files.
-            $rights = (int) @fileperms($this->database) & 0o666;
-            $rights === 0 || @chmod($this->path, $rights);
-            if (\function_exists('posix_geteuid') && posix_geteuid() === 0) {
-                // It belongs to whom the database belongs to.
-                @chown($this->path, (int) fileowner(\dirname($this->path)));
-                @chgrp($this->path, (int) filegroup(\dirname($this->path)));
-            }
-        }
+        // Who may write into the database may write into this, as into SQLite's own files.
+        $rights = (int) @fileperms($this->database) & 0o666;
+        $file = Owner::open($this->path, $rights === 0 ? null : $rights) ?: throw $this->unavailable('it cannot be opened');
         $this->number = fstat($file)['ino'] ?? throw $this->unavailable('nothing is known about it');
         $this->process = $process;
 

@@ -17,7 +17,6 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
-use Psr\Log\LogLevel;
 
 /** What becomes of a cache whose file is damaged, locked, forged, or in a place where nobody may write. */
 #[CoversClass(SqliteStore::class)]
@@ -54,7 +53,7 @@ final class LocalFailureTest extends TestCase
     public function testAReadOnlyDirectoryIsAMissAndFalseAndLogged(string $dsn): void
     {
         $scratch = new Scratch();
-        $report = $this->asNobody($scratch, static function (string $directory) use ($dsn): array {
+        $report = Nobody::does($scratch, static function (string $directory) use ($dsn): array {
             $logger = new MemoryLogger();
             $cache = Cache::open(self::dsn($dsn, $directory), logger: $logger);
 
@@ -67,7 +66,7 @@ final class LocalFailureTest extends TestCase
     public function testADirectoryThatBecomesWritableIsUsed(string $dsn): void
     {
         $scratch = new Scratch();
-        $report = $this->asNobody($scratch, static function (string $directory) use ($dsn): array {
+        $report = Nobody::does($scratch, static function (string $directory) use ($dsn): array {
             $cache = Cache::open(self::dsn($dsn, $directory));
             $before = $cache->set('key', 1);
             chmod($directory, 0o700);
@@ -244,12 +243,13 @@ final class LocalFailureTest extends TestCase
         $scratch = new Scratch();
         $store = new FileStore($scratch->path);
         $store->save([new Item('key', ['array']), new Item('text', 'needs no secret')]);
-        foreach (['', 'short', str_repeat('x', 33)] as $damage) {
+        foreach (['', 'short', str_repeat('x', 33), str_repeat("\0", 32)] as $damage) {
             file_put_contents("{$scratch->path}/secret", $damage);
             $again = new FileStore($scratch->path);
             self::assertSame(['text'], array_keys($again->fetch(['key', 'text'])->items));
             self::assertSame([], $again->save([new Item('key', ['array'])]));
             self::assertSame(['key', 'text'], array_keys((new FileStore($scratch->path))->fetch(['key', 'text'])->items));
+            self::assertNotSame($damage, file_get_contents("{$scratch->path}/secret"));
         }
     }
 
@@ -339,6 +339,41 @@ final class LocalFailureTest extends TestCase
         self::assertStringContainsString("needs the PHP extension \"{$extension}\", which is not loaded", $said);
     }
 
+    /** @return iterable<string, array{string}> */
+    public static function confined(): iterable
+    {
+        yield from self::stores();
+        yield 'files that are not there' => ['file:DIRECTORY/not/there?size=8M'];
+        yield 'a server, whose breaker lies elsewhere' => ['redis://127.0.0.1:1?client=predis'];
+    }
+
+    /** Many hosts let PHP open files below one directory only. */
+    #[DataProvider('confined')]
+    public function testWithinOpenBasedirNothingIsSaidOfWhatLiesOutside(string $dsn): void
+    {
+        $scratch = new Scratch();
+        $code = <<<'PHP'
+            require $argv[1];
+            set_error_handler(static fn(int $level, string $said): bool => (error_reporting() & $level) === 0 || throw new ErrorException($said));
+            $cache = Larder\Cache::open($argv[2], journal: "{$argv[3]}/journal");
+            $done = [$cache->delete('absent'), $cache->clear(), $cache->get('absent'), $cache->set('key', 1), $cache->invalidateTags(['tag']), $cache->delete('key'), $cache->get('key')];
+            try {
+                while ($cache->store->prune() > 0);
+            } catch (Larder\Exception\StoreUnavailable) {
+            }
+            echo json_encode($done);
+            PHP;
+        $process = proc_open(
+            [\PHP_BINARY, '-d', 'open_basedir=' . \dirname(__DIR__, 2) . ":{$scratch->path}", '-d', 'apc.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', self::dsn($dsn, $scratch->path), $scratch->path],
+            [1 => ['pipe', 'w']],
+            $pipes,
+        );
+        self::assertIsResource($process);
+        $said = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+        self::assertSame(str_contains($dsn, 'redis') ? '[false,false,null,false,false,false,null]' : '[true,true,null,true,true,true,null]', $said);
+    }
+
     public function testAnApcuThatIsSwitchedOffIsOneClearError(): void
     {
         $code = 'require $argv[1]; try { Larder\Cache::open("apcu:"); } catch (Larder\Exception\InvalidOption $mistake) { echo $mistake->getMessage(); }';
@@ -357,45 +392,5 @@ final class LocalFailureTest extends TestCase
     private function files(string $directory): array
     {
         return glob("{$directory}/[0-9a-f][0-9a-f]/*") ?: throw new \LogicException('There are no items.');
-    }
-
-    /**
-     * Runs something as a user who is not root, to whom the directory belongs with these rights.
-     *
-     * @param \Closure(string): list<mixed> $work with the directory
-     */
-    private function asNobody(Scratch $scratch, \Closure $work, int $rights): mixed
-    {
-        // Nobody may not be allowed to read our code: what is needed of it is loaded before.
-        $elsewhere = new Scratch();
-        $work($elsewhere->path);
-        class_exists(StoreUnavailable::class);
-        class_exists(LogLevel::class);
-        if (posix_geteuid() === 0) {
-            chown($scratch->path, 65_534);
-        }
-        chmod($scratch->path, $rights);
-        $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
-        self::assertIsArray($ends);
-        $child = pcntl_fork();
-        if ($child === 0) {
-            if (posix_geteuid() === 0) {
-                posix_setgid(65_534);
-                posix_setuid(65_534);
-            }
-            try {
-                $report = $work($scratch->path);
-            } catch (\Throwable $failure) {
-                $report = [(string) $failure];
-            }
-            fwrite($ends[1], serialize($report));
-            posix_kill((int) getmypid(), \SIGKILL);
-        }
-        fclose($ends[1]);
-        $report = unserialize((string) stream_get_contents($ends[0]));
-        pcntl_waitpid($child, $status);
-        chmod($scratch->path, 0o700);
-
-        return $report;
     }
 }

@@ -29,6 +29,7 @@ final class JournalChecks
         $found = $this->place($what);
         foreach ($journals as $path => $held) {
             $which = 'journal ' . Printed::key($path);
+            array_push($found, ...OwnerChecks::of($which, $path));
             $found[] = match (true) {
                 $held === null => Finding::problem($which, 'It cannot be read.', 'run this as the user whose PHP writes it'),
                 $held->isNothing() => Finding::fine($which, 'The store has missed nothing.'),

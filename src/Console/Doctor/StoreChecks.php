@@ -37,9 +37,11 @@ final class StoreChecks
         try {
             $dsn = Dsn::parse($this->dsn);
             $store = $dsn->open();
-            [$found, $known] = [[$this->timed($store)], $store->statistics()];
-        } catch (StoreUnavailable $failure) {
-            return [Finding::problem($what, $failure->getMessage(), 'see above')];
+            try {
+                [$found, $known] = [[$this->timed($store)], $store->statistics()];
+            } catch (StoreUnavailable $failure) {
+                return [Finding::problem($what, $failure->getMessage(), 'see above'), ...$this->place($dsn)];
+            }
         } catch (Exception $mistake) {
             return [Finding::problem($what, $mistake->getMessage(), 'the DSN, or what it asks for')];
         }
@@ -87,13 +89,14 @@ final class StoreChecks
         if (!\in_array($dsn->scheme, ['sqlite', 'file', 'php'], true)) {
             return [];
         }
+        $found = OwnerChecks::ofStore(StoreName::of($this->dsn), $dsn);
         $kind = $this->machine->fileSystemOf($dsn->absolutePath());
         $isSqlite = $dsn->scheme === 'sqlite';
 
         return match (true) {
-            !\in_array($kind, self::NETWORK, true) => [],
-            $isSqlite => [Finding::problem(StoreName::of($this->dsn), "It lies on a network file system ({$kind}), on which SQLite's locks and shared memory do not work.", 'a path on a local disk')],
-            default => [Finding::advice(StoreName::of($this->dsn), "It lies on a network file system ({$kind}): every look-up goes over the network.", 'a path on a local disk')],
+            !\in_array($kind, self::NETWORK, true) => $found,
+            $isSqlite => [...$found, Finding::problem(StoreName::of($this->dsn), "It lies on a network file system ({$kind}), on which SQLite's locks and shared memory do not work.", 'a path on a local disk')],
+            default => [...$found, Finding::advice(StoreName::of($this->dsn), "It lies on a network file system ({$kind}): every look-up goes over the network.", 'a path on a local disk')],
         };
     }
 

@@ -105,6 +105,8 @@ final class Bounds
      * Removes what is dead, and counts what is left, as others may have done something to the files. Under the shard's lock.
      *
      * @return int how many items were removed
+     *
+     * @throws StoreUnavailable
      */
     public function removeDead(string $shard): int
     {
@@ -119,7 +121,7 @@ final class Bounds
             }
         }
         $this->usage?->put(self::number($shard), $bytes, $items);
-        foreach ([...glob("{$shard}/.*.tmp") ?: [], ...glob("{$shard}/*.*") ?: []] as $abandoned) {
+        foreach ($this->folder->in($shard, '/^(\..*\.tmp$|[^.].*\.)/Ds') as $abandoned) {
             $item = preg_replace('/\.[^.\/]*\.php$/', '', $abandoned);
             if ((int) @filemtime($abandoned) < time() - self::ABANDONED && ($item === $abandoned || $item === null || @readlink($item) !== basename($abandoned))) {
                 Folder::unlink($abandoned);

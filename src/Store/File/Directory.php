@@ -137,6 +137,7 @@ final class Directory
         foreach ($keys as $key) {
             [$shard, $path, $guard] = $this->place($key);
             if (!file_exists("{$shard}/.lock") && !file_exists($path)) {
+                $this->folder->see($shard);
                 // Nobody has ever looked for it, so there is nothing to refuse either.
                 continue;
             }

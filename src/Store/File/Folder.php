@@ -6,11 +6,19 @@ namespace Larder\Store\File;
 
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
+use Larder\Owner;
 
-/** The directory of a store: what is in it, and who may change it. */
+/**
+ * The directory of a store: what is in it, and who may change it.
+ *
+ * It is one user's: what is in it is for its owner alone. Root may work in it, too, and gives him what it makes there.
+ */
 final class Folder
 {
     public readonly string $path;
+
+    /** The rights of others that are too many. */
+    private readonly int $others;
 
     /** @var array<string, resource> the locks' files that this process holds, by directory */
     private array $held = [];
@@ -18,26 +26,27 @@ final class Folder
     /**
      * @param string $path    used by this store alone; made if it is not there
      * @param float  $timeout seconds to wait for another writer
-     * @param int    $others  the rights of others that are too many, such as 0o002
+     * @param bool   $isCode  whether what is in it is run, and so has to be nobody's but its user's
      *
      * @throws InvalidOption
      */
     public function __construct(
         string $path,
         private readonly float $timeout,
-        private readonly int $others,
+        private readonly bool $isCode = false,
     ) {
         $this->path = rtrim($path, '/');
+        $this->others = $isCode ? 0o022 : 0o002;
         if ($this->path === '') {
             throw InvalidOption::directory($path, 'is no place for a cache', 'name a directory of its own');
         }
         if (file_exists($this->path) && !is_dir($this->path)) {
             throw InvalidOption::directory($path, 'is a file', 'name a directory');
         }
-        if (is_dir($this->path) && ((int) fileperms($this->path) & $others) !== 0) {
+        if (is_dir($this->path) && ((int) fileperms($this->path) & $this->others) !== 0) {
             throw InvalidOption::directory(
                 $path,
-                $others === 0o002 ? 'may be written to by everyone' : 'may be written to by others',
+                $isCode ? 'may be written to by others' : 'may be written to by everyone',
                 'take that right away, or name another',
             );
         }
@@ -63,19 +72,62 @@ final class Folder
         return $status['uid'] === posix_geteuid() && $link !== false && ($link['uid'] === $status['uid'] || $link['uid'] === 0);
     }
 
-    /** @return list<string> paths of the shards that are there */
+    /**
+     * @return list<string> paths of the shards that are there
+     *
+     * @throws StoreUnavailable
+     */
     public function shards(): array
     {
-        return glob("{$this->path}/[0-9a-f][0-9a-f]", \GLOB_ONLYDIR | \GLOB_NOSORT) ?: [];
+        return array_values(array_filter($this->in($this->path, '/^[0-9a-f]{2}$/D'), is_dir(...)));
     }
 
-    /** @return list<string> paths of the items that are there, leases among them */
+    /**
+     * @return list<string> paths of the items that are there, leases among them
+     *
+     * @throws StoreUnavailable
+     */
     public function items(string $shard): array
     {
-        return array_values(array_map(
-            static fn(string $name): string => "{$shard}/{$name}",
-            array_filter(@scandir($shard, \SCANDIR_SORT_NONE) ?: [], static fn(string $name): bool => preg_match('/^l?[0-9a-f]{30}$/D', $name) === 1),
-        ));
+        return $this->in($shard, '/^l?[0-9a-f]{30}$/D');
+    }
+
+    /**
+     * Not by glob(), which would take some of what a path may have in it for patterns.
+     *
+     * @return list<string> paths of what is in a directory under names of that form
+     *
+     * @throws StoreUnavailable
+     */
+    public function in(string $directory, string $form): array
+    {
+        $names = @scandir($directory, \SCANDIR_SORT_NONE);
+        if ($names === false) {
+            $this->see($directory);
+            if (@is_dir($directory)) {
+                throw $this->unavailable("\"{$directory}\" cannot be read");
+            }
+        }
+
+        $names = array_filter($names ?: [], static fn(string $name): bool => preg_match($form, $name) === 1);
+
+        return array_map(static fn(string $name): string => "{$directory}/{$name}", array_values($names));
+    }
+
+    /**
+     * Makes sure that what is not found in a directory is not there, rather than out of this user's sight.
+     *
+     * @throws StoreUnavailable
+     */
+    public function see(string $directory): void
+    {
+        clearstatcache();
+        for ($there = $directory; !@is_dir($there) && $there !== \dirname($there);) {
+            $there = \dirname($there);
+        }
+        if (@is_dir($there) && !Owner::mayEnter($there)) {
+            throw $this->unavailable("what is in \"{$there}\" cannot be seen by this user", remedy: 'give all that is in it to the user of PHP');
+        }
     }
 
     /**
@@ -104,24 +156,18 @@ final class Folder
                     }
                     usleep(25);
                 }
-                if (self::isStillThere($lock, "{$directory}/.lock")) {
+                if (Owner::isThere($lock, "{$directory}/.lock")) {
                     $this->held[$directory] = $lock;
 
                     return $section($lock);
                 }
+                if (is_link("{$directory}/.lock")) {
+                    throw $this->unavailable('another user has put a link in place of its lock', remedy: 'remove it');
+                }
+                // Somebody has removed the file before we had its lock, and others may lock another by now.
             } finally {
                 unset($this->held[$directory]);
                 fclose($lock);
-            }
-        }
-    }
-
-    public function make(string $directory): void
-    {
-        if (!is_dir($directory) && !@mkdir($directory, 0o700, true)) {
-            clearstatcache(true, $directory);
-            if (!is_dir($directory)) {
-                throw $this->unavailable('it cannot be made');
             }
         }
     }
@@ -130,13 +176,14 @@ final class Folder
     public static function replace(string $path, string $bytes): bool
     {
         $temporary = \dirname($path) . '/.' . bin2hex(random_bytes(12)) . '.tmp';
-        $file = @fopen($temporary, 'x');
+        $file = Owner::make($temporary, 0o600);
         if ($file === false) {
             return false;
         }
+        Owner::give($temporary);
         $written = @fwrite($file, $bytes);
         $closed = fclose($file);
-        if ($written === \strlen($bytes) && $closed && @chmod($temporary, 0o600) && @rename($temporary, $path)) {
+        if ($written === \strlen($bytes) && $closed && @rename($temporary, $path)) {
             return true;
         }
         @unlink($temporary);
@@ -155,40 +202,41 @@ final class Folder
     }
 
     /** @param bool $isBusy what failed may work in a moment, and has for another process */
-    public function unavailable(string $why, bool $isBusy = false): StoreUnavailable
+    public function unavailable(string $why, bool $isBusy = false, string $remedy = 'see that its disk has room and PHP\'s user may write to it'): StoreUnavailable
     {
-        return StoreUnavailable::because(
-            "The directory \"{$this->path}\"",
-            $why,
-            'see that its disk has room and PHP\'s user may write to it',
-            takesNothing: !$isBusy,
-        );
+        return StoreUnavailable::because("The directory \"{$this->path}\"", $why, $remedy, takesNothing: !$isBusy);
     }
 
     /** @return resource */
     private function open(string $path, string $directory): mixed
     {
-        $file = @fopen($path, 'c+');
+        if (Owner::isTrap($directory)) {
+            throw $this->unavailable("another user has put a link in place of \"{$directory}\"", remedy: 'remove it');
+        }
+        $file = Owner::open($path);
         if ($file === false) {
-            $this->make($this->path);
             $this->make($directory);
-            $file = @fopen($path, 'c+') ?: throw $this->unavailable('its lock cannot be opened');
+            $file = Owner::open($path) ?: throw $this->unavailable('its lock cannot be opened');
         }
 
         return $file;
     }
 
-    /**
-     * Somebody may have removed the file before we had its lock, and others may lock another by now.
-     *
-     * @param resource $file
-     */
-    private static function isStillThere(mixed $file, string $path): bool
+    private function make(string $directory): void
     {
-        clearstatcache(true, $path);
-        $here = fstat($file);
-        $there = @stat($path);
-
-        return $here !== false && $there !== false && $here['ino'] === $there['ino'];
+        $missing = [];
+        for ($each = $directory; !@is_dir($each) && $each !== \dirname($each); $each = \dirname($each)) {
+            $missing[] = $each;
+        }
+        foreach (array_reverse($missing) as $each) {
+            // A directory of code that root makes stays root's, who would not run another user's.
+            if (@mkdir($each, 0o700) && (!$this->isCode || str_starts_with($each, "{$this->path}/"))) {
+                Owner::give($each);
+            }
+        }
+        clearstatcache();
+        if (!is_dir($directory)) {
+            throw $this->unavailable('it cannot be made');
+        }
     }
 }

@@ -5,10 +5,12 @@ declare(strict_types=1);
 namespace Larder\Store\File;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Owner;
 
 /**
  * 32 random bytes in a file, made when first needed. Whoever knows them has his bytes unserialised; so one that another
- * user has put there, or that others may read, is none.
+ * user has put there, or that others may read, is none. In the place of root's, who has come by, the directory's owner puts
+ * his own: of what has to be signed the two cannot share anything, and it is his.
  */
 final class Secret
 {
@@ -30,7 +32,8 @@ final class Secret
             if ($file !== false) {
                 $bytes = self::isOurs(fstat($file)) ? fread($file, self::BYTES + 1) : false;
                 fclose($file);
-                $this->bytes = $bytes !== false && \strlen($bytes) === self::BYTES ? $bytes : null;
+                // Everybody knows the zeros that a power cut may have left.
+                $this->bytes = $bytes !== false && \strlen($bytes) === self::BYTES && trim($bytes, "\0") !== '' ? $bytes : null;
             }
         }
 
@@ -40,7 +43,8 @@ final class Secret
     /** @throws StoreUnavailable */
     public function readOrMake(): string
     {
-        return $this->read() ?? $this->make() ?? throw $this->folder->unavailable('its secret cannot be made, or is another user\'s');
+        return $this->read() ?? $this->make()
+            ?? throw $this->folder->unavailable('its secret cannot be made, or is another user\'s', remedy: 'run this as the owner of the directory, and see that its disk has room');
     }
 
     /** Whoever links first has made it; a linked file is complete. */
@@ -48,14 +52,22 @@ final class Secret
     {
         $path = "{$this->folder->path}/secret";
         $temporary = "{$this->folder->path}/.secret-" . bin2hex(random_bytes(12));
-        $made = @file_put_contents($temporary, random_bytes(self::BYTES)) === self::BYTES && @chmod($temporary, 0o600);
-        if ($made && !self::link($temporary, $path) && $this->read() === null && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0))) {
+        $file = Owner::make($temporary, 0o600);
+        $made = $file !== false && @fwrite($file, random_bytes(self::BYTES)) === self::BYTES && fclose($file);
+        if ($made && !self::link($temporary, $path) && $this->read() === null
+            && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0) || $this->isOfAGuest(@lstat($path)))) {
             // A secret of the wrong length, or that others could read, is none; one of another user's he may still need.
             @rename($temporary, $path);
         }
         @unlink($temporary);
 
         return $this->read();
+    }
+
+    /** @param array<array-key, int>|false $status */
+    private function isOfAGuest(array|false $status): bool
+    {
+        return $status !== false && $status['uid'] === 0 && self::isOurs(@stat($this->folder->path), 0);
     }
 
     /** Where a host has disabled link(), of two that make it at the same moment the second wins, which is misses. */

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store\File;
 
+use Larder\Owner;
+
 /**
  * How much of a bounded directory is in use: a file with two numbers for each shard, bytes and items, which only the
  * holder of the shard's lock changes. One read tells the sum.
@@ -45,8 +47,8 @@ final class Usage
 
     public function put(int $shard, int $bytes, int $items): void
     {
-        $file = @fopen($this->path, 'c');
-        if ($file === false) {
+        $file = Owner::open($this->path);
+        if ($file === false || !Owner::isThere($file, $this->path)) {
             return;
         }
         // All of it at once, so that who finds it finds it whole.

@@ -6,6 +6,7 @@ namespace Larder\Store\Sqlite;
 
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
+use Larder\Owner;
 use Larder\Process;
 
 /**
@@ -49,7 +50,8 @@ final class Database
     private bool $isReadyToWrite = false;
 
     /**
-     * @param string        $path    its directory must exist; the file belongs to whoever owns that, also if root made it
+     * @param string        $path    its directory must exist; the file belongs to whoever owns that, also if root made it, and
+     *                               may be written into by those of its group who may write there
      * @param float         $timeout seconds to wait for another writer
      * @param ?int          $size    bytes at most; null: as many as there is room for
      * @param list<string>  $schema  statements that make what is not there yet
@@ -290,15 +292,10 @@ final class Database
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
         // along is closed before another is opened, so that the new one takes locks of its own.
         $this->close();
-        $isNew = !file_exists($this->path);
+        $this->make();
         $connection = new \SQLite3($this->path);
         $connection->enableExceptions(true);
         $connection->busyTimeout($this->patience());
-        if ($isNew && \function_exists('posix_geteuid') && posix_geteuid() === 0) {
-            $directory = \dirname($this->path);
-            @chown($this->path, (int) fileowner($directory));
-            @chgrp($this->path, (int) filegroup($directory));
-        }
         try {
             // The first time that it looks into the file.
             $connection->exec('PRAGMA synchronous = NORMAL');
@@ -314,6 +311,29 @@ final class Database
         $this->file = @fileinode($this->path) ?: null;
 
         return $this->connection = $connection;
+    }
+
+    /** SQLite's other files get the owner and the rights of this one, from SQLite. */
+    private function make(): void
+    {
+        if (Owner::isStrangers($this->path)) {
+            throw $this->planted('it is another user\'s, who could put it there as everybody may write into its directory');
+        }
+        if (@file_exists($this->path)) {
+            return;
+        }
+        $file = Owner::open($this->path, isShared: true);
+        if ($file !== false) {
+            // SQLite's locks would go with it, if this process had any.
+            fclose($file);
+        } elseif (Owner::isTrap($this->path)) {
+            throw $this->planted('another user has put a link in its place that leads nowhere');
+        }
+    }
+
+    private function planted(string $why): StoreUnavailable
+    {
+        return StoreUnavailable::because("The SQLite database \"{$this->path}\"", $why, 'remove it, and name one in a directory of PHP\'s user');
     }
 
     /**

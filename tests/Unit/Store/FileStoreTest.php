@@ -119,6 +119,35 @@ final class FileStoreTest extends TestCase
         }
     }
 
+    /** Two power cuts may leave the same of a clock twice. */
+    public function testAClockOfZerosIsNoneAndNothingOfWhatItHasKilledComesBack(): void
+    {
+        $store = $this->store();
+        $clock = "{$this->scratch?->path}/cache/clock";
+        $store->token('key');
+        self::assertSame(48, filesize($clock));
+        file_put_contents($clock, str_repeat("\0", 48));
+        $store->save([new Item('key', 'value', 100, ['tag'])]);
+        self::assertCount(1, $store->fetch(['key'])->items);
+        $store->invalidateTags(['tag']);
+        file_put_contents($clock, str_repeat("\0", 48));
+        self::assertSame([], $store->fetch(['key'])->items);
+        $store->invalidateTags(['other']);
+        self::assertSame([], $store->fetch(['key'])->items);
+    }
+
+    public function testAPathMayHaveInItWhatLooksLikeAPattern(): void
+    {
+        $store = new FileStore("{$this->scratch?->path}/[site] *?{a,b}\\/cache", size: self::SIZE, clock: fn(): int => $this->now);
+        $store->save([new Item('key', 1), new Item('dead', 1, 10)]);
+        self::assertSame(['dead', 'key'], self::sorted($store->keys()));
+        $this->now += 100;
+        self::assertSame(1, $store->prune());
+        self::assertSame(1, $store->statistics()->items);
+        $store->clear();
+        self::assertSame([], $store->fetch(['key'])->items);
+    }
+
     public function testADirectoryNeverOutgrowsItsSize(): void
     {
         $store = $this->store(size: self::SIZE);
@@ -229,6 +258,19 @@ final class FileStoreTest extends TestCase
     private function store(?int $size = null, ?int $files = null, bool $evict = true): FileStore
     {
         return new FileStore("{$this->scratch?->path}/cache", size: $size, files: $files, evict: $evict, clock: fn(): int => $this->now);
+    }
+
+    /**
+     * @param iterable<string> $keys
+     *
+     * @return list<string>
+     */
+    private static function sorted(iterable $keys): array
+    {
+        $keys = [...$keys];
+        sort($keys);
+
+        return $keys;
     }
 
     private function bytesOnDisk(): int
