@@ -61,24 +61,23 @@ final class TasksTest extends TestCase
         self::assertSame([], glob("{$this->scratch->path}/*"));
     }
 
-    public function testACrowdThatReadsSomethingElseIsNoticed(): void
+    /** Nothing is what a store returns that loses what it is given; one that was refused a single write is not such. */
+    #[TestWith(['"something else"'])]
+    #[TestWith(['null'])]
+    public function testACrowdThatReadsSomethingElseIsNoticed(string $read): void
     {
-        $file = (string) tempnam(sys_get_temp_dir(), 'larder-liar-');
-        file_put_contents($file, <<<'CODE'
+        file_put_contents("{$this->scratch->path}/liar.php", strtr(<<<'CODE'
             <?php
             use Larder\Bench\Subject\{Family, Subject};
             return new Subject(
                 name: 'liar', title: 'a liar', family: Family::Memory, open: static fn () => null,
-                read: static fn () => '"something else"', write: static fn () => '', close: static function (): void {},
+                read: static fn () => 'READ', write: static fn () => '', close: static function (): void {},
             );
-            CODE);
+            CODE, ['READ' => $read]));
         $this->expectException(WorkerFailed::class);
         $this->expectExceptionMessage('a liar returned something else');
-        try {
-            $this->crowd('liar', $file);
-        } finally {
-            unlink($file);
-        }
+
+        $this->crowd('liar', "{$this->scratch->path}/liar.php");
     }
 
     public function testTheMembersOfACrowdGoRoundTheProcessors(): void

@@ -9,6 +9,7 @@ use Larder\Bench\Subject\Family;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
@@ -47,13 +48,38 @@ final class MemberTest extends TestCase
         self::assertSame($reads, (int) array_sum($seen->getArrayCopy()));
     }
 
+    /** A store that another process holds up refuses a write, and has lost what was there. */
+    public function testOneItemMayBeLostAndNotTwo(): void
+    {
+        /** @var \ArrayObject<string, bool> $store */
+        $store = new \ArrayObject(['loses' => true]);
+        $subject = new Subject(
+            name: 'loser',
+            title: 'a loser',
+            family: Family::Memory,
+            open: static fn(): \ArrayObject => $store,
+            read: static fn(): string => '($client["loses"] ? null : \Larder\Bench\Subject\Values::named("string-20")->make((int) substr($key, 5)))',
+            write: static fn(): string => '',
+            close: static function (): void {},
+        );
+        $this->preparedOf($subject, 5, true, function (Member $member) use ($store): void {
+            foreach ([true, false] as $loses) {
+                $store['loses'] = $loses;
+                self::assertGreaterThan(0, $member->work(hrtime(true), hrtime(true))['operations']);
+            }
+            $store['loses'] = true;
+            $this->expectExceptionMessage('a loser returned something else for item-');
+            $member->work(hrtime(true), hrtime(true));
+        });
+    }
+
     /**
      * @param \ArrayObject<string, int> $seen gets how often each key was read or written
      * @param \Closure(Member): void $do with a member that is prepared
      */
     private function prepared(\ArrayObject $seen, int $writes, bool $isWarmed, \Closure $do): void
     {
-        $subject = new Subject(
+        $this->preparedOf(new Subject(
             name: 'none',
             title: 'a counter',
             family: Family::Memory,
@@ -61,16 +87,17 @@ final class MemberTest extends TestCase
             read: static fn(): string => '($client[$key] = ($client[$key] ?? 0) + 1)',
             write: static fn(): string => '$client[$key] = ($client[$key] ?? 0) + 1;',
             close: static function (): void {},
-        );
-        $directory = FileSystem::onDisk() . '/larder-member-' . bin2hex(random_bytes(6));
-        mkdir($directory, 0o700);
-        try {
-            $member = new Member($subject, Values::named('string-20'), new Place($directory, $directory, 'nobody', 0, []), $directory, 100_000, $writes, 1, $isWarmed);
-            $member->open();
-            $member->prepare();
-            $do($member);
-        } finally {
-            FileSystem::remove($directory);
-        }
+        ), $writes, $isWarmed, $do);
+    }
+
+    /** @param \Closure(Member): void $do with a member that is prepared */
+    private function preparedOf(Subject $subject, int $writes, bool $isWarmed, \Closure $do): void
+    {
+        $made = TemporaryDirectory::make(FileSystem::onDisk());
+        $directory = $made->path;
+        $member = new Member($subject, Values::named('string-20'), new Place($directory, $directory, 'nobody', 0, []), $directory, 100_000, $writes, 1, $isWarmed);
+        $member->open();
+        $member->prepare();
+        $do($member);
     }
 }
