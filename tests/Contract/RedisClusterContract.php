@@ -11,11 +11,9 @@ use Larder\Store\Redis\Layout;
 use Larder\Tests\System\RedisCluster;
 
 /** RedisStore over a cluster of three masters, by one client. */
-abstract class RedisClusterContract extends SharedStoreContract
+abstract class RedisClusterContract extends NamedStoreContract
 {
     private static ?RedisCluster $cluster = null;
-
-    private ?Store $store = null;
 
     /** @return string options of the DSN */
     abstract protected static function client(): string;
@@ -36,21 +34,6 @@ abstract class RedisClusterContract extends SharedStoreContract
         $this->store()->clear();
     }
 
-    final protected function store(): Store
-    {
-        return $this->store ??= self::named('test');
-    }
-
-    final protected function reopened(): Store
-    {
-        return self::named('test');
-    }
-
-    final protected function neighbour(): Store
-    {
-        return self::named('tes');
-    }
-
     final protected function losses(): iterable
     {
         foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*}[0-9]*' => 'the guards'] as $pattern => $name) {
@@ -66,11 +49,11 @@ abstract class RedisClusterContract extends SharedStoreContract
         }
     }
 
-    private static function named(string $prefix): Store
+    final protected function named(string $name): Store
     {
         self::assertNotNull(self::$cluster);
 
-        return Dsn::parse(self::$cluster->dsn(static::client() . "&prefix={$prefix}&timeout=10&read_timeout=10"))->open();
+        return Dsn::parse(self::$cluster->dsn(static::client() . "&prefix={$name}&timeout=10&read_timeout=10"))->open();
     }
 
     final protected function forge(string $key, \Closure $forge): bool

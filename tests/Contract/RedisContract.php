@@ -14,11 +14,9 @@ use Larder\Store\Redis\Script;
 use Larder\Store\Tags;
 
 /** RedisStore over one server, by one client. */
-abstract class RedisContract extends SharedStoreContract
+abstract class RedisContract extends NamedStoreContract
 {
     private static ?RedisServer $server = null;
-
-    private ?Store $store = null;
 
     abstract protected static function flavour(): RedisFlavour;
 
@@ -41,21 +39,6 @@ abstract class RedisContract extends SharedStoreContract
     final protected function setUp(): void
     {
         $this->store()->clear();
-    }
-
-    final protected function store(): Store
-    {
-        return $this->store ??= self::named('test');
-    }
-
-    final protected function reopened(): Store
-    {
-        return self::named('test');
-    }
-
-    final protected function neighbour(): Store
-    {
-        return self::named('tes');
     }
 
     final protected function losses(): iterable
@@ -86,7 +69,7 @@ abstract class RedisContract extends SharedStoreContract
             self::assertSame([], $this->store()->save([$item]));
             $this->store()->invalidateTags(['another']);
             $this->forge('key', static fn(string $bytes): string => substr($bytes, 0, $length));
-            self::assertSame([], self::named('test')->fetch(['key'])->items, "cut after {$length}");
+            self::assertSame([], $this->reopened()->fetch(['key'])->items, "cut after {$length}");
             self::assertSame([], $this->store()->touch(['key'], 2_000), "cut after {$length}");
             self::assertSame([], $this->store()->delete(['key']), "cut after {$length}");
             self::assertSame([], $this->store()->save([$item], SaveMode::Add), "cut after {$length}");
@@ -94,9 +77,9 @@ abstract class RedisContract extends SharedStoreContract
         }
     }
 
-    private static function named(string $prefix): Store
+    final protected function named(string $name): Store
     {
-        return Dsn::parse(static::dsn(self::server()) . "&prefix={$prefix}&read_timeout=10")->open();
+        return Dsn::parse(static::dsn(self::server()) . "&prefix={$name}&read_timeout=10")->open();
     }
 
     private static function server(): RedisServer

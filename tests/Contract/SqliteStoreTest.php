@@ -5,36 +5,19 @@ declare(strict_types=1);
 namespace Larder\Tests\Contract;
 
 use Larder\Serializer\Payload;
-use Larder\Store;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 
 #[CoversClass(SqliteStore::class)]
-final class SqliteStoreTest extends SharedStoreContract
+final class SqliteStoreTest extends NamedStoreContract
 {
     private ?Scratch $scratch = null;
 
-    private ?SqliteStore $store = null;
-
     protected function tearDown(): void
     {
-        $this->store = $this->scratch = null;
-    }
-
-    protected function store(): Store
-    {
-        return $this->store ??= $this->named('test');
-    }
-
-    protected function reopened(): Store
-    {
-        return $this->named('test');
-    }
-
-    protected function neighbour(): Store
-    {
-        return $this->named('tes');
+        parent::tearDown();
+        $this->scratch = null;
     }
 
     protected function losses(): iterable
@@ -52,11 +35,11 @@ final class SqliteStoreTest extends SharedStoreContract
         };
     }
 
-    private function named(string $prefix): SqliteStore
+    protected function named(string $name): SqliteStore
     {
         $this->scratch ??= new Scratch();
 
-        return new SqliteStore($this->scratch->path . '/cache.db', $prefix, Payload::named('igbinary'), 30.0);
+        return new SqliteStore($this->scratch->path . '/cache.db', $name, Payload::named('igbinary'), 30.0);
     }
 
     /** Without the pages that are free: each prune gives some of them back. */

@@ -14,11 +14,9 @@ use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
 
 /** What a near store in front of SQLite promises, whichever it is: all that SQLite does, and the same to everyone. */
-abstract class TieredStoreContract extends SharedStoreContract
+abstract class TieredStoreContract extends NamedStoreContract
 {
     private ?Scratch $scratch = null;
-
-    private ?ChaosStore $store = null;
 
     /** @param string $name one near store for each */
     abstract protected function near(string $name): Store&DirectReads;
@@ -31,22 +29,8 @@ abstract class TieredStoreContract extends SharedStoreContract
 
     protected function tearDown(): void
     {
-        $this->store = $this->scratch = null;
-    }
-
-    protected function store(): Store
-    {
-        return $this->store ??= $this->named('test');
-    }
-
-    protected function reopened(): Store
-    {
-        return $this->named('test');
-    }
-
-    protected function neighbour(): Store
-    {
-        return $this->named('tes');
+        parent::tearDown();
+        $this->scratch = null;
     }
 
     /** The near store keeps what was written, and is right to. */
@@ -129,7 +113,7 @@ abstract class TieredStoreContract extends SharedStoreContract
         Forgery::inSqlite("{$this->path()}/cache.db", 'test', $key, $forge);
         $this->near('test')->clear();
         // Somebody who changes the far store tells nobody, and the near one would still have it.
-        $this->store = null;
+        $this->leave();
 
         return true;
     }
