@@ -32,6 +32,12 @@ final class Key
         }
     }
 
+    /** Whether PSR-6 and PSR-16 let it be one: they reserve some characters. */
+    public static function isLegalInPsr(string $key): bool
+    {
+        return $key !== '' && \strlen($key) <= self::LONGEST && strpbrk($key, '{}()/\@:') === false;
+    }
+
     public static function isInternal(string $key): bool
     {
         return str_starts_with($key, self::INTERNAL);

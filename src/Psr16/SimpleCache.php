@@ -19,8 +19,6 @@ use Psr\SimpleCache\CacheInterface;
  */
 final class SimpleCache implements CacheInterface
 {
-    private const RESERVED = '{}()/\@:';
-
     public function __construct(
         private readonly Cache $cache,
     ) {}
@@ -149,7 +147,7 @@ final class SimpleCache implements CacheInterface
         if (!\is_string($key)) {
             throw InvalidArgument::keyOfType($key);
         }
-        if ($key === '' || \strlen($key) > Key::LONGEST || strpbrk($key, self::RESERVED) !== false) {
+        if (!Key::isLegalInPsr($key)) {
             throw InvalidArgument::key($key);
         }
 

@@ -25,8 +25,6 @@ use Psr\Log\LoggerInterface;
  */
 final class CachePool implements CacheItemPoolInterface
 {
-    private const RESERVED = '{}()/\@:';
-
     /** Deferred items beyond this many are stored at once. */
     private const MOST_DEFERRED = 1_000;
 
@@ -262,7 +260,7 @@ final class CachePool implements CacheItemPoolInterface
         if (!\is_string($key)) {
             throw InvalidArgument::keyOfType($key);
         }
-        if ($key === '' || \strlen($key) > Key::LONGEST || strpbrk($key, self::RESERVED) !== false) {
+        if (!Key::isLegalInPsr($key)) {
             throw InvalidArgument::key($key);
         }
 
