@@ -87,7 +87,7 @@ abstract class TieredStoreContract extends NamedStoreContract
         return $store->store;
     }
 
-    private function named(string $name): ChaosStore
+    protected function named(string $name): ChaosStore
     {
         return RequestEachTime::of($this->tier($name));
     }
