@@ -47,7 +47,7 @@ final class RedisScript
 
     public function get(string $key): mixed
     {
-        $reply = $this->redis->evalSha($this->hash, [$this->clock, $this->tags, $this->layout->item($key), $this->layout->guard($key), 'an epoch', '0'], 4);
+        $reply = $this->redis->evalSha($this->hash, [$this->clock, $this->tags, $this->layout->item($key), $this->layout->guard($key), 'an epoch', '0', '1'], 4);
         $item = is_array($reply) ? $reply[4] ?? null : null;
         if (!is_string($item)) {
             return null;

@@ -30,6 +30,9 @@ final class Payload
 
     private const TOLD = 'T';
 
+    /** Bytes of PHP_INT_MIN. */
+    private const LONGEST_COUNTER = 20;
+
     private readonly string $mark;
 
     /** Reads what a Writer wrote, and knows which classes may be made. */
@@ -82,47 +85,62 @@ final class Payload
         return new self(self::serializer($name));
     }
 
-    /** @throws Unstorable */
-    public function encode(string $key, mixed $value): string
+    /**
+     * @param string $head bytes to put in front, as a large value is copied for nothing else then
+     *
+     * @throws Unstorable
+     */
+    public function encode(string $key, mixed $value, string $head = ''): string
     {
         if (\is_int($value)) {
-            return (string) $value;
+            return $head . $value;
+        }
+        if (\is_string($value) && $this->compression === null && $this->signature === null) {
+            return $head . self::STRING . $value;
         }
         $payload = \is_string($value) ? self::STRING . $value : $this->serialized($key, $value);
         if ($this->compression !== null) {
             $payload = $this->compression->compress($payload);
         }
 
-        return $this->signature === null ? $payload : $this->signature->sign($key, $payload);
+        return $head . ($this->signature === null ? $payload : $this->signature->sign($key, $payload));
     }
 
     /**
      * The value, or $foreign if the payload is not one of this setting's.
      *
      * @param string $key the one that it was encoded for; with a secret, there is no value for another
+     * @param int    $at  where in the bytes the payload begins
      */
-    public function decode(string $payload, mixed $foreign, string $key = ''): mixed
+    public function decode(string $bytes, mixed $foreign, string $key = '', int $at = 0): mixed
     {
-        if (self::isCounter($payload)) {
-            return (int) $payload;
+        if (\strlen($bytes) - $at <= self::LONGEST_COUNTER && self::isCounter(substr($bytes, $at))) {
+            return (int) substr($bytes, $at);
         }
+        if ($this->signature !== null || $this->compression !== null) {
+            $bytes = $this->plain($at === 0 ? $bytes : substr($bytes, $at), $key);
+            $at = 0;
+        }
+
+        return match ($bytes[$at] ?? '') {
+            self::STRING => substr($bytes, $at + 1),
+            self::TOLD => self::unserialized($this->php, substr($bytes, $at + 1), $foreign),
+            $this->mark => self::unserialized($this->serializer, substr($bytes, $at + 1), $foreign),
+            default => $foreign,
+        };
+    }
+
+    /** @return string what was signed and compressed; '' if its signature is wrong or it cannot be uncompressed */
+    private function plain(string $payload, string $key): string
+    {
         if ($this->signature !== null) {
             $payload = $this->signature->verified($key, $payload);
         }
         if ($payload !== null && $this->compression?->isCompressed($payload) === true) {
             $payload = $this->compression->uncompress($payload);
         }
-        $mark = $payload[0] ?? '';
-        if ($payload === null) {
-            return $foreign;
-        }
 
-        return match ($mark) {
-            self::STRING => substr($payload, 1),
-            self::TOLD => self::unserialized($this->php, substr($payload, 1), $foreign),
-            $this->mark => self::unserialized($this->serializer, substr($payload, 1), $foreign),
-            default => $foreign,
-        };
+        return $payload ?? '';
     }
 
     /**

@@ -51,12 +51,11 @@ use Larder\Ttl;
  * A tag has a stamp only once it was invalidated. If there are too many, the older half goes, and what stands for them is
  * the tick of the youngest of those; prune() finds out which ones no item can need.
  *
- * As long as no tag was invalidated and nothing is missing, reading needs no script: a plain MGET of the clock, the items and
- * the guards tells all, and costs the server less. A read is plain if the one before it could have been; the first one
- * is a script, so that it is one round trip whatever it finds. What a plain read cannot tell is asked in a second one.
+ * A read is a script that judges the items by their heads, with an MGET behind it (see Reads); a large item is written by a plain SET
+ * to a name aside, with a script behind it that puts it in its place: Lua copies each value that it touches four times.
  *
- * A write says how long we wait for its answer, by the server's clock. Reads bring the time along; a write that no read
- * came before asks for it, which is a second round trip, once a minute.
+ * A write says how long we wait for its answer, by the server's clock. Reads bring the time along, and the processes of a
+ * machine tell each other. Only a write of one that has heard of no comparison for a minute asks for it in a round trip of its own.
  *
  * In a cluster (Redis Cluster), items are divided into shards by their keys; each has its names in one slot, with a clock, tags and
  * guards of its own. An invalidation reaches all of them, so that no read ever has to look elsewhere: one round trip to each
@@ -71,6 +70,15 @@ final class RedisStore implements Store, Leases
     /** How many names a clear looks at, to free what it can of their memory. */
     private const CLEARED_AT_ONCE = 10_000;
 
+    /** Where the server writes what comes before the tags. */
+    private const ROOM = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+    /** From so many bytes on an item is put aside first. */
+    private const LARGE = 2_048;
+
+    /** Seconds after which what lies aside is gone: its script has not come. */
+    private const ASIDE = 60;
+
     private readonly Layout $layout;
 
     private readonly Scripts $scripts;
@@ -84,8 +92,9 @@ final class RedisStore implements Store, Leases
     private readonly Reads $reads;
 
     /**
-     * @param int   $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
-     * @param float $patience seconds that the connection waits for a reply; 0: for ever
+     * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
+     * @param float  $patience seconds that the connection waits for a reply; 0: for ever
+     * @param ?Noted $noted    what the processes of this machine know of the server; null: each asks for itself
      *
      * @throws InvalidOption
      */
@@ -95,12 +104,13 @@ final class RedisStore implements Store, Leases
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
         float $patience = 1.0,
+        ?Noted $noted = null,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection);
         $this->walk = new Walk($this->scripts, $this->layout);
         $this->leases = new RedisLeases($this->scripts, $this->layout);
-        $this->time = new ServerTime($this->scripts, $patience);
+        $this->time = new ServerTime($this->scripts, $patience, $noted ?? new Noted());
         $this->reads = new Reads($this->scripts, $this->layout, $this->time, $payload);
     }
 
@@ -123,6 +133,7 @@ final class RedisStore implements Store, Leases
             Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
             $shards,
             $dsn->seconds('read_timeout', 1.0),
+            new Noted("redis {$dsn->scheme} " . serialize([$dsn->hosts, $dsn->path, $dsn->text('service', '')])),
         );
     }
 
@@ -141,22 +152,28 @@ final class RedisStore implements Store, Leases
         if ($items === []) {
             return [];
         }
-        $bodies = [];
-        foreach ($items as $item) {
+        $bodies = $aside = [];
+        foreach ($items as $i => $item) {
             $tags = Tags::pack($item->tags);
-            $bodies[] = substr(pack('N', \strlen($tags)), 1) . $tags . $this->payload->encode($item->key, $item->value);
+            $tags = substr(pack('N', \strlen($tags)), 1) . $tags;
+            $bytes = $this->payload->encode($item->key, $item->value, self::ROOM . $tags);
+            if (\strlen($bytes) < self::LARGE) {
+                $bodies[] = substr($bytes, \strlen(self::ROOM));
+            } else {
+                [$bodies[], $aside[$i]] = [$tags, $bytes];
+            }
         }
         $keys = array_map(static fn(Item $item): string => $item->key, $items);
         $unsaved = $unreadable = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
             $late = $again = [];
             foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->time->deadline()], static fn(int $i): array => [
-                ($items[$i]->fill ? 'f' : 'w') . ($unreadable[$i] ?? ''),
+                (isset($aside[$i]) ? ($items[$i]->fill ? 'F' : 'W') : ($items[$i]->fill ? 'f' : 'w')) . ($unreadable[$i] ?? ''),
                 self::milliseconds($items[$i]->ttl),
                 $items[$i]->token->epoch ?? '',
                 (string) ($items[$i]->token->clock ?? ''),
                 $bodies[$i],
-            ]) as $i => $saved) {
+            ], $aside) as $i => $saved) {
                 if ($saved === -1) {
                     $late[$i] = $items[$i]->key;
                 } elseif (\is_string($saved) && !$this->reads->canRead($items[$i]->key, $saved)) {
@@ -303,26 +320,29 @@ final class RedisStore implements Store, Leases
      * @param array<int, string>                $keys
      * @param list<string>                      $common    the script's first arguments
      * @param ?\Closure(int): list<string>      $arguments for a key, by its number
+     * @param array<int, string>                $aside     what is put aside for a key before, by its number
      *
      * @return array<int, mixed> the replies, by the keys' numbers
      */
-    private function inShards(array $keys, Script $script, array $common, ?\Closure $arguments = null): array
+    private function inShards(array $keys, Script $script, array $common, ?\Closure $arguments = null, array $aside = []): array
     {
-        $calls = $numbers = [];
+        $calls = $numbers = $first = [];
         foreach ($this->layout->grouped($keys) as $shard => $chunks) {
             foreach ($chunks as $chunk) {
-                $words = $common;
-                if ($arguments !== null) {
-                    foreach (array_keys($chunk) as $i) {
-                        array_push($words, ...$arguments($i));
+                [$names, $words] = [$this->layout->names($shard, $chunk), $common];
+                foreach (array_keys($chunk) as $i) {
+                    $arguments === null || array_push($words, ...$arguments($i));
+                    if (isset($aside[$i])) {
+                        $names[] = $name = $this->layout->aside($shard);
+                        $first[] = ['SET', $name, $aside[$i], 'EX', (string) self::ASIDE];
                     }
                 }
-                $calls[] = [$script, $this->layout->names($shard, $chunk), $words];
+                $calls[] = [$script, $names, $words];
                 $numbers[] = array_keys($chunk);
             }
         }
         $replies = [];
-        foreach ($this->scripts->run($calls) as $call => $reply) {
+        foreach ($this->scripts->run($calls, $first) as $call => $reply) {
             if (!\is_array($reply) || \count($reply) !== \count($numbers[$call])) {
                 throw Scripts::nonsense();
             }

@@ -142,6 +142,103 @@ final class RedisStoreTest extends TestCase
         self::assertCount(200, $store->fetch($keys)->items);
     }
 
+    /** Whatever a process meets, and whatever it has met before: nothing that others have done makes an operation two round trips. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testWhatOthersHaveDoneMeanwhileMakesNoOperationTwoRoundTrips(string $client): void
+    {
+        $proxy = new Proxy(self::$server->socket ?? '');
+        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=meanwhile-{$client}")->open();
+        [$store, $other] = [$open(), $open()];
+        self::assertInstanceOf(RedisStore::class, $store);
+        // Put aside, and yet not so large that the server answers what comes first before it has all.
+        $large = str_repeat('large ', 500);
+        $tagged = [new Item('tagged', 'x', 100, ['a']), new Item('another', $large, 100, ['b'])];
+        foreach ([$store, $other] as $each) {
+            // Connecting can be a round trip of its own, and the server has to be told the scripts once.
+            $each->save([...$tagged, new Item('there', 'x', 100)]);
+            $each->fetch(['there']);
+            $each->delete(['absent']);
+            $each->invalidateTags(['unused']);
+        }
+        $other->clear();
+        $other->save([new Item('there', 'x', 100), ...$tagged]);
+        $steps = [
+            'a hit' => static fn(): mixed => $store->fetch(['there']),
+            'a miss after a hit' => static fn(): mixed => $store->fetch(['absent']),
+            'a token after a hit' => static fn(): mixed => $store->token('there'),
+            'a tagged item after a hit' => static fn(): mixed => $store->fetch(['tagged']),
+            'a batch' => static fn(): mixed => $store->fetch(['there', 'tagged', 'another', 'absent']),
+            'a large write' => static fn(): mixed => $store->save([new Item('large', $large, 100)]),
+            'a large read' => static fn(): mixed => $store->fetch(['large']),
+            'a batch of large and small writes' => static fn(): mixed => $store->save([new Item('large', $large, 100, ['a']), new Item('small', 'x'), new Item('larger', $large . $large)]),
+            'a large addition' => static fn(): mixed => $store->save([new Item('added', $large)], SaveMode::Add),
+        ];
+        $meanwhile = [
+            'nothing' => static fn(): mixed => null,
+            'a delete of the missing key' => static fn(): mixed => $other->delete(['absent']),
+            'an invalidation' => static fn() => $other->invalidateTags(['b', 'unused']),
+            'writes' => static fn(): mixed => $other->save([...$tagged, new Item('there', 'y', 100)]),
+            'an invalidation that lets old ones be served' => static fn() => $other->invalidateTags(['a'], 100),
+            'a clear' => static fn() => $other->clear(),
+            'a flush' => fn(): mixed => $this->redis()->rawCommand('FLUSHALL'),
+        ];
+        foreach ($meanwhile as $what => $happens) {
+            foreach ($steps as $step => $operation) {
+                $happens();
+                $before = $proxy->roundTrips();
+                $operation();
+                self::assertSame(1, $proxy->roundTrips() - $before, "{$step}, after {$what}");
+            }
+        }
+    }
+
+    /** As in a web request that stores what a form has brought, and reads nothing before. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testTheFirstWriteOfAProcessIsOneRoundTripIfAnotherHasAskedTheServerInTheLastMinute(string $client): void
+    {
+        $proxy = new Proxy(self::$server->socket ?? '');
+        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=fresh-{$client}")->open();
+        $open()->save([new Item('other', 'x')]);
+        foreach (['small' => 'x', 'large' => str_repeat('x', 4_000)] as $key => $value) {
+            $store = $open();
+            self::assertInstanceOf(Leases::class, $store);
+            // Connecting can be a round trip of its own.
+            $store->acquire('lease', $key, 0.001);
+            $before = $proxy->roundTrips();
+            self::assertSame([], $store->save([new Item($key, $value)]));
+            self::assertSame(1, $proxy->roundTrips() - $before, $key);
+        }
+    }
+
+    /** Such an item lies aside for a moment, and is put in its place by a script. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testOfALargeItemNothingIsLeftAsideWhateverBecomesOfIt(string $client): void
+    {
+        $store = Dsn::parse('redis+unix:' . (self::$server->socket ?? '') . "?client={$client}&prefix=aside-{$client}")->open();
+        $large = random_bytes(300_000);
+        $token = $store->fetch(['overtaken'])->tokens['overtaken'];
+        self::assertSame([], $store->save([new Item('overtaken', 'new')]));
+        self::assertSame(['overtaken'], $store->save([new Item('overtaken', $large, token: $token, fill: true)]), 'refused');
+        self::assertSame([], $store->fetch(['overtaken'])->items);
+        $filled = $store->fetch(['filled'])->tokens['filled'];
+        self::assertSame([], $store->save([new Item('filled', $large, 100, ['tag'], $filled, true)]), 'a fill');
+        self::assertSame([], $store->save([new Item('written', $large)]), 'a write');
+        self::assertSame(['filled', 'nowhere'], [
+            ...$store->save([new Item('filled', $large)], SaveMode::Add),
+            ...$store->save([new Item('nowhere', $large)], SaveMode::Replace),
+        ], 'modes');
+        self::assertSame([], $store->save([new Item('dead', $large, 0)]), 'already dead');
+        self::assertSame([$large, $large], array_column($store->fetch(['filled', 'written', 'dead', 'nowhere'])->items, 'value'));
+        $redis = $this->redis();
+        self::assertSame([-1, true], [$redis->ttl("aside-{$client}:written"), $redis->ttl("aside-{$client}:filled") > 60], 'They live as long as they are to.');
+        $store->invalidateTags(['tag']);
+        self::assertSame(['written'], array_keys($store->fetch(['filled', 'written'])->items));
+        self::assertSame([], $redis->keys("aside-{$client}!aside*"));
+    }
+
     /** As in a web request: the process has done nothing yet that could have told it what to expect. */
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]

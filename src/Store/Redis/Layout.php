@@ -14,6 +14,7 @@ use Larder\Exception\InvalidOption;
  *     prefix!tags     the tags          prefix!{7}tags
  *     prefix!123      a guard           prefix!{7}123
  *     prefix!lease:x  a lease           prefix!{7}lease:x
+ *     prefix!aside:x  a large item that is put in its place by the next command
  *
  * Prefixes have neither colons nor exclamation marks in them. What is between braces decides where in a cluster a name
  * lives, so all of a shard is on one server.
@@ -76,6 +77,12 @@ final class Layout
     public function lease(string $name): string
     {
         return $this->internal($this->shard($name)) . "lease:{$name}";
+    }
+
+    /** A name that nothing else ever has. */
+    public function aside(int $shard): string
+    {
+        return $this->internal($shard) . 'aside:' . bin2hex(random_bytes(8));
     }
 
     /** What the names of all items match whose keys begin so; of one shard, or without shards. */

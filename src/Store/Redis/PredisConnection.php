@@ -88,6 +88,12 @@ final class PredisConnection implements Parallel
     private static function write(Client $client, array $commands): void
     {
         $connection = $client->getConnection();
+        if (\count($commands) > 1 && (new \ReflectionMethod($connection, 'write'))->isPublic()) {
+            // At once, or the server answers the first before it has the last. Predis 2 cannot.
+            $connection->write(implode('', array_map(static fn(RawCommand $command): string => $command->serializeCommand(), $commands)));
+
+            return;
+        }
         foreach ($commands as $command) {
             $connection->writeRequest($command);
         }

@@ -10,18 +10,19 @@ use Larder\Serializer\Payload;
 use Larder\Store\Tags;
 use Larder\Token;
 
-/** How a RedisStore reads: plainly where that can tell all, else by a script (see RedisStore). */
+/**
+ * How a RedisStore reads: a script judges the items by their heads, and a plain MGET behind it, in the same round trip, brings
+ * them, as Lua would copy each value four times.
+ *
+ * The two are not one moment. But what the script found alive was so after the read began; and what has taken its place before
+ * the MGET was written after that, and lived when it was. What was missing stays so, with a token that a later write refuses.
+ *
+ * In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
+ * script brings the values.
+ */
 final class Reads
 {
-    private const CLOCK_BYTES = 20;
-
-    /** Whether the last read found no tag invalidated and nothing missing: then a plain one probably tells all next time. */
-    private bool $readsPlainly = false;
-
     private readonly \stdClass $foreign;
-
-    /** Of what is not missing. */
-    private readonly Token $none;
 
     public function __construct(
         private readonly Scripts $scripts,
@@ -30,161 +31,153 @@ final class Reads
         private readonly Payload $payload,
     ) {
         $this->foreign = new \stdClass();
-        $this->none = new Token('', 0);
     }
 
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
     {
-        $found = $this->readsPlainly ? $this->readPlainly($keys) : [];
-        $open = [];
-        foreach ($keys as $i => $key) {
-            if (!isset($found[$i])) {
-                $open[$i] = $key;
+        $items = $tokens = $stale = $foreign = $asked = [];
+        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
+            foreach ($chunks as $chunk) {
+                $asked[] = [$shard, $chunk];
             }
         }
-        if ($open !== []) {
-            $found += $this->readByScript($open);
+        foreach ($this->look($asked) as $i => [$token, $verdicts, $values]) {
+            $at = 0;
+            foreach ($asked[$i][1] as $key) {
+                $bytes = $values[$at] ?? null;
+                $verdict = $verdicts[$at++];
+                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token, $bytes) ? $this->parsed($key, $bytes) : null;
+                if ($item === null || $verdict === '1') {
+                    $tokens[$key] = $token;
+                    $item === null || $stale[$key] = $item;
+                } else {
+                    $items[$key] = $item;
+                }
+                if ($item === null && $verdict === '0') {
+                    $foreign[] = $key;
+                }
+            }
         }
-        $items = $tokens = $stale = [];
-        foreach ($keys as $i => $key) {
-            [$item, $token, $isStale] = $found[$i];
-            if ($item !== null) {
-                $isStale ? $stale[$key] = $item : $items[$key] = $item;
-            }
-            if ($item === null || $isStale) {
-                $tokens[$key] = $token;
-            }
+        if ($foreign !== []) {
+            // The script took these for living, and made nothing that fills of them could be judged by.
+            $tokens = array_replace($tokens, $this->tokens($foreign));
         }
 
-        return new Fetched($items, $tokens, $stale);
+        return \count($asked) <= 1 ? new Fetched($items, $tokens, $stale) : new Fetched(self::inOrder($keys, $items), self::inOrder($keys, $tokens), self::inOrder($keys, $stale));
     }
 
     public function token(string $key): Token
     {
-        // The clock is no item: whoever asks for that gets a token and nothing else.
-        $clock = $this->layout->clock($this->layout->shard($key));
-        [$reply] = $this->scripts->send([['MGET', $clock, $this->layout->guard($key)]]);
-        [$found, $guard] = \is_array($reply) ? $reply + [null, null] : [null, null];
-        $token = \is_string($found) && \strlen($found) === self::CLOCK_BYTES && \is_string($guard) ? self::guarded($found, $guard) : null;
-
-        return $token ?? $this->readByScript([$key], tokensOnly: true)[0][1];
+        return $this->tokens([$key])[$key];
     }
 
     /**
-     * @param array<int, string> $keys
+     * The tokens of keys, whatever is there.
      *
-     * @return array<int, array{?Item, Token, bool}> by the keys' numbers, of those of which this tells all: the item,
-     *                                               the token if it is missing, whether it is stale
+     * @param list<string> $keys
+     *
+     * @return array<array-key, Token> by key
      */
-    private function readPlainly(array $keys): array
+    private function tokens(array $keys): array
     {
-        $commands = $numbers = [];
+        $calls = $asked = $tokens = [];
         foreach ($this->layout->grouped($keys) as $shard => $chunks) {
             foreach ($chunks as $chunk) {
-                $command = ['MGET', $this->layout->clock($shard)];
-                foreach ($chunk as $key) {
-                    $command[] = $this->layout->item($key);
-                    $command[] = $this->layout->guard($key);
-                }
-                $commands[] = $command;
-                $numbers[] = $chunk;
+                // The clock is no item: whoever asks for that gets a token and nothing else.
+                $calls[] = [Script::Fetch, $this->layout->names($shard, $chunk, $this->layout->clock($shard)), [$this->time->isToBeAsked() ? '1' : '0', '']];
+                $asked[] = $chunk;
             }
         }
-        if ($commands === []) {
+        foreach ($this->scripts->run($calls) as $i => $reply) {
+            [$token] = $this->judgement($reply, \count($asked[$i]));
+            $tokens += array_fill_keys($asked[$i], $token);
+        }
+
+        return $tokens;
+    }
+
+    /**
+     * @param list<array{int, array<int, string>}> $asked shards, and keys there
+     *
+     * @return list<array{Token, string, array<mixed>}> for each the token of what is missing, the verdicts, and the items
+     */
+    private function look(array $asked): array
+    {
+        $isOne = $this->layout->shards === 0;
+        $calls = $reads = $found = [];
+        foreach ($asked as [$shard, $keys]) {
+            $calls[] = [Script::Fetch, $this->layout->names($shard, $keys), [$this->time->isToBeAsked() ? '1' : '0', $isOne ? '0' : '1']];
+            $reads[] = ['MGET', ...array_map($this->layout->item(...), array_values($keys))];
+        }
+        if ($calls === []) {
             return [];
         }
-        $asksTime = $this->time->isToBeAsked();
-        $replies = $this->scripts->send($asksTime ? [...$commands, ['TIME']] : $commands);
-        if ($asksTime) {
-            $this->time->compare(ServerTime::in(array_pop($replies)));
-        }
-        $found = [];
-        foreach ($replies as $command => $reply) {
-            $clock = \is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense();
-            if (!\is_string($clock) || \strlen($clock) !== self::CLOCK_BYTES) {
-                continue;
+        foreach ($isOne ? $this->scripts->runBefore($calls, $reads) : $this->scripts->run($calls) as $i => $reply) {
+            [$judged, $values] = $isOne && \is_array($reply) ? $reply + [null, null] : [$reply, null];
+            [$token, $verdicts] = $this->judgement($judged, \count($asked[$i][1]));
+            if (!$isOne && \is_array($judged)) {
+                $values = self::spread(\array_slice($judged, 4), $verdicts);
             }
-            $invalidated = substr($clock, 14, 6);
-            $at = 1;
-            foreach ($numbers[$command] as $i => $key) {
-                [$bytes, $guard] = [$reply[$at] ?? null, $reply[$at + 1] ?? null];
-                $at += 2;
-                $item = null;
-                if (\is_string($bytes) && self::isOf($clock, $bytes)) {
-                    if (substr($bytes, 21, 3) !== "\0\0\0" && strcmp(substr($bytes, 9, 6), $invalidated) < 0) {
-                        continue;
-                    }
-                    $item = $this->parsed($key, $bytes);
-                }
-                $token = $item === null && \is_string($guard) ? self::guarded($clock, $guard) : null;
-                if ($item !== null || $token !== null) {
-                    $found[$i] = [$item, $token ?? $this->none, false];
-                }
-            }
+            $found[] = [$token, $verdicts, \is_array($values) ? $values : throw Scripts::nonsense()];
         }
 
         return $found;
     }
 
+    /** @return array{Token, string} the token of what is missing, and the verdicts on so many items */
+    private function judgement(mixed $reply, int $count): array
+    {
+        [$epoch, $tick, $time, $verdicts] = \is_array($reply) ? $reply + [null, null, null, null] : [null, null, null, null];
+        if (!\is_string($epoch) || !\is_int($tick) || !\is_int($time) || !\is_string($verdicts) || \strlen($verdicts) !== $count) {
+            throw Scripts::nonsense();
+        }
+        if ($time > 0) {
+            $this->time->compare($time);
+        }
+
+        return [new Token($epoch, $tick), $verdicts];
+    }
+
     /**
-     * @param array<int, string> $keys
-     * @param bool               $tokensOnly whether to look at the clocks instead of the items, which are none: so all are missing
+     * @param array<mixed> $values of the items that are not dead
      *
-     * @return array<int, array{?Item, Token, bool}> as readPlainly()
+     * @return array<int, mixed> by the numbers of all
      */
-    private function readByScript(array $keys, bool $tokensOnly = false): array
+    private static function spread(array $values, string $verdicts): array
     {
-        $calls = $numbers = [];
-        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                $calls[] = [Script::Fetch, $this->layout->names($shard, $chunk, $tokensOnly ? $this->layout->clock($shard) : null), [$this->time->isToBeAsked() ? '1' : '0']];
-                $numbers[] = $chunk;
-            }
+        $spread = [];
+        foreach (str_split($verdicts) as $i => $verdict) {
+            $spread[$i] = $verdict === '2' ? null : array_shift($values);
         }
-        $found = $foreign = [];
-        $couldBePlain = true;
-        foreach ($this->scripts->run($calls) as $call => $reply) {
-            if (!\is_array($reply) || !\is_string($reply[0] ?? null) || !\is_int($reply[1] ?? null) || !\is_int($reply[2] ?? null) || !\is_int($reply[3] ?? null)) {
-                throw Scripts::nonsense();
-            }
-            if ($reply[2] > 0) {
-                $this->time->compare($reply[2]);
-            }
-            $token = new Token($reply[0], $reply[1]);
-            $couldBePlain = $couldBePlain && $reply[3] === 1;
-            $at = 4;
-            foreach ($numbers[$call] as $i => $key) {
-                $bytes = $reply[$at++] ?? null;
-                $isStale = \is_array($bytes);
-                $bytes = $isStale ? $bytes[0] ?? null : $bytes;
-                $found[$i] = [\is_string($bytes) ? $this->parsed($key, $bytes) : null, $token, $isStale];
-                if (\is_string($bytes) && $found[$i][0] === null) {
-                    $foreign[$i] = $key;
-                }
-            }
-        }
-        if ($tokensOnly) {
-            return $found;
-        }
-        $this->readsPlainly = $couldBePlain;
 
-        // The server takes these for living, and made nothing that fills of them could be judged by.
-        return $foreign === [] ? $found : array_replace($found, $this->readByScript($foreign, tokensOnly: true));
+        return $spread;
     }
 
-    private static function isOf(string $clock, string $item): bool
+    /**
+     * @template T of object
+     *
+     * @param list<string>        $keys
+     * @param array<array-key, T> $found
+     *
+     * @return array<array-key, T>
+     */
+    private static function inOrder(array $keys, array $found): array
     {
-        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr($item, 1, 8) === substr($clock, 0, 8);
+        $ordered = [];
+        foreach ($keys as $key) {
+            if (isset($found[$key])) {
+                $ordered[$key] = $found[$key];
+            }
+        }
+
+        return $ordered;
     }
 
-    /** The token of this moment, if there is a guard to judge by. */
-    private static function guarded(string $clock, string $guard): ?Token
+    /** Whether it was stored in this life of the clock. */
+    private static function isOf(Token $now, string $item): bool
     {
-        $epoch = substr($clock, 0, 8);
-        $tick = unpack('J', "\0\0" . substr($clock, 8, 6));
-
-        return str_starts_with($guard, $epoch) && $tick !== false && \is_int($tick[1]) ? new Token($epoch, $tick[1]) : null;
+        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr($item, 1, 8) === $now->epoch;
     }
 
     /** @param string $item one that the server takes for living */
@@ -202,7 +195,7 @@ final class Reads
         /** @var array{a: int, b: int, c: int, d: int, e: int, f: int} $numbers */
         $expiry = $numbers['c'] << 32 | $numbers['d'];
         $length = $numbers['e'] << 16 | $numbers['f'];
-        $value = $this->payload->decode(substr($bytes, Script::HEAD + $length), $this->foreign, $key);
+        $value = $this->payload->decode($bytes, $this->foreign, $key, Script::HEAD + $length);
 
         return $value === $this->foreign ? null : Item::found(
             $key,

@@ -27,30 +27,42 @@ enum Script: string
     public const HEAD = 24;
 
     /**
-     * The value of each item that is not dead, wrapped if it is stale. A missing item gets a guard, if it has none.
+     * Judges items. A missing one gets a guard, if it has none. Of a batch that is all there while no tag was invalidated each
+     * passes for living, as looking at each takes ten times as long: who reads them sees which are of another epoch.
      *
-     * Arguments: 1 to be told the time. Reply: epoch, tick, the server's time in ms if it was asked for or an item has an expiry,
-     * 1 if no tag was invalidated and nothing is missing, values.
+     * Arguments: 1 to be told the time; 1 to be told the values, '' if nobody reads them. Reply: epoch, tick, the server's time in ms if it was asked for, the
+     * verdicts, one digit each, and if they were asked for the values of those that are not dead.
      */
     case Fetch = <<<'LUA'
         local epoch, tick, invalidated = clock(true)
-        local found = redis.call('MGET', unpack(KEYS, 3))
-        local reply, unguarded, expires = {epoch, tick, 0, invalidated == 0 and 1 or 0}, {}, ARGV[2] == '1'
-        for i = 1, #found, 2 do
-            local item, guard = found[i], found[i + 1]
-            local verdict = judge(item, epoch, invalidated)
-            reply[#reply + 1] = verdict == 0 and item or (verdict == 1 and {item})
-            if verdict > 0 then reply[4] = 0 end
-            if verdict > 0 and (not guard or string.sub(guard, 1, 8) ~= epoch) then unguarded[#unguarded + 1] = KEYS[i + 3] end
-            expires = expires or (verdict < 2 and string.sub(item, 16, 21) ~= '\0\0\0\0\0\0')
-        end
-        if #unguarded > 0 and not refusal(redis.pcall('SET', KEYS[1], epoch .. struct.pack('>I6I6', tick + 1, invalidated))) then
-            reply[2] = tick + 1
-            for i, guard in ipairs(unguarded) do
-                redis.call('SET', guard, epoch .. struct.pack('>I6', tick + 1), 'EX', 86400)
+        local verdicts, items, missing, living = {}, {}, {}, {}
+        for i = 3, #KEYS, 2 do items[#items + 1] = KEYS[i] end
+        if #items > 4 and ARGV[3] ~= '' and invalidated == 0 and redis.call('EXISTS', unpack(items)) == #items then
+            verdicts, living = {string.rep('0', #items)}, items
+        else
+            for i, key in ipairs(items) do
+                local verdict = look(key, epoch, invalidated)
+                verdicts[i] = verdict
+                if verdict > 0 then missing[#missing + 1] = KEYS[2 * i + 2] end
+                if verdict < 2 then living[#living + 1] = key end
             end
         end
-        if expires then reply[3] = milliseconds() end
+        if #missing > 0 then
+            local guards, ticked = redis.call('MGET', unpack(missing)), false
+            for i, guard in ipairs(missing) do
+                if not guards[i] or string.sub(guards[i], 1, 8) ~= epoch then
+                    if not ticked then
+                        if refusal(redis.pcall('SET', KEYS[1], epoch .. struct.pack('>I6I6', tick + 1, invalidated))) then break end
+                        tick, ticked = tick + 1, true
+                    end
+                    redis.call('SET', guard, epoch .. struct.pack('>I6', tick), 'EX', 86400)
+                end
+            end
+        end
+        local reply = {epoch, tick, ARGV[2] == '1' and milliseconds() or 0, table.concat(verdicts)}
+        if ARGV[3] == '1' and #living > 0 then
+            for _, value in ipairs(redis.call('MGET', unpack(living))) do reply[#reply + 1] = value end
+        end
         return reply
         LUA;
 
@@ -63,17 +75,26 @@ enum Script: string
      * What is in the way of an addition and cannot be read by the client is none to it, but only the client can know that. So
      * it is told what is there, and says the next time in place of what it may be stored.
      *
-     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill, and
-     * behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its token ('': none), and the item
-     * from the length of its tags on. Reply: 1 for each saved one, -1 for what is late, the item that was in the way, or 0.
+     * A large item is not an argument: Lua would copy it four times. It lies aside under one of the last keys, with room for its
+     * head, and is put in its place. What is not there was refused by a full server, or has come too late.
+     *
+     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill,
+     * as a capital if it lies aside, and behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its
+     * token ('': none), and the item from the length of its tags on, or up to its payload if it lies aside. Reply: 1 for each saved
+     * one, -1 for what is late, the item that was in the way, or 0.
      */
     case Save = <<<'LUA'
         local epoch, tick, invalidated = clock(true)
-        local reply = {}
-        for i = 3, #KEYS, 2 do
+        local reply, last = {}, 2 + (#ARGV - 3) / 5 * 2
+        local aside = last
+        for i = 3, last, 2 do
             local a = 4 + (i - 3) / 2 * 5
-            local ttl, since, body = ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4]
-            local may, there = ARGV[2] == 'S' or (judge(head(KEYS[i]), epoch, invalidated) == 0) == (ARGV[2] == 'R'), 0
+            local kind, ttl, since, body, lies = string.byte(ARGV[a]), ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4], nil
+            if kind < 97 then
+                kind, aside = kind + 32, aside + 1
+                lies = KEYS[aside]
+            end
+            local may, there = ARGV[2] == 'S' or (look(KEYS[i], epoch, invalidated) == 0) == (ARGV[2] == 'R'), 0
             if not may and ARGV[2] == 'A' then
                 there = redis.call('MGET', KEYS[i])[1] or ''
                 may = #ARGV[a] > 1 and redis.sha1hex(there) == string.sub(ARGV[a], 2)
@@ -85,15 +106,10 @@ enum Script: string
             end
             local late = saved and not since and milliseconds() > tonumber(ARGV[3])
             saved = saved and not late
-            local moves = saved and string.byte(ARGV[a]) == 119
+            local moves = saved and kind == 119
             if saved and ttl ~= '0' then
-                local item = '\2' .. epoch .. struct.pack('>I6', since or tick)
-                local answer
-                if ttl == '' then
-                    answer = redis.pcall('SET', KEYS[i], item .. '\0\0\0\0\0\0' .. body)
-                else
-                    answer = redis.pcall('SET', KEYS[i], item .. struct.pack('>I6', milliseconds() + tonumber(ttl)) .. body, 'PX', ttl)
-                end
+                local expiry = ttl == '' and '\0\0\0\0\0\0' or struct.pack('>I6', milliseconds() + tonumber(ttl))
+                local answer = put(KEYS[i], '\2' .. epoch .. struct.pack('>I6', since or tick) .. expiry, body, ttl, lies)
                 if refusal(answer) then
                     if not string.find(answer.err, 'OOM', 1, true) then return answer end
                     saved = false
@@ -103,6 +119,7 @@ enum Script: string
                 redis.call('UNLINK', KEYS[i])
             end
             if moves then redis.call('UNLINK', KEYS[i + 1]) end
+            if lies then redis.call('UNLINK', lies) end
             reply[#reply + 1] = saved and 1 or (late and -1) or (not may and there) or 0
         end
         return reply
@@ -115,7 +132,7 @@ enum Script: string
         for i = 3, #KEYS, 2 do
             local lived = false
             if not since or (epoch == ARGV[2] and hasNotMoved(KEYS[i + 1], epoch, since)) then
-                lived = judge(head(KEYS[i]), epoch, invalidated) == 0
+                lived = look(KEYS[i], epoch, invalidated) == 0
                 redis.call('UNLINK', KEYS[i], KEYS[i + 1])
             end
             reply[#reply + 1] = lived and 1 or 0
@@ -132,8 +149,7 @@ enum Script: string
     case Increment = <<<'LUA'
         local epoch, tick, invalidated = clock(true)
         local key, ttl = KEYS[3], ARGV[4]
-        local item = redis.call('MGET', key)[1]
-        if judge(item, epoch, invalidated) ~= 0 then
+        if look(key, epoch, invalidated) ~= 0 then
             if ARGV[3] == '' then return {'range', ARGV[5]} end
             if ttl == '0' then
                 redis.call('UNLINK', key)
@@ -145,6 +161,7 @@ enum Script: string
             redis.call('UNLINK', KEYS[4])
             return {'ok', ARGV[3]}
         end
+        local item = redis.call('GET', key)
         local start = 25 + struct.unpack('>I3', item, 22)
         local number = string.sub(item, start)
         if not string.match(number, '^%-?%d+$') then return {'type', string.sub(number, 1, 1)} end
@@ -164,7 +181,7 @@ enum Script: string
         local epoch, tick, invalidated = clock(false)
         local reply, expiry = {}, ARGV[2] == '' and 0 or milliseconds() + tonumber(ARGV[2])
         for i = 3, #KEYS, 2 do
-            local lives = judge(head(KEYS[i]), epoch, invalidated) == 0
+            local lives = look(KEYS[i], epoch, invalidated) == 0
             if lives then
                 if ARGV[2] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
                 redis.call('SETRANGE', KEYS[i], 15, struct.pack('>I6', expiry))
@@ -223,11 +240,11 @@ enum Script: string
         local epoch, tick, invalidated = clock(false)
         local removed, oldest = 0, tick
         for i = 3, #KEYS do
-            local item = head(KEYS[i])
-            if judge(item, epoch, invalidated) == 2 then
+            local verdict, head = look(KEYS[i], epoch, invalidated)
+            if verdict == 2 then
                 removed = removed + redis.call('UNLINK', KEYS[i])
-            elseif string.sub(item, 22, 24) ~= '\0\0\0' then
-                oldest = math.min(oldest, (struct.unpack('>I6', item, 10)))
+            elseif string.sub(head, 22, 24) ~= '\0\0\0' then
+                oldest = math.min(oldest, (struct.unpack('>I6', head, 10)))
             end
         end
         return {removed, oldest}
@@ -237,7 +254,7 @@ enum Script: string
     case Living = <<<'LUA'
         local epoch, tick, invalidated = clock(false)
         local reply = {}
-        for i = 3, #KEYS do reply[i - 2] = judge(head(KEYS[i]), epoch, invalidated) == 0 and 1 or 0 end
+        for i = 3, #KEYS do reply[i - 2] = look(KEYS[i], epoch, invalidated) == 0 and 1 or 0 end
         return reply
         LUA;
 
@@ -318,21 +335,28 @@ enum Script: string
             end
             return verdict
         end
-        local function judge(item, epoch, invalidated)
-            if not item or #item < 24 or string.byte(item) ~= 2 or string.sub(item, 2, 9) ~= epoch then return 2 end
-            if string.sub(item, 22, 24) == '\0\0\0' then return 0 end
-            local since = struct.unpack('>I6', item, 10)
-            return since >= invalidated and 0 or worst(item, 25, since, epoch)
+        local function look(key, epoch, invalidated)
+            local head = redis.pcall('GETRANGE', key, 0, 23)
+            if #head < 24 or string.byte(head) ~= 2 or string.sub(head, 2, 9) ~= epoch then return 2 end
+            if string.sub(head, 22, 24) == '\0\0\0' then return 0, head end
+            local since = struct.unpack('>I6', head, 10)
+            if since >= invalidated then return 0, head end
+            return worst(redis.call('GETRANGE', key, 0, 23 + struct.unpack('>I3', head, 22)), 25, since, epoch), head
         end
 
         LUA;
 
-    private const HEAD_OF = <<<'LUA'
-        local function head(key)
-            local bytes = redis.pcall('GETRANGE', key, 0, 23)
-            if type(bytes) == 'table' then return '' end
-            if #bytes < 24 or string.sub(bytes, 22, 24) == '\0\0\0' then return bytes end
-            return redis.call('GETRANGE', key, 0, 23 + struct.unpack('>I3', bytes, 22))
+    private const PUT = <<<'LUA'
+        local function put(key, head, body, ttl, aside)
+            if not aside then
+                if ttl == '' then return redis.pcall('SET', key, head .. body) end
+                return redis.pcall('SET', key, head .. body, 'PX', ttl)
+            end
+            if redis.call('STRLEN', aside) == 0 then return {err = 'OOM'} end
+            local answer = redis.pcall('SETRANGE', aside, 0, head)
+            if refusal(answer) then return answer end
+            redis.call('RENAME', aside, key)
+            if ttl == '' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
         end
 
         LUA;
@@ -367,10 +391,11 @@ enum Script: string
     public function text(): string
     {
         return match ($this) {
-            self::Fetch, self::Increment => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE,
-            self::Save => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::HEAD_OF . self::GUARD,
-            self::Delete => self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::HEAD_OF . self::GUARD,
-            self::Touch, self::Sweep, self::Living => self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::HEAD_OF,
+            self::Fetch => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE,
+            self::Increment => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE,
+            self::Save => self::REFUSAL . self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::GUARD . self::PUT,
+            self::Delete => self::CLOCK . self::TIME . self::STAMP . self::JUDGE . self::GUARD,
+            self::Touch, self::Sweep, self::Living => self::CLOCK . self::TIME . self::STAMP . self::JUDGE,
             self::Invalidate => self::CLOCK . self::STAMP . self::FORGET,
             self::Forget => self::STAMP . self::FORGET,
         } . $this->value;

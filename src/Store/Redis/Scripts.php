@@ -18,34 +18,97 @@ final class Scripts
 
     /**
      * @param list<array{Script, non-empty-list<string>, list<string>}> $calls each with its keys and arguments
+     * @param list<non-empty-list<string>>                              $first commands that put aside what the scripts are to take; one
+     *                                                                         that a full server refuses is no error
      *
-     * @return list<mixed> the replies
+     * @return list<mixed> the replies to the calls
      *
      * @throws StoreUnavailable
      */
-    public function run(array $calls): array
+    public function run(array $calls, array $first = []): array
     {
         if ($calls === []) {
             return [];
         }
-        $commands = [];
-        foreach ($calls as [$script, $keys, $arguments]) {
-            // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
-            $hash = $this->hashes[$script->name] ??= sha1($script->text());
-            $commands[] = ['EVALSHA', $hash, (string) \count($keys), ...$keys, random_bytes(8), ...$arguments];
+        $commands = array_map($this->command(...), $calls);
+        $replies = $this->connection->send([...$first, ...$commands]);
+        $isRefused = false;
+        foreach (array_splice($replies, 0, \count($first)) as $reply) {
+            $isFull = $reply instanceof ErrorReply && self::isFull($reply);
+            $isRefused = $isRefused || $isFull;
+            $isFull || self::accepted([$reply]);
         }
-        $replies = $this->connection->send($commands);
-        $unknown = [];
+        $again = [];
         foreach ($replies as $i => $reply) {
             if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'NOSCRIPT')) {
-                $unknown[$i] = ['EVAL', $calls[$i][0]->text(), ...\array_slice($commands[$i], 2)];
+                $again[$i] = self::withText($calls[$i][0], $commands[$i]);
+            } elseif ($reply instanceof ErrorReply && $isRefused && self::isFull($reply)) {
+                // A client that cannot tell which of the commands was refused.
+                $again[$i] = $commands[$i];
             }
         }
-        if ($unknown !== []) {
-            $replies = array_replace($replies, array_combine(array_keys($unknown), $this->connection->send(array_values($unknown))));
+        if ($again !== []) {
+            $replies = array_replace($replies, array_combine(array_keys($again), $this->connection->send(array_values($again))));
         }
 
         return self::accepted($replies);
+    }
+
+    /**
+     * Runs scripts each of which is followed by another command, so that the server does it right afterwards.
+     *
+     * @param non-empty-list<array{Script, non-empty-list<string>, list<string>}> $calls each with its keys and arguments
+     * @param non-empty-list<non-empty-list<string>>                              $after for each call the command that follows it
+     *
+     * @return list<list<mixed>> the replies to both of each
+     *
+     * @throws StoreUnavailable
+     */
+    public function runBefore(array $calls, array $after): array
+    {
+        $commands = [];
+        foreach ($calls as $i => $call) {
+            array_push($commands, $this->command($call), $after[$i]);
+        }
+        $replies = $this->connection->send($commands);
+        foreach ($calls as $i => [$script]) {
+            $reply = $replies[2 * $i] ?? null;
+            if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'NOSCRIPT')) {
+                // Both, as what follows the script must not have come before it.
+                array_splice($replies, 2 * $i, 2, $this->connection->send([self::withText($script, $commands[2 * $i]), $after[$i]]));
+            }
+        }
+
+        return array_chunk(self::accepted($replies), 2);
+    }
+
+    /**
+     * @param array{Script, non-empty-list<string>, list<string>} $call
+     *
+     * @return non-empty-list<string>
+     */
+    private function command(array $call): array
+    {
+        [$script, $keys, $arguments] = $call;
+        $hash = $this->hashes[$script->name] ??= sha1($script->text());
+
+        // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
+        return ['EVALSHA', $hash, (string) \count($keys), ...$keys, random_bytes(8), ...$arguments];
+    }
+
+    /**
+     * @param non-empty-list<string> $command
+     *
+     * @return non-empty-list<string>
+     */
+    private static function withText(Script $script, array $command): array
+    {
+        return ['EVAL', $script->text(), ...\array_slice($command, 2)];
+    }
+
+    private static function isFull(ErrorReply $reply): bool
+    {
+        return str_starts_with($reply->message, 'OOM ');
     }
 
     /**

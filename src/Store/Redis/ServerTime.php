@@ -4,11 +4,21 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
-/** The server's clock, compared with ours now and then: so that a write can say how long anybody waits for it. */
+use Larder\Store\Noted;
+
+/**
+ * The server's clock, compared with ours now and then: so that a write can say how long anybody waits for it. Who has compared them
+ * tells the other processes of this machine.
+ */
 final class ServerTime
 {
     /** Seconds after which the server's clock is compared with ours again. */
     private const IS_TRUE_FOR = 60;
+
+    /** Seconds after which the others are told again: as long as somebody asks this server now and then, nobody has to ask it for its time alone. */
+    private const TOLD_EVERY = 20;
+
+    private const ABOUT = 'time';
 
     /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
     private int $lag = 0;
@@ -19,6 +29,7 @@ final class ServerTime
     public function __construct(
         private readonly Scripts $scripts,
         private readonly float $patience,
+        private readonly Noted $noted = new Noted(),
     ) {}
 
     /** @return string until when we wait for an answer to what is sent now, in ms of the server's clock, or a little earlier */
@@ -27,7 +38,7 @@ final class ServerTime
         if ($this->patience <= 0.0) {
             return (string) \PHP_INT_MAX;
         }
-        if ($this->isToBeAsked()) {
+        if ($this->isToBeAsked() && !$this->isNoted()) {
             [$time] = $this->scripts->send([['TIME']]);
             $this->compare(self::in($time));
         }
@@ -38,13 +49,14 @@ final class ServerTime
     /** Whether it is time to compare the server's clock with ours. */
     public function isToBeAsked(): bool
     {
-        return microtime(true) - $this->found > self::IS_TRUE_FOR;
+        return abs(microtime(true) - $this->found) > self::IS_TRUE_FOR;
     }
 
     /** One of the clocks was set. */
     public function forget(): void
     {
         $this->found = 0.0;
+        $this->noted->forget(self::ABOUT);
     }
 
     /** @param int $time of the server, in ms */
@@ -52,6 +64,7 @@ final class ServerTime
     {
         $this->found = microtime(true);
         $this->lag = $time - (int) ($this->found * 1000);
+        $this->noted->write(self::ABOUT, (string) $this->lag, self::TOLD_EVERY);
     }
 
     /** @return int Unix seconds of our clock, of what is in ms by the server's */
@@ -60,8 +73,20 @@ final class ServerTime
         return intdiv($milliseconds - $this->lag, 1000);
     }
 
+    /** Whether another process of this machine has compared the clocks. */
+    private function isNoted(): bool
+    {
+        [$found, $lag] = $this->noted->read(self::ABOUT, self::IS_TRUE_FOR) ?? [0.0, ''];
+        if (preg_match('/^-?\d{1,18}$/D', $lag) !== 1) {
+            return false;
+        }
+        [$this->found, $this->lag] = [$found, (int) $lag];
+
+        return true;
+    }
+
     /** @return int ms, in the reply to TIME */
-    public static function in(mixed $reply): int
+    private static function in(mixed $reply): int
     {
         return \is_array($reply) && is_numeric($reply[0] ?? null) && is_numeric($reply[1] ?? null)
             ? (int) $reply[0] * 1000 + intdiv((int) $reply[1], 1000)
