@@ -30,6 +30,7 @@ use Larder\Remember\PoolRemembering;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;
 use Larder\Store\NamespacedStore;
+use Larder\Store\Retention;
 use Larder\Store\SharedMemoryStore;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
@@ -594,9 +595,7 @@ final class Cache
     public function lock(string $name, float $seconds = 30.0, ?string $owner = null): Lock
     {
         Key::check($name);
-        if (!\in_array(Capability::Retention, $this->store->capabilities(), true)) {
-            throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Retention);
-        }
+        Retention::demand($this->store);
 
         return new Lock(
             $this->store instanceof Leases ? $this->store : new AddedLeases($this->store),

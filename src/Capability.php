@@ -24,7 +24,7 @@ enum Capability
 
     /**
      * Nothing is removed before its time is over: a full store refuses instead. What sessions and locks need.
-     * A server may be configured otherwise; its store cannot see that.
+     * A server may be configured otherwise; its store can tell when it is asked (see MayEvict).
      */
     case Retention;
 }

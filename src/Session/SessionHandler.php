@@ -6,13 +6,13 @@ namespace Larder\Session;
 
 use Larder\Cache;
 use Larder\Cache\Delivery;
-use Larder\Capability;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Lock;
 use Larder\Store;
+use Larder\Store\Retention;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -60,9 +60,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         ?LoggerInterface $logger = null,
     ) {
         $this->store = $cache->store;
-        if (!\in_array(Capability::Retention, $this->store->capabilities(), true)) {
-            throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Retention);
-        }
+        Retention::demand($this->store);
         $this->lifetime = $lifetime ?? (int) \ini_get('session.gc_maxlifetime');
         if ($this->lifetime < 1) {
             throw InvalidOption::range('lifetime', $this->lifetime, 'at least 1 second');

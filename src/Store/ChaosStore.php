@@ -8,6 +8,7 @@ use Larder\DirectReads;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
+use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
@@ -23,7 +24,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, DirectReads, PerRequest
+final class ChaosStore implements Store, DirectReads, PerRequest, MayEvict
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -138,6 +139,11 @@ final class ChaosStore implements Store, DirectReads, PerRequest
     public function statistics(): StoreStatistics
     {
         return $this->up('statistics')->statistics();
+    }
+
+    public function evicts(): ?string
+    {
+        return Retention::evicts($this->store);
     }
 
     public function capabilities(): array

@@ -15,6 +15,7 @@ use Larder\Item;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
@@ -27,7 +28,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
+final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, MayEvict
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -183,6 +184,11 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest
     public function statistics(): StoreStatistics
     {
         return $this->store->statistics();
+    }
+
+    public function evicts(): ?string
+    {
+        return Retention::evicts($this->store);
     }
 
     public function capabilities(): array

@@ -11,6 +11,7 @@ use Larder\Exception\NotACounter;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Leases;
+use Larder\MayEvict;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
@@ -18,6 +19,7 @@ use Larder\Store;
 use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
+use Larder\Store\Redis\Eviction;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Reads;
 use Larder\Store\Redis\RedisLeases;
@@ -63,7 +65,7 @@ use Larder\Ttl;
  *
  * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
-final class RedisStore implements Store, Leases
+final class RedisStore implements Store, Leases, MayEvict
 {
     private const MOST_TAGS = 100_000;
 
@@ -91,6 +93,8 @@ final class RedisStore implements Store, Leases
 
     private readonly Reads $reads;
 
+    private readonly Eviction $eviction;
+
     /**
      * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
      * @param float  $patience seconds that the connection waits for a reply; 0: for ever
@@ -112,6 +116,7 @@ final class RedisStore implements Store, Leases
         $this->leases = new RedisLeases($this->scripts, $this->layout);
         $this->time = new ServerTime($this->scripts, $patience, $noted ?? new Noted());
         $this->reads = new Reads($this->scripts, $this->layout, $this->time, $payload);
+        $this->eviction = new Eviction($connection, $noted ?? new Noted());
     }
 
     /**
@@ -286,6 +291,11 @@ final class RedisStore implements Store, Leases
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($name, $owner);
+    }
+
+    public function evicts(): ?string
+    {
+        return $this->eviction->policy();
     }
 
     public function capabilities(): array

@@ -14,10 +14,12 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Store;
+use Larder\Store\Retention;
 use Larder\StoreStatistics;
 use Larder\Token;
 
@@ -46,7 +48,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, DirectReads, Leases, PerRequest
+final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEvict
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -276,6 +278,11 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest
             'near misses' => $near->misses,
             'near evictions' => $near->evictions,
         ]);
+    }
+
+    public function evicts(): ?string
+    {
+        return Retention::evicts($this->far);
     }
 
     public function capabilities(): array

@@ -11,9 +11,11 @@ use Larder\Item;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\Retention;
 use Larder\StoreStatistics;
 use Larder\Token;
 
@@ -26,7 +28,7 @@ use Larder\Token;
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
  * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store, Leases, PerRequest
+final class RecordingStore implements Store, Leases, PerRequest, MayEvict
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -152,6 +154,11 @@ final class RecordingStore implements Store, Leases, PerRequest
     public function statistics(): StoreStatistics
     {
         return $this->store->statistics();
+    }
+
+    public function evicts(): ?string
+    {
+        return Retention::evicts($this->store);
     }
 
     public function capabilities(): array

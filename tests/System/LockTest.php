@@ -7,15 +7,23 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Dsn;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\UnsupportedOperation;
 use Larder\Lock;
+use Larder\Session\SessionHandler;
 use Larder\Store\ChaosStore;
+use Larder\Store\Redis\Eviction;
+use Larder\Store\Retention;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Scratch;
+use Larder\Trace\RecordingStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProviderExternal;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 #[CoversClass(Lock::class)]
+#[CoversClass(Retention::class)]
+#[CoversClass(Eviction::class)]
 final class LockTest extends TestCase
 {
     #[DataProviderExternal(Place::class, 'retaining')]
@@ -146,5 +154,55 @@ final class LockTest extends TestCase
         self::assertLessThan(300_000_000_000, hrtime(true) - $began);
         $store->isDown = false;
         self::assertTrue($lock->acquire());
+    }
+
+    #[TestWith(['allkeys-lru'])]
+    #[TestWith(['volatile-ttl'])]
+    public function testAServerThatIsToldToEvictKeepsNoLocksAndNoSessions(string $policy): void
+    {
+        $server = CacheServer::redis(['--maxmemory', '100mb', '--maxmemory-policy', $policy])->start();
+        try {
+            [$proxy, $scratch] = [new Proxy($server->socket), new Scratch()];
+            $cache = Cache::open("redis+unix:{$proxy->socket}?read_timeout=30");
+            $wraps = [
+                $cache,
+                $cache->namespace('part'),
+                new Cache(new ChaosStore($cache->store)),
+                new Cache(new RecordingStore($cache->store, "{$scratch->path}/trace")),
+            ];
+            foreach ([...array_map(static fn(Cache $wrap): \Closure => static fn(): mixed => $wrap->lock('name'), $wraps), static fn(): mixed => new SessionHandler($cache)] as $make) {
+                try {
+                    $make();
+                    self::fail('It was made.');
+                } catch (UnsupportedOperation $refusal) {
+                    self::assertStringContainsString("({$policy})", $refusal->getMessage());
+                }
+            }
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            $redis->config('SET', 'maxmemory-policy', 'noeviction');
+            self::assertTrue($cache->lock('name')->acquire());
+            $before = $proxy->roundTrips();
+            $again = Cache::open("redis+unix:{$proxy->socket}?read_timeout=30");
+            $lock = $again->lock('name');
+            new SessionHandler($again);
+            self::assertSame($before, $proxy->roundTrips(), 'The other one has told.');
+            self::assertFalse($lock->acquire());
+        } finally {
+            // Its process is a fork of this one, which the server's end waits for.
+            unset($proxy);
+            $server->stop();
+        }
+    }
+
+    public function testAServerWithoutALimitHasNothingToEvictForAndOneThatIsAwayIsAskedLater(): void
+    {
+        $server = CacheServer::redis(['--maxmemory', '0', '--maxmemory-policy', 'allkeys-lru'])->start();
+        try {
+            self::assertTrue(Cache::open("redis+unix:{$server->socket}")->lock('name')->acquire());
+        } finally {
+            $server->stop();
+        }
+        self::assertFalse(Cache::open("redis+unix:{$server->socket}.away")->lock('name')->acquire());
     }
 }
