@@ -109,11 +109,11 @@ final class Dsn
         if (!\in_array($scheme, ['redis', 'rediss', ...self::SEVERAL], true)) {
             return new self($scheme, null, null, null, null, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
         }
-        $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>.*))?$~is';
+        $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>[^@]*))?$~is';
         if (preg_match($pattern, $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
             throw self::withoutServer($dsn, $scheme);
         }
-        $hosts = array_map(static fn(string $place): array => self::host($place, $scheme, $dsn), explode(',', (string) $match['hosts']));
+        $hosts = array_map(static fn(#[\SensitiveParameter] string $place): array => self::host($place, $scheme, $dsn), explode(',', (string) $match['hosts']));
         if (\count($hosts) > 1 && !\in_array($scheme, self::SEVERAL, true)) {
             throw InvalidDsn::part(self::masked($dsn), 'names several servers', 'name one');
         }
@@ -301,13 +301,14 @@ final class Dsn
      *
      * @throws InvalidDsn
      */
-    private static function options(string $query): array
+    private static function options(#[\SensitiveParameter] string $query): array
     {
         $options = [];
         foreach ($query === '' ? [] : explode('&', $query) as $pair) {
             [$name, $value] = explode('=', $pair, 2) + [1 => null];
             if ($name === '' || $value === null) {
-                throw InvalidDsn::option($pair, '', 'it as name=value');
+                // With an "@" in it, it is the rest of a password that has a question mark in it.
+                throw InvalidDsn::option(str_contains($pair, '@') ? '…' : $pair, '', 'it as name=value');
             }
             $options[$name] = rawurldecode($value);
         }
@@ -320,7 +321,7 @@ final class Dsn
      *
      * @throws InvalidDsn
      */
-    private static function host(string $place, string $scheme, #[\SensitiveParameter] string $dsn): array
+    private static function host(#[\SensitiveParameter] string $place, string $scheme, #[\SensitiveParameter] string $dsn): array
     {
         if (preg_match('~^(?<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(?::(?<port>\d{1,5}))?$~iD', $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
             throw self::withoutServer($dsn, $scheme);
@@ -343,9 +344,16 @@ final class Dsn
         return $part === null || $part === '' ? null : rawurldecode($part);
     }
 
-    /** A password never appears in a message. */
+    /**
+     * A password never appears in a message, nor any part of one that should have been percent-encoded: it may reach to the
+     * last "@", and where there is none, from the colon on if no port follows that.
+     */
     private static function masked(#[\SensitiveParameter] string $dsn): string
     {
-        return preg_replace('~(//[^:@/]*):[^@]*@~', '$1:…@', $dsn) ?? '';
+        return preg_replace(
+            ['~(//[^:@]*):.*@~s', '~(//[^:@\[]*):(?!…@|\d+(?:[,/?]|$))[^@]*$~', '~([?&](?:secret|sentinel_password)=)[^&]*~'],
+            ['$1:…@', '$1:…', '$1…'],
+            $dsn,
+        ) ?? '';
     }
 }

@@ -18,6 +18,9 @@ final class StoreName
     /** A DSN without what is secret in it: users, passwords and options. */
     public static function of(string $dsn): string
     {
-        return preg_replace(['~//[^/@]*@~', '~\?[^>\s]*~'], ['//', ''], $dsn) ?? '';
+        $tiers = preg_split('/\s>\s?/', $dsn) ?: [];
+
+        // A password that should have been percent-encoded may have anything in it, and reach to the last "@".
+        return implode(' > ', array_map(static fn(string $tier): string => preg_replace(['~(?<!sqlite:|file:|php:|/)//.*@~is', '~\?.*~s', '~(?<!sqlite:|file:|php:|/)(//[^:\[]*):(?!\d+(?:[,/]|$)).*~is'], ['//', '', '$1'], $tier) ?? '', $tiers));
     }
 }

@@ -254,6 +254,37 @@ final class DsnTest extends TestCase
         }
     }
 
+    /** It should have been percent-encoded, which is what the user has to find out now. */
+    public function testNorIsAnyPartOfAPasswordThatMeansSomethingElseInADsn(): void
+    {
+        $arguments = ini_set('zend.exception_ignore_args', '0');
+        foreach (['p@hunter2', 'hunter2@p', 'p@q@hunter2', 'p/hunter2', '12/hunter2', 'p?hunter2', 'p?a=hunter2', 'p&hunter2', 'p#hunter2', 'p:hunter2', 'hunter2:p', 'p hunter2', 'hunter2/', '//hunter2'] as $password) {
+            foreach (["redis://user:{$password}@localhost:0", "redis://:{$password}@localhost/0x", "rediss://us/er:{$password}@localhost", "redis+cluster://:{$password}@one,:", "memcached://user:{$password}@localhost", "//user:{$password}@localhost", "array: > redis://user:{$password}@localhost"] as $dsn) {
+                try {
+                    Dsn::parse($dsn)->open();
+                    self::fail("A wrong DSN was opened: {$dsn}");
+                } catch (Exception $mistake) {
+                    self::assertStringNotContainsString('hunter2', (string) $mistake, $dsn);
+                }
+            }
+        }
+        foreach (['redis://user:hunter2', 'redis://one,two?secret=hunter2', 'redis+cluster://one?hunter2@two', 'redis+sentinel://one:x?service=shop&sentinel_password=hunter2', 'memcached://one:x,two?secret=hunter2'] as $dsn) {
+            try {
+                Dsn::parse($dsn)->open();
+                self::fail("A wrong DSN was opened: {$dsn}");
+            } catch (Exception $mistake) {
+                self::assertStringNotContainsString('hunter2', (string) $mistake, $dsn);
+            }
+        }
+        ini_set('zend.exception_ignore_args', (string) $arguments);
+    }
+
+    public function testAHostWithAWrongPortIsShownWithIt(): void
+    {
+        $this->expectExceptionMessage('The DSN "redis://localhost:99999/0?timeout=1" has a port that does not exist');
+        Dsn::parse('redis://localhost:99999/0?timeout=1');
+    }
+
     public function testADirectoryThatEveryoneMayWriteToIsRefused(): void
     {
         $scratch = new Scratch();

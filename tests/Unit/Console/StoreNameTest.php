@@ -1,0 +1,31 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Unit\Console;
+
+use Larder\Console\StoreName;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\TestWith;
+use PHPUnit\Framework\TestCase;
+
+#[CoversClass(StoreName::class)]
+final class StoreNameTest extends TestCase
+{
+    #[TestWith(['redis://user:hunter2@host:6379/0?timeout=2', 'redis://host:6379/0'])]
+    #[TestWith(['apcu:?secret=hunter2hunter2hunter2 > sqlite:/var/x.db?secret=hunter2hunter2hunter2', 'apcu: > sqlite:/var/x.db'])]
+    #[TestWith(['redis://user:p@hunter2@host', 'redis://host'])]
+    #[TestWith(['redis://user:p/hunter2@host', 'redis://host'])]
+    #[TestWith(['redis://user:p?hunter2@host', 'redis://host'])]
+    #[TestWith(['redis://user:p hunter2@host', 'redis://host'])]
+    #[TestWith(['redis://us/er:hunter2@host', 'redis://host'])]
+    #[TestWith(['redis://user:hunter2', 'redis://user'])]
+    #[TestWith(['valkey://user:hunter2@host', 'valkey://host'])]
+    #[TestWith(['redis+cluster://[::1]:7000,n2:7001', 'redis+cluster://[::1]:7000,n2:7001'])]
+    #[TestWith(['sqlite:///home/me@site/a:b.db?size=1G', 'sqlite:///home/me@site/a:b.db'])]
+    #[TestWith(['memcached+unix:/run/a@b.sock,/run/b.sock', 'memcached+unix:/run/a@b.sock,/run/b.sock'])]
+    public function testNothingSecretIsInTheNameOfAStore(string $dsn, string $name): void
+    {
+        self::assertSame($name, StoreName::of($dsn));
+    }
+}
