@@ -39,7 +39,7 @@ final class Breaker
         private readonly ?\Closure $clock = null,
     ) {}
 
-    /** Whether to ask the server now. Whoever gets a yes says afterwards whether it failed() or worked(). */
+    /** Whether to ask the server now. Whoever gets a yes says afterwards whether it failed(), refused() or worked(). */
     public function allows(): bool
     {
         $now = $this->now();
@@ -111,6 +111,13 @@ final class Breaker
                 @unlink($path);
             }
         }
+    }
+
+    /** It answered, but does not let this one in: nobody else has to wait because of that. */
+    public function refused(): void
+    {
+        $this->worked();
+        $this->notBefore = $this->now() + $this->retryAfter;
     }
 
     /** @return ?string null if there is no place that is this user's alone */

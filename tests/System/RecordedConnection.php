@@ -23,16 +23,15 @@ final class RecordedConnection implements Parallel
         return $this->connection->send($commands);
     }
 
-    public function begin(array $commands): void
+    public function begin(array $commands): \Closure
     {
         $this->diary[] = "begin {$this->name}";
-        $this->connection->begin($commands);
-    }
+        $finish = $this->connection->begin($commands);
 
-    public function finish(): array
-    {
-        $this->diary[] = "finish {$this->name}";
+        return function () use ($finish): array {
+            $this->diary[] = "finish {$this->name}";
 
-        return $this->connection->finish();
+            return $finish();
+        };
     }
 }

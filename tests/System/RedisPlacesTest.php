@@ -281,6 +281,16 @@ final class RedisPlacesTest extends TestCase
     }
 
     #[DataProvider('clients')]
+    public function testWhoDoesNotBelieveAServersCertificateKeepsNobodyElseFromIt(string $client): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no']));
+        $dsn = "rediss://127.0.0.1:{$server->port}?client={$client}&retry_after=1000&timeout=10&read_timeout=10";
+        self::assertFalse(Cache::open($dsn)->set('key', 'value'));
+        self::assertTrue(Cache::open("{$dsn}&tls_ca={$certificates->path}/ca.crt", strict: true)->set('key', 'value'));
+    }
+
+    #[DataProvider('clients')]
     public function testAServerThatWantsToKnowItsClientsIsShownACertificate(string $client): void
     {
         $certificates = self::$certificates ??= new Certificates();

@@ -122,18 +122,17 @@ final class ClusterConnection implements Connection
             try {
                 $connection = $this->connection($name);
                 if ($commands !== [] && \count($groups) > 1 && $connection instanceof Parallel) {
-                    $connection->begin($commands);
-                    $begun[$name] = $connection;
+                    $begun[$name] = $connection->begin($commands);
                 } elseif ($commands !== []) {
                     $replies[$name] = $connection->send($commands);
                 }
             } catch (StoreUnavailable $failure) {
             }
         }
-        // Also if one has failed: nobody else may read what the others answer.
-        foreach ($begun as $name => $connection) {
+        // Also if one has failed: the others' connections are as good as before.
+        foreach ($begun as $name => $finish) {
             try {
-                $replies[$name] = $connection->finish();
+                $replies[$name] = $finish();
             } catch (StoreUnavailable $failure) {
             }
         }

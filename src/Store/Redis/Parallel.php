@@ -12,16 +12,10 @@ interface Parallel extends Connection
     /**
      * @param non-empty-list<non-empty-list<string>> $commands
      *
-     * @throws StoreUnavailable
-     */
-    public function begin(array $commands): void;
-
-    /**
-     * What send() would have brought for what was begun.
-     *
-     * @return non-empty-list<mixed>
+     * @return \Closure(): non-empty-list<mixed> reads what send() would have brought, and throws what it would have thrown;
+     *                                           where nobody calls it, nobody else reads these replies
      *
      * @throws StoreUnavailable
      */
-    public function finish(): array;
+    public function begin(array $commands): \Closure;
 }

@@ -15,7 +15,12 @@ final class PhpRedisConnection implements Connection
     /** Replies that the client throws, although the connection is as good as before. */
     private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|NOPERM) /';
 
-    private ?\Redis $redis = null;
+    /**
+     * Nobody uses it, and all that it was asked is answered. Whoever uses it takes it out of here, and puts it back when all
+     * replies are read: so what an exception interrupts (a signal's handler may throw one between any two calls) is never
+     * continued by anybody else, nor by what such a handler asks itself.
+     */
+    private ?\Redis $idle = null;
 
     private int $process = 0;
 
@@ -25,7 +30,7 @@ final class PhpRedisConnection implements Connection
     public function __construct(
         private readonly Server $server,
     ) {
-        $this->breaker = new Breaker("redis {$server->name()}", $server->retryAfter);
+        $this->breaker = new Breaker($server->circuit(), $server->retryAfter);
         if (!\extension_loaded('redis')) {
             throw ExtensionMissing::of('The client "phpredis" of RedisStore', 'redis');
         }
@@ -33,22 +38,29 @@ final class PhpRedisConnection implements Connection
 
     public function send(array $commands): array
     {
-        $redis = $this->redis();
+        $redis = $this->taken();
         $began = hrtime(true);
         try {
-            return $this->ask($redis, $commands);
+            $replies = $this->ask($redis, $commands);
         } catch (\RedisException $failure) {
             if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
                 return $this->errors($redis, $commands, $failure->getMessage());
             }
-            $this->drop();
+            self::close($redis);
             if (hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
                 // It did not break, it is slow: who asks again waits again.
                 $this->breaker->failed();
             }
 
             throw $this->server->unavailable($failure->getMessage(), $failure);
+        } catch (\Throwable $failure) {
+            self::close($redis);
+
+            throw $failure;
         }
+        $this->putBack($redis);
+
+        return $replies;
     }
 
     /**
@@ -64,15 +76,13 @@ final class PhpRedisConnection implements Connection
     private function errors(\Redis $redis, array $commands, string $message): array
     {
         $redis->clearLastError();
+        $replies = array_fill(0, \count($commands), new ErrorReply($message));
+        $this->putBack($redis);
         if (\count($commands) === 1 || preg_match('/^(MOVED|ASK) /', $message) !== 1) {
-            return array_fill(0, \count($commands), new ErrorReply($message));
-        }
-        $replies = [];
-        foreach ($commands as $command) {
-            $replies[] = $this->send([$command])[0];
+            return $replies;
         }
 
-        return $replies;
+        return array_map(fn(array $command): mixed => $this->send([$command])[0], $commands);
     }
 
     /**
@@ -114,54 +124,85 @@ final class PhpRedisConnection implements Connection
     }
 
     /** @throws StoreUnavailable */
-    private function redis(): \Redis
+    private function taken(): \Redis
     {
-        if ($this->redis !== null && $this->process === Process::id()) {
-            return $this->redis;
+        $redis = $this->process === Process::id() ? $this->idle : null;
+        $this->idle = null;
+
+        return $redis ?? $this->connected();
+    }
+
+    private function putBack(\Redis $redis): void
+    {
+        // What still keeps commands for later was interrupted.
+        if ($redis->getMode() !== \Redis::ATOMIC) {
+            self::close($redis);
+        } else {
+            $this->idle = $redis;
         }
+    }
+
+    /** @throws StoreUnavailable */
+    private function connected(): \Redis
+    {
+        $server = $this->server;
         if (!$this->breaker->allows()) {
-            throw $this->server->unavailable('it could not be reached a moment ago');
+            throw $server->unavailable('it could not be reached, or let nobody in, a moment ago');
         }
         $redis = new \Redis();
-        $server = $this->server;
-        $host = $server->socket ?? ($server->tls !== null ? "tls://{$server->host}" : $server->host);
-        $port = $server->socket === null ? $server->port : 0;
+        $refusal = null;
         try {
-            $context = $server->tls === null ? [] : [['stream' => $server->tls->context()]];
-            $connected = $server->persistent
-                ? @$redis->pconnect($host, $port, $server->timeout, "larder:{$server->user}:{$server->database}", 0, $server->readTimeout, ...$context)
-                : @$redis->connect($host, $port, $server->timeout, null, 0, $server->readTimeout, ...$context);
-            if (!$connected) {
-                throw new \RedisException('no connection');
-            }
-            // A command whose reply was lost may have been carried out: it is not for the client to repeat it.
-            $redis->setOption(\Redis::OPT_MAX_RETRIES, 0);
-            $redis->setOption(\Redis::OPT_SERIALIZER, \Redis::SERIALIZER_NONE);
+            $this->connect($redis);
             foreach ($server->greeting() as $command) {
                 [$reply] = $this->ask($redis, [$command]);
-                if ($reply instanceof ErrorReply) {
-                    throw new \RedisException($reply->message);
-                }
+                $refusal ??= $reply instanceof ErrorReply ? $reply->message : null;
             }
         } catch (\RedisException $failure) {
-            $this->breaker->failed();
+            if (!$redis->isConnected() || !ErrorReply::isOne($failure->getMessage())) {
+                self::close($redis);
+                $this->breaker->failed();
 
-            throw $server->unavailable($failure->getMessage(), $failure);
+                // Without the exception: the password is among the arguments in its trace.
+                throw $server->unavailable($failure->getMessage());
+            }
+            $refusal ??= $failure->getMessage();
+        }
+        if ($refusal !== null) {
+            self::close($redis);
+            $this->breaker->refused();
+
+            throw $server->refused($refusal);
         }
         $this->breaker->worked();
         $this->process = Process::id();
 
-        return $this->redis = $redis;
+        return $redis;
     }
 
-    /** After an error nobody knows which reply comes next. */
-    private function drop(): void
+    private function connect(\Redis $redis): void
+    {
+        $server = $this->server;
+        $host = $server->socket ?? ($server->tls !== null ? "tls://{$server->host}" : $server->host);
+        $port = $server->socket === null ? $server->port : 0;
+        $context = $server->tls === null ? [] : [['stream' => $server->tls->context()]];
+        $connected = $server->persistent
+            ? @$redis->pconnect($host, $port, $server->timeout, "larder:{$server->user}:{$server->database}", 0, $server->readTimeout, ...$context)
+            : @$redis->connect($host, $port, $server->timeout, null, 0, $server->readTimeout, ...$context);
+        if (!$connected) {
+            throw new \RedisException('no connection');
+        }
+        // A command whose reply was lost may have been carried out: it is not for the client to repeat it.
+        $redis->setOption(\Redis::OPT_MAX_RETRIES, 0);
+        $redis->setOption(\Redis::OPT_SERIALIZER, \Redis::SERIALIZER_NONE);
+    }
+
+    /** One that is kept is closed as well: after an error nobody knows which reply comes next. */
+    private static function close(\Redis $redis): void
     {
         try {
-            $this->redis?->close();
+            $redis->close();
         } catch (\RedisException) {
             // It is gone already.
         }
-        $this->redis = null;
     }
 }

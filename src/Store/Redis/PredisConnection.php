@@ -17,20 +17,22 @@ use Predis\Response\Status;
 /** Over the package predis/predis, which needs no extension. */
 final class PredisConnection implements Parallel
 {
-    private ?Client $client = null;
+    /**
+     * Nobody uses it, and all that it was asked is answered. Whoever uses it takes it out of here, and puts it back when all
+     * replies are read: so what an exception interrupts (a signal's handler may throw one anywhere) is never read by anybody
+     * else, nor by what such a handler asks itself.
+     */
+    private ?Client $idle = null;
 
     private int $process = 0;
 
     private readonly Breaker $breaker;
 
-    /** @var list<RawCommand> what was begun and not yet finished */
-    private array $begun = [];
-
     /** @throws ExtensionMissing */
     public function __construct(
         private readonly Server $server,
     ) {
-        $this->breaker = new Breaker("redis {$server->name()}", $server->retryAfter);
+        $this->breaker = new Breaker($server->circuit(), $server->retryAfter);
         if (!class_exists(Client::class)) {
             throw ExtensionMissing::ofClient('The client "predis" of RedisStore', 'the package predis/predis');
         }
@@ -38,40 +40,43 @@ final class PredisConnection implements Parallel
 
     public function send(array $commands): array
     {
-        $this->begin($commands);
-
-        return $this->finish();
+        return $this->begin($commands)();
     }
 
-    public function begin(array $commands): void
+    public function begin(array $commands): \Closure
     {
-        $client = $this->client();
-        $this->begun = self::prepared($commands);
+        $client = $this->taken();
+        $begun = self::prepared($commands);
         try {
-            self::write($client, $this->begun);
-        } catch (PredisException $failure) {
-            $this->drop();
-
-            throw $this->server->unavailable($failure->getMessage(), $failure);
+            self::write($client, $begun);
+        } catch (\Throwable $failure) {
+            throw $this->broken($client, $failure);
         }
-    }
 
-    public function finish(): array
-    {
-        $began = hrtime(true);
-        $begun = $this->begun;
-        $this->begun = [];
-        try {
-            return self::read($this->client ?? throw $this->server->unavailable('nothing was sent'), $begun);
-        } catch (PredisException $failure) {
-            $this->drop();
-            if (hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
-                // It did not break, it is slow: who asks again waits again.
-                $this->breaker->failed();
+        return function () use ($client, $begun): array {
+            $began = hrtime(true);
+            try {
+                $replies = self::read($client, $begun);
+            } catch (\Throwable $failure) {
+                if ($failure instanceof PredisException && hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
+                    // It did not break, it is slow: who asks again waits again.
+                    $this->breaker->failed();
+                }
+
+                throw $this->broken($client, $failure);
             }
+            $this->idle = $client;
 
-            throw $this->server->unavailable($failure->getMessage(), $failure);
-        }
+            return $replies;
+        };
+    }
+
+    /** After an error nobody knows which reply comes next. */
+    private function broken(Client $client, \Throwable $failure): \Throwable
+    {
+        $client->disconnect();
+
+        return $failure instanceof PredisException ? $this->server->unavailable($failure->getMessage(), $failure) : $failure;
     }
 
     /**
@@ -123,15 +128,21 @@ final class PredisConnection implements Parallel
     }
 
     /** @throws StoreUnavailable */
-    private function client(): Client
+    private function taken(): Client
     {
-        if ($this->client !== null && $this->process === Process::id()) {
-            return $this->client;
-        }
-        if (!$this->breaker->allows()) {
-            throw $this->server->unavailable('it could not be reached a moment ago');
-        }
+        $client = $this->process === Process::id() ? $this->idle : null;
+        $this->idle = null;
+
+        return $client ?? $this->connected();
+    }
+
+    /** @throws StoreUnavailable */
+    private function connected(): Client
+    {
         $server = $this->server;
+        if (!$this->breaker->allows()) {
+            throw $server->unavailable('it could not be reached, or let nobody in, a moment ago');
+        }
         $client = new Client([
             'scheme' => $server->socket !== null ? 'unix' : ($server->tls !== null ? 'tls' : 'tcp'),
             'path' => $server->socket,
@@ -141,6 +152,8 @@ final class PredisConnection implements Parallel
             'timeout' => $server->timeout,
             'read_write_timeout' => $server->readTimeout,
             'persistent' => $server->persistent ? "larder:{$server->user}:{$server->database}" : false,
+            // Several commands are written one by one: none of them waits for the answer to the one before.
+            'tcp_nodelay' => true,
         ], ['exceptions' => false]);
         try {
             $client->connect();
@@ -149,24 +162,20 @@ final class PredisConnection implements Parallel
                 self::write($client, $words);
                 [$reply] = self::read($client, $words);
                 if ($reply instanceof ErrorReply) {
-                    throw $server->unavailable($reply->message);
+                    $client->disconnect();
+                    $this->breaker->refused();
+
+                    throw $server->refused($reply->message);
                 }
             }
-        } catch (PredisException|StoreUnavailable $failure) {
+        } catch (PredisException $failure) {
             $this->breaker->failed();
 
-            throw $failure instanceof StoreUnavailable ? $failure : $server->unavailable($failure->getMessage(), $failure);
+            throw $server->unavailable($failure->getMessage(), $failure);
         }
         $this->breaker->worked();
         $this->process = Process::id();
 
-        return $this->client = $client;
-    }
-
-    /** After an error nobody knows which reply comes next. */
-    private function drop(): void
-    {
-        $this->client?->disconnect();
-        $this->client = null;
+        return $client;
     }
 }

@@ -29,7 +29,8 @@ final class SentinelConnection implements Connection
         private readonly Server $server,
         private readonly \Closure $connect,
     ) {
-        $this->breaker = new Breaker("sentinel {$service} {$this->names()}", $server->retryAfter);
+        $circuits = array_map(static fn(Server $each): string => $each->circuit(), [...$sentinels, $server]);
+        $this->breaker = new Breaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter);
     }
 
     public function send(array $commands): array
@@ -57,7 +58,7 @@ final class SentinelConnection implements Connection
     private function find(): Connection
     {
         if (!$this->breaker->allows()) {
-            throw $this->unavailable('its master could not be found a moment ago');
+            throw $this->unavailable('its master could not be found, or let nobody in, a moment ago');
         }
         $failure = null;
         foreach ($this->sentinels as $sentinel) {
@@ -66,11 +67,12 @@ final class SentinelConnection implements Connection
                 $this->breaker->worked();
 
                 return $master;
-            } catch (StoreUnavailable $failure) {
-                // Another one may know more.
+            } catch (StoreUnavailable $each) {
+                // Another one may know more, or let us in.
+                $failure = $failure instanceof Refused ? $failure : $each;
             }
         }
-        $this->breaker->failed();
+        $failure instanceof Refused ? $this->breaker->refused() : $this->breaker->failed();
 
         throw $failure;
     }

@@ -37,6 +37,15 @@ final class Server
         return $this->socket ?? (str_contains($this->host, ':') ? "[{$this->host}]:{$this->port}" : "{$this->host}:{$this->port}");
     }
 
+    /**
+     * What a breaker is named by: the server, and whatever else decides on whether it answers us. That is not the user, the
+     * password or the database, which it answers to, if only with a refusal.
+     */
+    public function circuit(): string
+    {
+        return "redis {$this->name()} " . serialize([$this->tls?->context(), $this->timeout, $this->readTimeout]);
+    }
+
     /** Another server that is spoken to in the same way. */
     public function at(string $host, int $port): self
     {
@@ -81,5 +90,11 @@ final class Server
             'see that it runs and that the DSN\'s address, user, password and database are right',
             $previous,
         );
+    }
+
+    /** It answers, and this is what it says. */
+    public function refused(string $why): Refused
+    {
+        return new Refused($this->unavailable($why)->getMessage());
     }
 }

@@ -68,6 +68,21 @@ final class BreakerTest extends TestCase
         self::assertFalse($this->breaker()->allows());
     }
 
+    public function testWhoIsRefusedWaitsAloneAndTheOthersKnowThatItAnswers(): void
+    {
+        $this->breaker()->failed();
+        $this->now += 2.1;
+        $refused = $this->breaker();
+        self::assertTrue($refused->allows());
+        self::assertFalse($this->breaker()->allows());
+        $refused->refused();
+        self::assertFalse($refused->allows());
+        self::assertTrue($this->breaker()->allows(), 'It has answered.');
+        self::assertSame([], glob("{$this->scratch->path}/*"));
+        $this->now += 2.1;
+        self::assertTrue($refused->allows());
+    }
+
     public function testAClockThatIsSetBackOpensIt(): void
     {
         $breaker = $this->breaker();

@@ -1,0 +1,204 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\Breaker;
+use Larder\Store\Redis\Connection;
+use Larder\Store\Redis\ErrorReply;
+use Larder\Store\Redis\Parallel;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\PredisConnection;
+use Larder\Store\Redis\Refused;
+use Larder\Store\Redis\SentinelConnection;
+use Larder\Store\Redis\Server;
+use Larder\Store\Redis\Tls;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** A connection that is interrupted, let in by some users only, or led to somebody else than before. */
+#[CoversClass(PhpRedisConnection::class)]
+#[CoversClass(PredisConnection::class)]
+#[CoversClass(SentinelConnection::class)]
+#[CoversClass(Server::class)]
+#[CoversClass(Breaker::class)]
+final class RedisConnectionTest extends TestCase
+{
+    /** @var list<CacheServer> */
+    private array $servers = [];
+
+    protected function tearDown(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->stop();
+        }
+        $this->servers = [];
+    }
+
+    /** @return iterable<string, array{\Closure(Server): Connection}> */
+    public static function clients(): iterable
+    {
+        yield 'phpredis' => [static fn(Server $server): Connection => new PhpRedisConnection($server)];
+        yield 'Predis' => [static fn(Server $server): Connection => new PredisConnection($server)];
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
+    public function testWhoIsNotLetInKeepsNobodyElseFromTheServer(\Closure $connect): void
+    {
+        $socket = $this->serverWithAUser()->socket;
+        $with = static fn(?string $password, int $database = 0): Connection => $connect(
+            new Server(socket: $socket, user: $password === null ? null : 'shop', password: $password, database: $database, timeout: 10.0, readTimeout: 10.0, retryAfter: 1_000.0),
+        );
+        foreach ([['guessed', 0], ['right', 99]] as [$password, $database]) {
+            $wrong = $with($password, $database);
+            foreach (['/WRONGPASS|DB index/', '/let nobody in, a moment ago/'] as $why) {
+                try {
+                    $wrong->send([['GET', 'key']]);
+                    self::fail('It was let in.');
+                } catch (StoreUnavailable $failure) {
+                    self::assertMatchesRegularExpression($why, $failure->getMessage(), 'It asks once.');
+                }
+            }
+            self::assertSame(['let in'], $with('right')->send([['ECHO', 'let in']]));
+            self::assertSame(['let in'], $with(null)->send([['ECHO', 'let in']]));
+            try {
+                $with($password, $database)->send([['ECHO', 'let in']]);
+                self::fail('It was let in.');
+            } catch (Refused $failure) {
+                self::assertStringNotContainsString('guessed', $failure->getMessage());
+            }
+        }
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
+    public function testWhoIsNotLetInByTheMasterKeepsNobodyElseFromItsSentinels(\Closure $connect): void
+    {
+        $master = $this->serverWithAUser();
+        $sentinel = $this->started(CacheServer::sentinel($master->port, 1));
+        $with = static fn(string $password): Connection => new SentinelConnection(
+            [new Server(port: 1, retryAfter: 0.0), new Server(port: $sentinel->port, timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0)],
+            'shop',
+            new Server(user: 'shop', password: $password, timeout: 10.0, readTimeout: 10.0, retryAfter: 1_000.0),
+            $connect,
+        );
+        $wrong = $with('guessed');
+        foreach (['/WRONGPASS/', '/let nobody in, a moment ago/'] as $why) {
+            try {
+                $wrong->send([['GET', 'key']]);
+                self::fail('It was let in.');
+            } catch (StoreUnavailable $failure) {
+                self::assertMatchesRegularExpression($why, $failure->getMessage());
+            }
+        }
+        self::assertSame(['let in'], $with('right')->send([['ECHO', 'let in']]));
+    }
+
+    /** Whether a server answers depends on who asks, too. */
+    public function testWhoDoesNotTrustAServerOrHasNoPatienceKeepsNobodyElseFromIt(): void
+    {
+        $circuit = static fn(Server $server): string => $server->circuit();
+        $usual = $circuit(new Server());
+        self::assertSame($usual, $circuit(new Server(user: 'shop', password: 'hunter2', database: 3, retryAfter: 5.0)));
+        self::assertStringNotContainsString('hunter2', $circuit(new Server(password: 'hunter2')));
+        foreach ([new Server(port: 1), new Server(tls: new Tls()), new Server(timeout: 0.1), new Server(readTimeout: 0.1)] as $other) {
+            self::assertNotSame($usual, $circuit($other));
+        }
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
+    public function testWhatIsThrownInTheMiddleOfARoundTripShiftsNoReplies(\Closure $connect): void
+    {
+        $connection = $this->withValues($connect);
+        for ($round = 0; $round < 3; $round++) {
+            foreach ([[['GET', 'a']], [['GET', 'a'], ['GET', 'b'], ['GET', 'c']]] as $commands) {
+                self::assertSame(['d'], $connection->send([['GET', 'd']]));
+                self::assertTrue(Interruptions::thrownInto($this->servers[0], static fn(): mixed => $connection->send($commands)));
+                self::assertSame(['c'], $connection->send([['GET', 'c']]));
+                self::assertSame(['d', 'c'], $connection->send([['GET', 'd'], ['GET', 'c']]));
+            }
+        }
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
+    public function testWhatASignalsHandlerAsksInTheMiddleOfARoundTripIsAnsweredAndSoIsTheOther(\Closure $connect): void
+    {
+        $connection = $this->withValues($connect);
+        $wrong = $served = [];
+        Interruptions::served(static function () use ($connection, &$wrong, &$served): void {
+            $reply = $connection->send([['GET', 'c'], ['GET', 'd']]);
+            $reply === ['c', 'd'] ? $served[] = true : $wrong[] = $reply;
+        }, static function () use ($connection, &$wrong): void {
+            $replies = $connection->send([['GET', 'a'], ['GET', 'b'], ['GET', 'c']]);
+            if ($replies !== [str_repeat('a', 20_000), str_repeat('b', 20_000), 'c']) {
+                $wrong[] = $replies;
+            }
+        });
+        self::assertSame([], $wrong);
+        self::assertNotSame([], $served);
+    }
+
+    /** As in a cluster: what was begun at one master when another one's answer was interrupted. */
+    public function testWhatWasBegunAndIsNeverReadIsReadByNobodyElse(): void
+    {
+        $connection = $this->withValues(static fn(Server $server): Connection => new PredisConnection($server));
+        self::assertInstanceOf(Parallel::class, $connection);
+        $first = $connection->begin([['GET', 'c']]);
+        $second = $connection->begin([['GET', 'd']]);
+        self::assertSame(['c'], $first());
+        unset($second);
+        self::assertSame([str_repeat('a', 20_000)], $connection->send([['GET', 'a']]));
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
+    public function testAnErrorAmongSeveralRepliesShiftsNone(\Closure $connect): void
+    {
+        $connection = $this->withValues($connect);
+        $redis = self::redis($this->servers[0]);
+        foreach (['NOSCRIPT' => ['EVALSHA', str_repeat('0', 40), '0'], 'NOPERM' => ['FLUSHALL'], 'ERR' => ['NONSENSE']] as $code => $mistake) {
+            $redis->rawCommand('ACL', 'SETUSER', 'default', '-flushall');
+            $replies = $connection->send([['GET', 'c'], $mistake, ['GET', 'd']]);
+            self::assertInstanceOf(ErrorReply::class, $replies[1]);
+            self::assertStringStartsWith($code, $replies[1]->message);
+            self::assertSame(['d'], $connection->send([['GET', 'd']]));
+            self::assertSame(['c', 'd'], $connection->send([['GET', 'c'], ['GET', 'd']]));
+        }
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    private function withValues(\Closure $connect): Connection
+    {
+        $server = $this->started(CacheServer::redis());
+        self::redis($server)->mSet(['a' => str_repeat('a', 20_000), 'b' => str_repeat('b', 20_000), 'c' => 'c', 'd' => 'd']);
+
+        return $connect(new Server(socket: $server->socket, timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0));
+    }
+
+    private function serverWithAUser(): CacheServer
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        self::redis($server)->rawCommand('ACL', 'SETUSER', 'shop', 'on', '>right', '~*', '+@all');
+
+        return $server;
+    }
+
+    private static function redis(CacheServer $server): \Redis
+    {
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+
+        return $redis;
+    }
+
+    private function started(CacheServer $server): CacheServer
+    {
+        return $this->servers[] = $server->start();
+    }
+}
