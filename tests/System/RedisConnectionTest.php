@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Store\Breaker;
 use Larder\Store\Redis\Connection;
@@ -15,6 +16,8 @@ use Larder\Store\Redis\Refused;
 use Larder\Store\Redis\SentinelConnection;
 use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
+use Larder\Store\RedisStore;
+use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -108,6 +111,38 @@ final class RedisConnectionTest extends TestCase
         foreach ([new Server(port: 1), new Server(tls: new Tls()), new Server(timeout: 0.1), new Server(readTimeout: 0.1)] as $other) {
             self::assertNotSame($usual, $circuit($other));
         }
+    }
+
+    /** @return iterable<string, array{\Closure(Server): Connection, string}> */
+    public static function demotions(): iterable
+    {
+        foreach (self::clients() as $client => [$connect]) {
+            yield "{$client}: it may be read" => [$connect, 'yes'];
+            yield "{$client}: it may not even be read" => [$connect, 'no'];
+        }
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('demotions')]
+    public function testAMasterThatHasBecomeAReplicaIsLeftForWhoeverHasItsAddressNow(\Closure $connect, string $servesStale): void
+    {
+        [$old, $new] = [$this->started(CacheServer::redis()), $this->started(CacheServer::redis())];
+        $scratch = new Scratch();
+        symlink($old->socket, "{$scratch->path}/master");
+        $cache = new Cache(new RedisStore($connect(new Server(socket: "{$scratch->path}/master", timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0)), patience: 10.0));
+        self::assertTrue($cache->set('key', 'old'));
+        self::assertSame('old', $cache->get('key'));
+        $redis = self::redis($old);
+        $redis->config('SET', 'replica-serve-stale-data', $servesStale);
+        // Of a master that nobody can reach, so that it has nothing to load meanwhile.
+        $redis->rawCommand('REPLICAOF', '127.0.0.1', '1');
+        unlink("{$scratch->path}/master");
+        symlink($new->socket, "{$scratch->path}/master");
+        self::assertFalse($cache->set('key', 'lost'));
+        self::assertTrue($cache->set('key', 'new'));
+        self::assertFalse($cache->health()->isFlagged());
+        self::assertSame('new', $cache->get('key'));
+        self::assertSame(1, self::redis($new)->exists('larder:key'));
     }
 
     /** @param \Closure(Server): Connection $connect */

@@ -16,4 +16,27 @@ final class ErrorReply
     {
         return preg_match('/^[A-Z][A-Z0-9]+ /', $message) === 1;
     }
+
+    /**
+     * Whether a replica has answered, where only a master should: a failover has left it its address. One that has lost its
+     * master may have words of its own for scripts.
+     *
+     * @param array<int, mixed> $replies
+     */
+    public static function isByReplica(array $replies): bool
+    {
+        foreach ($replies as $reply) {
+            if ($reply instanceof self && ($reply->is('READONLY', 'MASTERDOWN') || str_contains($reply->message, 'command on a stale replica'))) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /** Whether it is one of these codes. What a script has met stands behind words of the server's own until Redis 6. */
+    public function is(string ...$codes): bool
+    {
+        return preg_match('/^(?:ERR Error running script .* -)?(?:' . implode('|', $codes) . ') /s', $this->message) === 1;
+    }
 }

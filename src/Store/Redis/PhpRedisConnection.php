@@ -58,7 +58,7 @@ final class PhpRedisConnection implements Connection
 
             throw $failure;
         }
-        $this->putBack($redis);
+        $this->putBack($redis, $replies);
 
         return $replies;
     }
@@ -77,7 +77,7 @@ final class PhpRedisConnection implements Connection
     {
         $redis->clearLastError();
         $replies = array_fill(0, \count($commands), new ErrorReply($message));
-        $this->putBack($redis);
+        $this->putBack($redis, $replies);
         if (\count($commands) === 1 || preg_match('/^(MOVED|ASK) /', $message) !== 1) {
             return $replies;
         }
@@ -132,10 +132,11 @@ final class PhpRedisConnection implements Connection
         return $redis ?? $this->connected();
     }
 
-    private function putBack(\Redis $redis): void
+    /** @param array<int, mixed> $replies the last ones */
+    private function putBack(\Redis $redis, array $replies): void
     {
-        // What still keeps commands for later was interrupted.
-        if ($redis->getMode() !== \Redis::ATOMIC) {
+        // A replica's address may lead to another one by now; and what still keeps commands for later was interrupted.
+        if (ErrorReply::isByReplica($replies) || $redis->getMode() !== \Redis::ATOMIC) {
             self::close($redis);
         } else {
             $this->idle = $redis;

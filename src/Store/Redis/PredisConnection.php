@@ -65,7 +65,12 @@ final class PredisConnection implements Parallel
 
                 throw $this->broken($client, $failure);
             }
-            $this->idle = $client;
+            if (ErrorReply::isByReplica($replies)) {
+                // Its address may lead to another one by now.
+                $client->disconnect();
+            } else {
+                $this->idle = $client;
+            }
 
             return $replies;
         };

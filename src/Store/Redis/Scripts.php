@@ -141,7 +141,7 @@ final class Scripts
                     'The Redis server',
                     "it said \"{$reply->message}\"",
                     'see its configuration',
-                    takesNothing: preg_match('/^(OOM|MISCONF|READONLY|NOREPLICAS|NOPERM) /', $reply->message) === 1,
+                    takesNothing: $reply->is('OOM', 'MISCONF', 'READONLY', 'NOREPLICAS', 'NOPERM'),
                 );
             }
         }

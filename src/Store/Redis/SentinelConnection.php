@@ -43,12 +43,10 @@ final class SentinelConnection implements Connection
 
             throw $failure;
         }
-        foreach ($replies as $reply) {
-            if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'READONLY')) {
-                $this->master = null;
+        if (ErrorReply::isByReplica($replies)) {
+            $this->master = null;
 
-                throw $this->unavailable('what was its master is a replica now');
-            }
+            throw $this->unavailable('what was its master is a replica now');
         }
 
         return $replies;

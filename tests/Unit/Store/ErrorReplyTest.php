@@ -11,6 +11,22 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(ErrorReply::class)]
 final class ErrorReplyTest extends TestCase
 {
+    public function testAReplicaIsToldByWhatItRefusesAlsoInAScriptOfRedis6(): void
+    {
+        foreach ([
+            'READONLY You can\'t write against a read only replica.',
+            'READONLY You can\'t write against a read only replica. script: 8a2, on @user_script:12.',
+            'ERR Error running script (call to f_8a2): @user_script:12: @user_script: 12: -READONLY You can\'t write against a read only replica.',
+            'ERR Can not execute the command on a stale replica script: 8a2, on @user_script:2.',
+            'MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to \'no\'.',
+        ] as $message) {
+            self::assertTrue(ErrorReply::isByReplica(['value', new ErrorReply($message)]), $message);
+        }
+        foreach (['OOM command not allowed', 'ERR unknown command \'READONLY \'', 'NOPERM READONLY ', 'READONLYS x'] as $message) {
+            self::assertFalse(ErrorReply::isByReplica([new ErrorReply($message), 'READONLY You', null, ['READONLY x']]), $message);
+        }
+    }
+
     public function testWhatAServerSaysBeginsWithACodeAndWhatAClientSaysDoesNot(): void
     {
         foreach (['WRONGPASS invalid username-password pair or user is disabled.', 'NOAUTH Authentication required.', 'ERR invalid password', 'LOADING Redis is loading'] as $message) {
