@@ -41,6 +41,11 @@ final class InvalidOption extends \InvalidArgumentException implements Exception
         return new self(sprintf('The option "%s" is "%s"; choose one of: %s.', $option, $value, implode(', ', $choices)));
     }
 
+    public static function unsupported(string $option, string $where, string $remedy): self
+    {
+        return new self(sprintf('The option "%s" is not supported %s; %s.', $option, $where, $remedy));
+    }
+
     public static function directory(string $path, string $why, string $remedy): self
     {
         return new self(sprintf('The directory "%s" %s; %s.', $path, $why, $remedy));

@@ -7,6 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Dsn;
 use Larder\Item;
+use Larder\Store;
 use Larder\Store\Memcached\Clock;
 use Larder\Store\Memcached\MemcachedLeases;
 use Larder\Store\Memcached\Ring;
@@ -135,6 +136,66 @@ final class MemcachedStoreTest extends TestCase
         self::assertFalse($cache->health()->isFlagged());
         self::assertTrue($cache->setMany(array_fill_keys($keys, 'again')));
         self::assertCount(300, Cache::open($dsn)->getMany($keys));
+    }
+
+    /** Several servers are asked at once, and so what one has answered may still wait to be read. */
+    public function testWhatIsThrownInTheMiddleOfAnOperationCostsNoMoreThanThatOperation(): void
+    {
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 29));
+        foreach ($this->ofTwoServers($keys) as $store) {
+            foreach ($this->servers as $server) {
+                self::assertTrue(Interruptions::thrownInto($server, static fn(): mixed => $store->fetch($keys)));
+                self::assertSame([], self::wrong($store, ['key 1', 'key 2']));
+                self::assertSame([], self::wrong($store, $keys));
+            }
+        }
+    }
+
+    /** The extension tells of the last operation only how it went, so that either of them may fail. */
+    public function testWhatASignalsHandlerAsksInTheMiddleOfAnOperationBringsNobodyAnothersValue(): void
+    {
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 29));
+        foreach ($this->ofTwoServers($keys) as $store) {
+            $wrong = $hits = [];
+            $ask = static function (string ...$keys) use ($store, &$wrong, &$hits): void {
+                foreach ($store->fetch(array_values($keys))->items as $key => $item) {
+                    $item->value === $key ? $hits[] = $key : $wrong[] = $key;
+                }
+            };
+            Interruptions::served(static fn() => $ask('key 5', 'key 6', 'key 7'), static fn() => $ask(...$keys));
+            self::assertSame([], $wrong);
+            self::assertSame([], array_diff($keys, $hits));
+            self::assertSame([], self::wrong($store, $keys));
+        }
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<Store> with items that have their keys for values
+     */
+    private function ofTwoServers(array $keys): array
+    {
+        $this->started(2);
+        $stores = [];
+        foreach (['', '&persistent=yes'] as $options) {
+            $stores[] = $store = Dsn::parse($this->dsn("&timeout=10{$options}"))->open();
+            self::assertSame([], $store->save(array_map(static fn(string $key): Item => new Item($key, $key), $keys)));
+        }
+
+        return $stores;
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<string> those that are missing, or have another's value
+     */
+    private static function wrong(Store $store, array $keys): array
+    {
+        $items = $store->fetch($keys)->items;
+
+        return array_values(array_filter($keys, static fn(string $key): bool => ($items[$key]->value ?? null) !== $key));
     }
 
     public function testNothingStaleIsReadWhileAServerIsKilledAndStartedAgain(): void

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
+use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Store\Breaker;
 use Larder\Store\Redis\Connection;
@@ -205,6 +206,30 @@ final class RedisConnectionTest extends TestCase
             self::assertSame(['d'], $connection->send([['GET', 'd']]));
             self::assertSame(['c', 'd'], $connection->send([['GET', 'c'], ['GET', 'd']]));
         }
+    }
+
+    public function testPredisRefusesToKeepAConnection(): void
+    {
+        $this->expectException(InvalidOption::class);
+        $this->expectExceptionMessage('The option "persistent" is not supported by the client "predis"');
+        new PredisConnection(new Server(persistent: true));
+    }
+
+    public function testPhpRedisRefusesToKeepAConnectionThatHasSeveralUsersAtATimeOrIsNotChecked(): void
+    {
+        foreach (['redis.pconnect.pooling_enabled', 'redis.pconnect.echo_check_liveness'] as $setting) {
+            $before = (string) ini_get($setting);
+            ini_set($setting, '0');
+            try {
+                new PhpRedisConnection(new Server(persistent: true));
+                self::fail("It does not mind {$setting}.");
+            } catch (InvalidOption $mistake) {
+                self::assertStringContainsString($setting, $mistake->getMessage());
+            } finally {
+                ini_set($setting, $before);
+            }
+        }
+        self::assertInstanceOf(PhpRedisConnection::class, new PhpRedisConnection(new Server(persistent: true)));
     }
 
     /** @param \Closure(Server): Connection $connect */

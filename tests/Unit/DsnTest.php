@@ -174,6 +174,7 @@ final class DsnTest extends TestCase
         yield 'a negative duration' => ['sqlite:/tmp/x.db?timeout=-1', 'give seconds'];
         yield 'a switch that is none' => ['redis://localhost?persistent=maybe', 'give yes or no'];
         yield 'a serializer that is none' => ['file:/tmp/x?serializer=json', 'choose one of: auto, igbinary, php'];
+        yield 'a client that cannot keep connections' => ['redis://localhost?client=predis&persistent=yes', 'is not supported by the client "predis"'];
         yield 'a client that is none' => ['redis://localhost?client=relay', 'choose one of: auto, phpredis, predis'];
         yield 'a prefix that is none' => ['apcu:?prefix=a:b', 'cannot be used'];
         yield 'an empty prefix' => ['apcu:?prefix=', 'cannot be used'];

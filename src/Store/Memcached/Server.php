@@ -21,11 +21,14 @@ final class Server
 
     private int $process = 0;
 
-    /** Whether this connection has ever worked. */
+    /** Whether the server has answered since this process has last connected, or was given what an earlier request has left. */
     private bool $hasAnswered = false;
 
-    /** Whether a failure now may only mean that an established connection has been closed. */
-    private bool $mayBeClosed = false;
+    /** Whether there was a connection already, so that a failure may only mean that it has been closed. */
+    private bool $isEstablished = false;
+
+    /** Whether the last failure was of such a one. */
+    private bool $wasClosed = false;
 
     private readonly Breaker $breaker;
 
@@ -52,7 +55,8 @@ final class Server
         float $retryAfter = 1.0,
         private readonly bool $persistent = false,
     ) {
-        $this->breaker = new Breaker("memcached {$this->name()}", $retryAfter);
+        // Who has less patience says nothing about the server to those who have more.
+        $this->breaker = new Breaker("memcached {$this->name()} {$timeout}", $retryAfter);
     }
 
     public function name(): string
@@ -214,13 +218,11 @@ final class Server
      */
     private function reconnecting(\Closure $read): mixed
     {
-        $this->mayBeClosed = $this->hasAnswered;
+        $this->wasClosed = false;
         try {
             $answer = $read();
         } catch (StoreUnavailable $failure) {
             $answer = $this->wasClosed() ? $read() : throw $failure;
-        } finally {
-            $this->mayBeClosed = false;
         }
         $this->answered();
         $this->failure = null;
@@ -231,14 +233,14 @@ final class Server
     private function answered(): void
     {
         if (!$this->hasAnswered) {
-            $this->hasAnswered = true;
+            $this->hasAnswered = $this->isEstablished = true;
             $this->breaker->worked();
         }
     }
 
     private function wasClosed(): bool
     {
-        return $this->client === null && $this->mayBeClosed;
+        return $this->wasClosed;
     }
 
     /** @return array<array-key, string> */
@@ -307,9 +309,10 @@ final class Server
             throw $this->unavailable('it could not be reached a moment ago');
         }
         $client = $this->persistent
-            ? new \Memcached("larder:{$this->socket}:{$this->host}:{$this->port}:" . Process::id())
+            ? new \Memcached("larder:{$this->name()}:{$this->timeout}:" . Process::id())
             : new \Memcached();
-        if ($client->getServerList() === []) {
+        $this->isEstablished = $client->getServerList() !== [];
+        if (!$this->isEstablished) {
             $client->setOptions([
                 \Memcached::OPT_COMPRESSION => false,
                 \Memcached::OPT_TCP_NODELAY => true,
@@ -340,12 +343,9 @@ final class Server
             return;
         }
         $why = $client->getResultMessage();
-        $isSlow = $client->getResultCode() === \Memcached::RES_TIMEOUT;
-        if ($isSlow) {
-            $this->mayBeClosed = false;
-        }
-        // What was an established connection may only have been closed; what never was one, or is slow, is given time.
-        if ($isSlow || !$this->hasAnswered) {
+        // An established connection may only have been closed; what never was one, or is slow, is given time.
+        $this->wasClosed = $this->isEstablished && $client->getResultCode() !== \Memcached::RES_TIMEOUT;
+        if (!$this->wasClosed) {
             $this->breaker->failed();
         }
         if ($this->persistent) {

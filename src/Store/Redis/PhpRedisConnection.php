@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
+use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
+use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Process;
 use Larder\Store\Breaker;
@@ -26,13 +28,17 @@ final class PhpRedisConnection implements Connection
 
     private readonly Breaker $breaker;
 
-    /** @throws ExtensionMissing */
+    /** @throws Exception */
     public function __construct(
         private readonly Server $server,
     ) {
         $this->breaker = new Breaker($server->circuit(), $server->retryAfter);
         if (!\extension_loaded('redis')) {
             throw ExtensionMissing::of('The client "phpredis" of RedisStore', 'redis');
+        }
+        if ($server->persistent && !((bool) ini_get('redis.pconnect.pooling_enabled') && (bool) ini_get('redis.pconnect.echo_check_liveness'))) {
+            // Without the one a connection has several users at a time, without the other the next one reads what the last has left.
+            throw InvalidOption::iniSetting('The option "persistent"', 'redis.pconnect.pooling_enabled or redis.pconnect.echo_check_liveness is off', 'switch both on, or remove the option');
         }
     }
 
@@ -186,7 +192,7 @@ final class PhpRedisConnection implements Connection
         $host = $server->socket ?? ($server->tls !== null ? "tls://{$server->host}" : $server->host);
         $port = $server->socket === null ? $server->port : 0;
         $context = $server->tls === null ? [] : [['stream' => $server->tls->context()]];
-        $connected = $server->persistent
+        $connected = $server->isKept()
             ? @$redis->pconnect($host, $port, $server->timeout, "larder:{$server->user}:{$server->database}", 0, $server->readTimeout, ...$context)
             : @$redis->connect($host, $port, $server->timeout, null, 0, $server->readTimeout, ...$context);
         if (!$connected) {
@@ -195,6 +201,8 @@ final class PhpRedisConnection implements Connection
         // A command whose reply was lost may have been carried out: it is not for the client to repeat it.
         $redis->setOption(\Redis::OPT_MAX_RETRIES, 0);
         $redis->setOption(\Redis::OPT_SERIALIZER, \Redis::SERIALIZER_NONE);
+        // Whoever had it last may have had another patience.
+        $redis->setOption(\Redis::OPT_READ_TIMEOUT, $server->readTimeout > 0.0 ? $server->readTimeout : -1);
     }
 
     /** One that is kept is closed as well: after an error nobody knows which reply comes next. */

@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
+use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
+use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Process;
 use Larder\Store\Breaker;
@@ -28,13 +30,16 @@ final class PredisConnection implements Parallel
 
     private readonly Breaker $breaker;
 
-    /** @throws ExtensionMissing */
+    /** @throws Exception */
     public function __construct(
         private readonly Server $server,
     ) {
         $this->breaker = new Breaker($server->circuit(), $server->retryAfter);
         if (!class_exists(Client::class)) {
             throw ExtensionMissing::ofClient('The client "predis" of RedisStore', 'the package predis/predis');
+        }
+        if ($server->persistent) {
+            throw InvalidOption::unsupported('persistent', 'by the client "predis", as PHP hands a persistent stream to whoever names it, also in the middle of a reply', 'install the extension redis, or remove the option');
         }
     }
 
@@ -156,7 +161,6 @@ final class PredisConnection implements Parallel
             'ssl' => $server->tls?->context(),
             'timeout' => $server->timeout,
             'read_write_timeout' => $server->readTimeout,
-            'persistent' => $server->persistent ? "larder:{$server->user}:{$server->database}" : false,
             // Several commands are written one by one: none of them waits for the answer to the one before.
             'tcp_nodelay' => true,
         ], ['exceptions' => false]);

@@ -15,7 +15,7 @@ final class Server
      * @param float   $timeout        seconds to wait for a connection
      * @param float   $readTimeout    seconds to wait for a reply
      * @param float   $retryAfter     seconds in which no process of this machine asks again after a failure
-     * @param bool    $persistent     keep the connection for later requests of this process
+     * @param bool    $persistent     keep the connection for later requests of this process (see isKept())
      */
     public function __construct(
         public readonly string $host = '127.0.0.1',
@@ -44,6 +44,12 @@ final class Server
     public function circuit(): string
     {
         return "redis {$this->name()} " . serialize([$this->tls?->context(), $this->timeout, $this->readTimeout]);
+    }
+
+    /** A process on the command line has no later requests. But it may fork, and what is kept would have two users then. */
+    public function isKept(): bool
+    {
+        return $this->persistent && \PHP_SAPI !== 'cli';
     }
 
     /** Another server that is spoken to in the same way. */
@@ -75,7 +81,8 @@ final class Server
         if ($this->password !== null) {
             $greeting[] = $this->user === null ? ['AUTH', $this->password] : ['AUTH', $this->user, $this->password];
         }
-        if ($this->database !== 0) {
+        // The client keeps connections by their address only: whoever had it last may have been in another database.
+        if ($this->database !== 0 || $this->isKept()) {
             $greeting[] = ['SELECT', (string) $this->database];
         }
 
