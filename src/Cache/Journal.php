@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Exception\InvalidOption;
+use Larder\FileLock;
 use Larder\Owner;
 
 /**
@@ -252,11 +253,8 @@ final class Journal
                 return false;
             }
             try {
-                while (!flock($file, ($isRead ? \LOCK_SH : \LOCK_EX) | \LOCK_NB)) {
-                    if (hrtime(true) > $end) {
-                        return false;
-                    }
-                    usleep(100);
+                if (FileLock::take($file, $isRead ? \LOCK_SH : \LOCK_EX, $end) !== true) {
+                    return false;
                 }
                 if ($isRead || Owner::isThere($file, $this->path)) {
                     return $work($file);

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\FileLock;
 use Larder\Owner;
 use Larder\Process;
 
@@ -148,12 +149,11 @@ final class HeadFile
         $patience = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
             $file = $this->opened();
-            while (!flock($file, \LOCK_EX | \LOCK_NB)) {
-                if (hrtime(true) > $patience) {
-                    throw $this->unavailable('another process holds its lock for too long');
-                }
-                usleep(25);
-            }
+            match (FileLock::take($file, \LOCK_EX, $patience)) {
+                true => null,
+                false => throw $this->unavailable('another process holds its lock for too long'),
+                null => throw $this->unavailable('its file system has no locks'),
+            };
             clearstatcache();
             $there = $looks ? @lstat($this->path) : fstat($file);
             if ($there !== false && $there['ino'] === $this->number) {

@@ -6,6 +6,7 @@ namespace Larder\Store\File;
 
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
+use Larder\FileLock;
 use Larder\Owner;
 
 /**
@@ -150,12 +151,11 @@ final class Folder
         while (true) {
             $lock = $this->open("{$directory}/.lock", $directory);
             try {
-                while (!flock($lock, \LOCK_EX | \LOCK_NB)) {
-                    if (hrtime(true) > $patience) {
-                        throw $this->unavailable('another process holds a lock in it for too long', isBusy: true);
-                    }
-                    usleep(25);
-                }
+                match (FileLock::take($lock, \LOCK_EX, $patience)) {
+                    true => null,
+                    false => throw $this->unavailable('another process holds a lock in it for too long', isBusy: true),
+                    null => throw $this->unavailable('its file system has no locks', remedy: 'name one on a local disk'),
+                };
                 if (Owner::isThere($lock, "{$directory}/.lock")) {
                     $this->held[$directory] = $lock;
 
