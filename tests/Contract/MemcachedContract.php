@@ -10,12 +10,10 @@ use Larder\Store\TagSlot;
 use Larder\Tests\System\CacheServer;
 
 /** MemcachedStore over one server or several. */
-abstract class MemcachedContract extends SharedStoreContract
+abstract class MemcachedContract extends NamedStoreContract
 {
     /** @var list<CacheServer> */
     private static array $servers = [];
-
-    private ?Store $store = null;
 
     /** @return non-empty-list<CacheServer> that run */
     abstract protected static function servers(): array;
@@ -36,21 +34,6 @@ abstract class MemcachedContract extends SharedStoreContract
     protected function setUp(): void
     {
         $this->store()->clear();
-    }
-
-    protected function store(): Store
-    {
-        return $this->store ??= self::named('test');
-    }
-
-    protected function reopened(): Store
-    {
-        return self::named('test');
-    }
-
-    protected function neighbour(): Store
-    {
-        return self::named('tes');
     }
 
     /** A fill is refused by what has been stored since. */
@@ -91,11 +74,11 @@ abstract class MemcachedContract extends SharedStoreContract
         };
     }
 
-    private static function named(string $prefix): Store
+    protected function named(string $name): Store
     {
         $paths = implode(',', array_map(static fn(CacheServer $server): string => $server->socket, self::$servers));
 
-        return Dsn::parse("memcached+unix:{$paths}?prefix={$prefix}&timeout=10")->open();
+        return Dsn::parse("memcached+unix:{$paths}?prefix={$name}&timeout=10")->open();
     }
 
     /** What is under a name that nobody uses any more is left to the server's eviction. */
