@@ -72,6 +72,35 @@ final class ApcuStoreTest extends SharedStoreContract
         self::assertSame(100, $this->value('key'));
     }
 
+    /** With apc.slam_defense, APCu does not store what another process has stored within the same second. */
+    public function testACounterThatIsNotStoredIsNotSaidToBeCounted(): void
+    {
+        $code = <<<'PHP'
+            require $argv[1];
+            $store = new Larder\Store\ApcuStore('test');
+            for ($round = 0; $round < 10; $round++) {
+                $store->save([new Larder\Item("n {$round}", 5, 1_000, ['tag'])]);
+                $ends = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+                $child = pcntl_fork();
+                if ($child === 0) {
+                    try {
+                        $sum = $store->increment("n {$round}");
+                    } catch (Larder\Exception\StoreUnavailable) {
+                        $sum = 5;
+                    }
+                    fwrite($ends[1], $sum === ($store->fetch(["n {$round}"])->items["n {$round}"]->value ?? 5) ? '.' : '!');
+                    posix_kill(getmypid(), SIGKILL);
+                }
+                fclose($ends[1]);
+                echo stream_get_contents($ends[0]);
+                pcntl_waitpid($child, $status);
+            }
+            PHP;
+        $words = [\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'apc.slam_defense=1', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php'];
+        exec(implode(' ', array_map(escapeshellarg(...), $words)) . ' 2>&1', $output);
+        self::assertSame('..........', implode("\n", $output));
+    }
+
     /** Somebody else of the same web server may write into APCu, too. */
     public function testAWrappingThatNoStoreOfOursHasMadeIsNeverAnError(): void
     {

@@ -116,7 +116,7 @@ final class Clock
 
     public static function full(): StoreUnavailable
     {
-        return StoreUnavailable::because('APCu', 'its memory is full', 'raise apc.shm_size');
+        return StoreUnavailable::because('APCu', 'its memory is full, or apc.slam_defense refuses what several processes store', 'raise apc.shm_size, and set apc.slam_defense=0');
     }
 
     /** @return ?array{int, int, string} its tick, the tick before which nothing is known, and which slots there are */
