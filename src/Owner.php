@@ -26,7 +26,7 @@ final class Owner
             return;
         }
         $directory = @stat(\dirname($path));
-        if ($directory !== false) {
+        if ($directory !== false && ($directory['uid'] !== 0 || $directory['gid'] !== posix_getegid())) {
             // Not chown(), which would follow a link. A hard link to a file of root's cannot be made where fs.protected_hardlinks
             // is 1, as it is unless somebody has changed it.
             @lchgrp($path, $directory['gid']);
