@@ -146,11 +146,16 @@ final class CachePool implements CacheItemPoolInterface
             $groups[serialize([$item->ttl(), $item->tags()])][] = $item;
         }
         $isSaved = true;
+        $failure = null;
         foreach ($groups as $items) {
-            $isSaved = $this->storeGroup($items) && $isSaved;
+            try {
+                $isSaved = $this->storeGroup($items) && $isSaved;
+            } catch (Failure|InvalidArgument $failure) {
+                // The others are deferred nowhere any more, and what they replace is outdated.
+            }
         }
 
-        return $isSaved;
+        return $failure === null ? $isSaved : throw $failure;
     }
 
     /**

@@ -7,9 +7,11 @@ namespace Larder\Tests\Unit\Psr6;
 use Larder\Cache;
 use Larder\Psr6\CachePool;
 use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
 use Larder\Tests\MemoryLogger;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
+use Psr\Cache\CacheException;
 
 /** What is deferred, which a commit persists at the latest. The sentences in quotation marks are those of PSR-6. */
 #[CoversClass(CachePool::class)]
@@ -103,6 +105,27 @@ final class DeferredTest extends TestCase
         $pool->saveDeferred($pool->getItem('key')->set('second'));
         $pool->commit();
         self::assertSame('second', $pool->getItem('key')->get());
+    }
+
+    /** "A Pool MUST ensure that any deferred cache items are eventually persisted and data is not lost" */
+    public function testWhatCannotBeStoredTakesNothingElseAlong(): void
+    {
+        $chaos = new ChaosStore($this->store);
+        $pool = new CachePool(new Cache($chaos, strict: true));
+        foreach ([10, 20, 30] as $ttl) {
+            $pool->saveDeferred($pool->getItem("key {$ttl}")->set($ttl)->expiresAfter($ttl));
+        }
+        $saves = 0;
+        $chaos->before = static function (string $call) use ($chaos, &$saves): void {
+            $chaos->isDown = $call === 'save' && ++$saves === 1;
+        };
+        try {
+            $pool->commit();
+            self::fail('A strict cache kept a failure to itself.');
+        } catch (CacheException) {
+        }
+        self::assertSame([null, 20, 30], array_map(fn(int $ttl): mixed => $this->pool()->getItem("key {$ttl}")->get(), [10, 20, 30]));
+        self::assertTrue($pool->commit(), 'Nothing is deferred any more.');
     }
 
     public function testACloneDefersNothingOfItsModel(): void
