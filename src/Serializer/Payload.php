@@ -109,23 +109,29 @@ final class Payload
     /**
      * The value, or $foreign if the payload is not one of this setting's.
      *
-     * @param string $key the one that it was encoded for; with a secret, there is no value for another
-     * @param int    $at  where in the bytes the payload begins
+     * @param string $key  the one that it was encoded for; with a secret, there is no value for another
+     * @param int    $at   where in the bytes the payload begins
+     * @param string $mark its first byte, if that is not among them: to take it off, PHP has to copy all
      */
-    public function decode(string $bytes, mixed $foreign, string $key = '', int $at = 0): mixed
+    public function decode(string $bytes, mixed $foreign, string $key = '', int $at = 0, string $mark = ''): mixed
     {
-        if (\strlen($bytes) - $at <= self::LONGEST_COUNTER && self::isCounter(substr($bytes, $at))) {
+        if ($mark === '' && \strlen($bytes) - $at <= self::LONGEST_COUNTER && self::isCounter(substr($bytes, $at))) {
             return (int) substr($bytes, $at);
         }
         if ($this->signature !== null || $this->compression !== null) {
-            $bytes = $this->plain($at === 0 ? $bytes : substr($bytes, $at), $key);
+            $bytes = $this->plain($mark . ($at === 0 ? $bytes : substr($bytes, $at)), $key);
             $at = 0;
+            $mark = '';
+        }
+        if ($mark === '') {
+            $mark = $bytes[$at] ?? '';
+            $at++;
         }
 
-        return match ($bytes[$at] ?? '') {
-            self::STRING => substr($bytes, $at + 1),
-            self::TOLD => self::unserialized($this->php, substr($bytes, $at + 1), $foreign),
-            $this->mark => self::unserialized($this->serializer, substr($bytes, $at + 1), $foreign),
+        return match ($mark) {
+            self::STRING => substr($bytes, $at),
+            self::TOLD => self::unserialized($this->php, substr($bytes, $at), $foreign),
+            $this->mark => self::unserialized($this->serializer, substr($bytes, $at), $foreign),
             default => $foreign,
         };
     }

@@ -54,7 +54,7 @@ final class PayloadOptionsTest extends TestCase
         self::assertSame($before, Trap::sprung());
         // In another request, in which nothing was missed yet, so that all are writes.
         $signed->refresh();
-        $values = ['object' => new Product('x'), 'text' => 'x', 'n' => 6, 'large' => str_repeat('x', 3_000_000)];
+        $values = ['object' => new Product('x'), 'text' => 'x', 'n' => 6, 'large' => str_repeat('x', 3_000_000), 'list' => range(0, 30_000)];
         self::assertTrue($signed->setMany($values));
         self::assertEquals($values, $signed->getMany(array_keys($values)));
         self::assertSame(['n' => 6], $plain->getMany(array_keys($values)));

@@ -26,7 +26,13 @@ final class Row
     /** Dead, but still there for a while to refuse what is under way. */
     public bool $isTombstone = false;
 
-    /** @param int|float|string|null $value null: a tombstone; where only the length is asked for, that */
+    /** What comes before the value. */
+    public readonly string $mark;
+
+    /**
+     * @param int|float|string|null $value null: a tombstone; where only the length is asked for, that
+     * @param int|float|string|null $mark  the first byte of a value that was read without it
+     */
     public function __construct(
         int|float|string|null $key,
         int|float|string|null $expiry,
@@ -34,7 +40,9 @@ final class Row
         int|float|string|null $guard,
         int|float|string|null $tags,
         public readonly int|float|string|null $value,
+        int|float|string|null $mark = null,
     ) {
+        $this->mark = (string) $mark;
         $this->key = (string) $key;
         $this->expiry = $expiry === null ? null : (int) $expiry;
         $this->stamp = (int) $stamp;

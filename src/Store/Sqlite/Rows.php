@@ -16,6 +16,12 @@ final class Rows
     /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
     public const KEYS_AT_ONCE = 128;
 
+    /**
+     * From so many bytes on, SQLite takes the first byte off a value: PHP would copy all to do that, and its memory comes from the
+     * system anew for each copy that is so large.
+     */
+    private const LARGE = 131_072;
+
     /** @param \Closure(): int $clock the time in Unix seconds */
     public function __construct(
         private readonly Database $database,
@@ -34,24 +40,30 @@ final class Rows
     {
         // An empty list would be compared with every item: SQLite has no index for nothing.
         $marks = $keys === [] ? 'NULL' : implode(',', array_fill(0, \count($keys), '?'));
+        $large = 'length(value) >= ' . self::LARGE;
+        // The clock first: PHP runs a statement up to its first row to see whether it is right, and then all of it.
         $found = $this->database->attempt(fn(): array => $this->database->rows(
-            "SELECT c.epoch, c.tick, c.invalidated, i.key, i.expiry, i.stamp, i.guard, i.tags, i.value FROM {$this->schema->clock} c"
-            . " LEFT JOIN {$this->schema->items} i ON i.key IN ({$marks}) WHERE c.id = 1",
+            "SELECT 1, epoch, tick, invalidated, NULL, NULL, NULL, NULL FROM {$this->schema->clock} WHERE id = 1"
+            . ' UNION ALL SELECT 0, key, expiry, stamp, guard, tags,'
+            . " CASE WHEN {$large} THEN substr(value, 2) ELSE value END, CASE WHEN {$large} THEN substr(value, 1, 1) END FROM {$this->schema->items} WHERE key IN ({$marks})",
             ...$keys,
         ));
-        if ($found === []) {
+        $rows = [];
+        $now = null;
+        foreach ($found as $columns) {
+            if ($columns[0] === 1) {
+                $now = $columns;
+            } else {
+                $row = new Row(...\array_slice($columns, 1));
+                $rows[$row->key] = $row;
+            }
+        }
+        if ($now === null) {
             $this->restart();
 
             return $this->look($keys);
         }
-        [$epoch, $tick, $invalidated] = $found[0];
-        $rows = [];
-        foreach ($found as $columns) {
-            if ($columns[3] !== null) {
-                $row = new Row(...\array_slice($columns, 3));
-                $rows[$row->key] = $row;
-            }
-        }
+        [, $epoch, $tick, $invalidated] = $now;
         $this->judge($rows, (string) $epoch, (int) $invalidated);
 
         return [$rows, new Token((string) $epoch, (int) $tick)];

@@ -30,7 +30,7 @@ final class Values
     {
         return match (true) {
             \is_int($row?->value) => $row->value,
-            \is_string($row?->value) => $this->payload->decode($row->value, $this->nothing, $row->key),
+            \is_string($row?->value) => $this->payload->decode($row->value, $this->nothing, $row->key, 0, $row->mark),
             default => $this->nothing,
         };
     }

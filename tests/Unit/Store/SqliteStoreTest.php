@@ -231,6 +231,28 @@ final class SqliteStoreTest extends TestCase
         self::assertSame([], $store->fetch(['tagged'])->items);
     }
 
+    /** Those that SQLite takes apart, and those that are just not as long. */
+    public function testALargeValueOfEachKindComesBackAndAForeignOneIsAMiss(): void
+    {
+        $store = $this->store();
+        $values = ['array' => range(0, 30_000), 'empty' => ''];
+        foreach ([131_070, 131_071, 131_072, 200_000] as $length) {
+            $values["string {$length}"] = random_bytes($length);
+        }
+        foreach ($values as $key => $value) {
+            self::assertSame([], $store->save([new Item($key, $value, 100, ['tag'])]));
+            self::assertSame($value, $store->fetch([$key])->items[$key]->value ?? null, $key);
+            self::assertSame(['tag'], $store->fetch([$key])->items[$key]->tags ?? null, $key);
+        }
+        $database = new \SQLite3("{$this->scratch?->path}/cache.db");
+        foreach (["x'58' || zeroblob(200000)", "zeroblob(200000)", "hex(zeroblob(200000))", "CAST('I' || hex(zeroblob(200000)) AS BLOB)"] as $foreign) {
+            $database->exec("UPDATE \"items:larder\" SET value = {$foreign} WHERE key = CAST('array' AS BLOB)");
+            self::assertSame([], $store->fetch(['array'])->items, $foreign);
+            self::assertSame([], $store->save([new Item('array', 'new', token: $store->fetch(['array'])->tokens['array'], fill: true)]), $foreign);
+        }
+        $database->close();
+    }
+
     private function store(): SqliteStore
     {
         return new SqliteStore("{$this->scratch?->path}/cache.db", size: self::SIZE, clock: fn(): int => $this->now);
