@@ -18,7 +18,7 @@ final class Gets implements Experiment
      * What differs from another subject in the connection or in the library above it only, which the number of keys does
      * not touch; storing a thousand files in each process would take longer than all blocks together.
      */
-    private const NOT_MANY = ['*-connect-*', '*-predis-*', 'cache-redis', 'cache-redis-tags', 'redis-script', 'cache-memcached', 'cache-*file', 'cache-sqlite', 'cache-tier-*'];
+    private const NOT_MANY = ['*-connect-*', '*-predis-*', 'cache-redis', 'cache-redis-predis', 'cache-redis-tags', 'redis-script', 'cache-memcached', 'cache-*file', 'cache-sqlite', 'sqlite-rows', 'cache-tier-*'];
 
     public function name(): string
     {

@@ -17,12 +17,18 @@ final readonly class SitePromises
     private const WIDEST = 0.1;
     private const LIBRARY = [
         ['cache-shared-memory', 'shared-memory', 'alloptions', Operation::Get, 3.0, 'Larder\Cache over the extension\'s own get of the options'],
-        ['cache-sqlite', 'sqlite', 'map', Operation::Get, 2.0, 'Larder\Cache over SQLite over a prepared statement by hand, get of a map'],
-        ['cache-sqlite', 'sqlite', 'map', Operation::Set, 2.0, 'Larder\Cache over SQLite over a prepared statement by hand, set of a map'],
         ['cache-tier-apcu', 'cache-apcu', 'map', Operation::Get, 1.5, 'Larder\Cache over APCu before SQLite over Larder\Cache over APCu alone, get of a map'],
         ['cache-tier-apcu', 'cache-apcu', 'string-20', Operation::Get, 1.5, 'Larder\Cache over APCu before SQLite over Larder\Cache over APCu alone, get of a string of 20 bytes'],
-        ['cache-redis', 'redis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over phpredis by hand, get of a map'],
+        ['cache-redis-predis', 'redis-predis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis by Predis over Predis by hand, get of a map'],
         ['cache-redis-tags', 'redis-script', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over its script by hand, get of a map with tags'],
+    ];
+    /** What stands above and below, each operation with its bound, and the title of the comparison. */
+    private const ITEM_BY_ITEM = [
+        ['cache-sqlite', 'sqlite-rows', [[Operation::Get, 2.0], [Operation::Set, 2.0]], 'Larder\Cache over SQLite over a prepared statement by hand'],
+        ['cache-redis', 'redis-unix', [[Operation::Get, 1.25], [Operation::Set, 2.0]], 'Larder\Cache over Redis over phpredis by hand'],
+    ];
+    private const VALUES = [
+        'string-20' => 'a string of 20 bytes', 'string-1k' => 'a string of 1 KiB', 'page' => 'a page of 30 KB', 'string-1m' => 'a string of 1 MiB', 'map' => 'a map', 'alloptions' => 'the options',
     ];
 
     private function __construct(private Findings $findings) {}
@@ -40,11 +46,26 @@ final readonly class SitePromises
     {
         $promises = [];
         foreach (self::LIBRARY as [$above, $below, $value, $operation, $bound, $title]) {
-            $case = ['value' => $value, 'operation' => $operation->value, 'keys' => 'one hot key'];
-            $promises[] = Promise::atMost($title, 'time, the library\'s over the other', $this->findings->ratio('gets', 'time', $case, $above, $this->findings->spoken('gets', $below)), $bound);
+            $promises[] = $this->comparison($title, $above, $below, $value, $operation, $bound);
         }
 
+        foreach (self::ITEM_BY_ITEM as [$above, $below, $operations, $title]) {
+            foreach ($operations as [$operation, $bound]) {
+                foreach (self::VALUES as $value => $name) {
+                    $promises[] = $this->comparison("{$title}, {$operation->value} of {$name}", $above, $below, $value, $operation, $bound);
+                }
+            }
+        }
+        $promises[] = $this->comparison('Larder\Cache over Redis over phpredis by hand, 100 posts at once', 'cache-redis-many', 'redis-mget', 'post', Operation::Get, 1.25, 'many keys in random order');
+
         return [...$promises, $this->tierRequest()];
+    }
+
+    private function comparison(string $title, string $above, string $below, string $value, Operation $operation, float $bound, string $keys = 'one hot key'): Promise
+    {
+        $case = ['value' => $value, 'operation' => $operation->value, 'keys' => $keys];
+
+        return Promise::atMost($title, 'time, the library\'s over the other', $this->findings->ratio('gets', 'time', $case, $above, $this->findings->spoken('gets', $below)), $bound);
     }
 
     /** The read of the string is counted in: it takes a small part of it. */

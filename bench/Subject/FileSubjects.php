@@ -59,6 +59,27 @@ final class FileSubjects
         );
     }
 
+    /** For comparison with the library. */
+    public static function sqliteRows(): Subject
+    {
+        return new Subject(
+            name: 'sqlite-rows',
+            title: 'the tables of Larder\Cache over SQLite, by hand',
+            family: Family::File,
+            open: static fn(Place $place): SqliteRows => new SqliteRows("{$place->disk}/cache.sqlite"),
+            read: static fn(Value $value): string => $value->isString ? '$client->get($key)' : Extension::unserialize('$client->get($key)'),
+            write: static fn(Value $value): string => '$client->set($key, ' . ($value->isString ? '$value' : Extension::serialize('$value')) . ');',
+            close: static function (mixed $client, Place $place): void {
+                if ($client instanceof SqliteRows) {
+                    $client->close();
+                }
+                self::removeFiles("{$place->disk}/");
+            },
+            missing: static fn(): ?string => Extension::missing('sqlite3', 'php-sqlite3'),
+            exempt: static fn(Operation $operation): ?string => in_array($operation, [Operation::Get, Operation::Set], true) ? null : 'it is there for comparison with the library',
+        );
+    }
+
     public static function sqliteBehindApcu(): Subject
     {
         return new Subject(

@@ -11,6 +11,8 @@ final class LibrarySubjects
 {
     private const READ = '$client->get($key)';
     private const WRITE = '$client->set($key, $value);';
+    /** How many keys one getMany() asks for. */
+    public const BATCH = 100;
     private const READ_OF_A_REQUEST = '($client->refresh() ?? $client->get($key))';
 
     public static function sharedMemory(): Subject
@@ -97,6 +99,53 @@ final class LibrarySubjects
         );
     }
 
+    public static function redisByPredis(): Subject
+    {
+        return self::cache(
+            'redis-predis',
+            'Redis over a Unix socket, Predis',
+            static fn(Place $place): string => "redis+unix:{$place->socket()}?client=predis",
+            ['redis', 'php-redis'],
+            null,
+            ServerKind::Redis,
+            exempt: static fn(Operation $operation, Value $value): ?string => in_array($operation, [Operation::Get, Operation::Set], true) && $value->name === 'map'
+                ? null
+                : 'it is there for one comparison',
+        );
+    }
+
+    /** As many keys at once as the subject of the same by hand (RedisSubjects::many()). */
+    public static function redisMany(): Subject
+    {
+        return self::cache(
+            'redis-many',
+            'Redis over a Unix socket, ' . self::BATCH . ' keys a getMany',
+            static fn(Place $place): string => "redis+unix:{$place->socket()}",
+            ['redis', 'php-redis'],
+            null,
+            ServerKind::Redis,
+            read: '\Larder\Bench\Subject\LibrarySubjects::many($client, $keys)',
+            exempt: self::exceptReadsOfPosts(...),
+            batch: self::BATCH,
+        );
+    }
+
+    /**
+     * @param list<string> $keys
+     * @return list<mixed>
+     */
+    public static function many(Cache $client, array $keys): array
+    {
+        $found = $client->getMany($keys);
+
+        return array_map(static fn(string $key): mixed => $found[$key] ?? null, $keys);
+    }
+
+    public static function exceptReadsOfPosts(Operation $operation, Value $value): ?string
+    {
+        return $operation === Operation::Get && $value->name === 'post' ? null : 'it is there for one comparison';
+    }
+
     /** Items with tags, of which others were invalidated since: so the server looks at the tags of each item that is read. */
     public static function redisWithTags(): Subject
     {
@@ -157,7 +206,7 @@ final class LibrarySubjects
      * @param (\Closure(mixed, Place): void)|null $warm
      * @param (\Closure(Operation, Value): ?string)|null $exempt
      */
-    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null, bool $staysWarm = false): Subject
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null, bool $staysWarm = false, int $batch = 1): Subject
     {
         return new Subject(
             name: "cache-{$name}",
@@ -185,6 +234,7 @@ final class LibrarySubjects
             server: $server,
             warm: $warm,
             staysWarm: $staysWarm,
+            batch: $batch,
         );
     }
 

@@ -51,6 +51,29 @@ final class RedisSubjects
         );
     }
 
+    /** For comparison with the library. */
+    public static function many(): Subject
+    {
+        return new Subject(
+            name: 'redis-mget',
+            title: 'Redis over a Unix socket, ' . LibrarySubjects::BATCH . ' keys an MGET',
+            family: Family::Server,
+            open: static fn(Place $place, Value $value): Redis => self::phpredis($place, $value, false),
+            read: static fn(): string => '$client->mget($keys)',
+            write: static fn(): string => '$client->set($key, $value);',
+            close: static function (mixed $client): void {
+                if ($client instanceof Redis) {
+                    $client->flushAll();
+                    $client->close();
+                }
+            },
+            missing: static fn(): ?string => Extension::missing('redis', 'php-redis'),
+            exempt: LibrarySubjects::exceptReadsOfPosts(...),
+            server: ServerKind::Redis,
+            batch: LibrarySubjects::BATCH,
+        );
+    }
+
     public static function phpredis(Place $place, Value $value, bool $tcp): Redis
     {
         $client = new Redis();

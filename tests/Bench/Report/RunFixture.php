@@ -85,18 +85,19 @@ final class RunFixture
         ];
         $one = $ours < 1 ? 15.0 : 900_000.0;
         $library = $ours < 1 ? 1.1 : 4.0;
-        foreach (['list', 'list-100k', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'post', 'entity', 'page'] as $value) {
+        foreach (['list', 'list-100k', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'string-1m', 'post', 'entity', 'page'] as $value) {
             foreach (['get', 'get and look up', 'set'] as $operation) {
                 $this->gets($value, $operation, [
                     'none' => $ours < 1 ? 0.1 : 30.0, ...array_map(static fn(float $time): float => $time + ($ours < 1 ? 0.1 : 30.0), [
                         ...$others, 'shared-memory' => $one, 'shared-memory-tags' => $one, 'cache-shared-memory' => $library * $one,
-                        'cache-sqlite' => $library * 20_000.0, 'cache-redis' => $library * 40_000.0,
+                        'cache-sqlite' => $library * 20_000.0, 'sqlite-rows' => 20_000.0, 'cache-redis' => $library * 40_000.0,
+                        'cache-redis-predis' => $library * 45_000.0, 'redis-predis-unix' => 45_000.0,
                         'redis-script' => 50_000.0, 'cache-redis-tags' => $library * 50_000.0,
                         'cache-apcu' => 200.0, 'cache-tier-apcu' => $library * 200.0, 'cache-tier-apcu-request' => $library * 4_000.0,
                     ]),
                 ]);
             }
-            foreach ([...$others, 'shared-memory' => $one] as $subject => $time) {
+            foreach ([...$others, 'shared-memory' => $one, 'redis-mget' => 500.0, 'cache-redis-many' => $library * 500.0] as $subject => $time) {
                 $this->add('gets', ['value' => $value, 'operation' => 'get', 'keys' => 'many keys in random order'], 'time', Direction::LowerIsBetter, $subject, $time);
             }
         }

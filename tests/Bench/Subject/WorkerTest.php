@@ -126,7 +126,9 @@ final class WorkerTest extends TestCase
         foreach (Subjects::all() as $subject) {
             if ($subject->batch > 1) {
                 self::assertNotNull($subject->exempt(Operation::Get, Values::named('string-1m')), $subject->name);
-                self::assertNull($subject->exempt(Operation::Get, Values::named('string-32k')), $subject->name);
+                if (!in_array($subject->name, ['redis-mget', 'cache-redis-many'], true)) {
+                    self::assertNull($subject->exempt(Operation::Get, Values::named('string-32k')), $subject->name);
+                }
             }
         }
     }
