@@ -295,7 +295,10 @@ static void work_until_killed(uint64_t number, rng *r)
     larder_pool_leave(all->pool);
 }
 
-static void kill_in_rounds(uint64_t rounds, int signal_number)
+enum fate { KILLED = 1, STOPPED = 2, EITHER = KILLED | STOPPED };
+
+/* Six of the eight meet it, whatever they are doing. */
+static void kill_in_rounds(uint64_t rounds, enum fate fate)
 {
     rng r = {all->seed};
     for (uint64_t round = 0; round < rounds; round++) {
@@ -304,20 +307,18 @@ static void kill_in_rounds(uint64_t rounds, int signal_number)
         all->seed = rng_next(&r);
         atomic_store(&world->stop, false);
         crowd_start(pids, work_until_killed);
-        for (int kills = 0; kills < CROWD - 2; kills++) {
+        for (int i = 0; i < CROWD - 2; i++) {
             usleep((useconds_t)rng_below(&r, 6000));
-            kill(pids[kills], signal_number);
-            dead[kills] = true;
+            dead[i] = fate == KILLED || (fate == EITHER && i % 2 == 0);
+            kill(pids[i], dead[i] ? SIGKILL : SIGSTOP);
         }
         usleep((useconds_t)rng_below(&r, 15000));
-        if (signal_number == SIGSTOP) {
-            for (int i = 0; i < CROWD - 2; i++) {
-                kill(pids[i], SIGCONT);
-            }
+        for (int i = 0; i < CROWD - 2; i++) {
+            kill(pids[i], SIGCONT);
         }
         atomic_store(&world->stop, true);
         for (int i = 0; i < CROWD; i++) {
-            EQUAL(child_wait(pids[i]), dead[i] && signal_number == SIGKILL ? 256 + SIGKILL : 0);
+            EQUAL(child_wait(pids[i]), dead[i] ? 256 + SIGKILL : 0);
         }
         if (!CHECK_POOL_AFTER_DEATHS(all->pool)) {
             return;
@@ -333,7 +334,7 @@ TEST(killed_writers,
      "writers killed at any instruction leave a sound pool, in which the others go on, and nothing torn")
 {
     open_for(4 * MIB, true);
-    kill_in_rounds(100 * test_scale() + 10, SIGKILL);
+    kill_in_rounds(100 * test_scale() + 10, KILLED);
     larder_stats stats;
     larder_stats_read(all->pool, &stats);
     EQUAL(stats.processes, 1);
@@ -351,7 +352,7 @@ TEST(killed_without_eviction,
      "writers killed at any instruction cost a pool that does not evict no more than what they were writing")
 {
     open_for(12 * MIB, false);
-    kill_in_rounds(50 * test_scale() + 10, SIGKILL);
+    kill_in_rounds(50 * test_scale() + 10, KILLED);
     for (uint64_t i = 0; i < KEYS + 20; i++) {
         const larder_key key = key_number(i);
         larder_delete(all->pool, &key);
@@ -369,7 +370,15 @@ TEST(killed_without_eviction,
 TEST(stopped_writers, "writers stopped at any instruction and woken later undo nothing that was done meanwhile")
 {
     open_for(4 * MIB, true);
-    kill_in_rounds(50 * test_scale() + 3, SIGSTOP);
+    kill_in_rounds(50 * test_scale() + 3, STOPPED);
     CHECK_POOL(all->pool);
+    crowd_close();
+}
+
+TEST(killed_and_stopped,
+     "writers killed beside others that are stopped and woken later leave a sound pool all the same")
+{
+    open_for(4 * MIB, true);
+    kill_in_rounds(20 * test_scale() + 3, EITHER);
     crowd_close();
 }
