@@ -1,6 +1,9 @@
 /* Any bytes as keys: each is a key of its own, comes back as it was stored, is listed, and is gone when it was deleted.
  *
  *     bytes = (length, operation, key) ...
+ *
+ * Of 1 to 64 bytes; or, from a length byte of 248 on, these bytes over and over, up to one of the lengths at which
+ * something changes.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -11,6 +14,10 @@
 #include <string.h>
 
 #define MOST 512u
+
+/* Each takes two segments of the pool's 50, and as many again when it is replaced. */
+#define LONG_MOST 12u
+static const size_t long_lengths[8] = {255, 256, 4095, 4096, 32768, 65472, LARDER_KEY_MAX - 1, LARDER_KEY_MAX};
 
 typedef struct known {
     const uint8_t *bytes;
@@ -70,17 +77,33 @@ static void operate(larder_pool *pool, known *key, uint8_t operation, uint32_t n
     }
 }
 
+static const uint8_t *repeat(const uint8_t *bytes, size_t count, size_t length, unsigned which)
+{
+    static uint8_t key[LONG_MOST][LARDER_KEY_MAX];
+    for (size_t i = 0; i < length; i++) {
+        key[which][i] = bytes[i % count];
+    }
+    return key[which];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static known keys[MOST];
     size_t count = 0, live = 0, at = 0;
+    unsigned longer = 0;
     larder_pool *pool = fuzz_open();
     for (uint32_t number = 1; at + 3 <= size && number < MOST; number++) {
-        size_t length = 1 + data[at] % 64u, left = size - at - 2;
-        uint8_t operation = data[at + 1];
+        uint8_t head = data[at], operation = data[at + 1];
+        size_t length = 1 + head % 64u, left = size - at - 2;
+        const uint8_t *bytes = data + at + 2;
         length = length < left ? length : left;
-        operate(pool, find(keys, &count, data + at + 2, length), operation, number);
         at += 2 + length;
+        if (head >= 248 && longer < LONG_MOST) {
+            size_t long_length = long_lengths[head - 248];
+            bytes = repeat(bytes, length, long_length, longer++);
+            length = long_length;
+        }
+        operate(pool, find(keys, &count, bytes, length), operation, number);
     }
     for (size_t i = 0; i < count; i++) {
         const larder_key name = fuzz_key(keys[i].bytes, keys[i].length);
