@@ -113,8 +113,8 @@ final class RedisStore implements Store, Leases, MayEvict
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection);
         $this->walk = new Walk($this->scripts, $this->layout);
-        $this->leases = new RedisLeases($this->scripts, $this->layout);
         $this->time = new ServerTime($this->scripts, $patience, $noted ?? new Noted());
+        $this->leases = new RedisLeases($this->scripts, $this->layout, $this->time);
         $this->reads = new Reads($this->scripts, $this->layout, $this->time, $payload);
         $this->eviction = new Eviction($connection, $noted ?? new Noted());
     }

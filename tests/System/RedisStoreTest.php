@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Dsn;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Leases;
 use Larder\SaveMode;
@@ -376,6 +377,34 @@ final class RedisStoreTest extends TestCase
         self::assertSame(['judged'], array_keys($store->fetch(['written', 'judged'])->items));
         self::assertSame([[1, 1]], $save((time() + 100) * 1000));
         self::assertSame('value', $store->fetch(['written'])->items['written']->value);
+    }
+
+    /** Everybody would wait for the end of a lease that nobody has. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testALeaseThatTheServerComesToAfterWeGaveUpIsNobodys(string $client): void
+    {
+        $server = self::$server;
+        self::assertNotNull($server);
+        $open = static fn(string $options): Store => Dsn::parse("redis+unix:{$server->socket}?client={$client}&prefix=lease-{$client}&retry_after=0&{$options}")->open();
+        [$store, $other] = [$open('read_timeout=0.2'), $open('timeout=10&read_timeout=10')];
+        self::assertInstanceOf(Leases::class, $store);
+        self::assertInstanceOf(Leases::class, $other);
+        $store->fetch(['absent']);
+        for ($round = 0; $round < 3; $round++) {
+            $server->signal(\SIGSTOP);
+            try {
+                $store->acquire("lease {$round}", 'late', 1_000.0);
+                self::fail('The server has answered.');
+            } catch (StoreUnavailable) {
+                $server->signal(\SIGCONT);
+            }
+            // By the second answer, the server has come to whatever it was told before the first.
+            $other->fetch(['absent']);
+            $other->fetch(['absent']);
+            self::assertTrue($other->acquire("lease {$round}", 'other', 1_000.0));
+            self::assertFalse($other->acquire("lease {$round}", 'another', 1_000.0));
+        }
     }
 
     public function testAWriteIsStoredAlsoIfTheServersClockIsNotWhatItWas(): void

@@ -34,6 +34,12 @@ final class ErrorReply
         return false;
     }
 
+    /** Whether it would have refused anybody who wants to store something. What a user may not do in a script has no code of its own. */
+    public function takesNothing(): bool
+    {
+        return $this->is('OOM', 'MISCONF', 'READONLY', 'NOREPLICAS', 'NOPERM') || preg_match('/^ERR (The user executing the script can\'t|ACL failure in script)/', $this->message) === 1;
+    }
+
     /** Whether it is one of these codes. What a script has met stands behind words of the server's own until Redis 6. */
     public function is(string ...$codes): bool
     {

@@ -161,7 +161,7 @@ final class PredisConnection implements Parallel
             'ssl' => $server->tls?->context(),
             'timeout' => $server->timeout,
             'read_write_timeout' => $server->readTimeout,
-            // Several commands are written one by one: none of them waits for the answer to the one before.
+            // Predis 2 writes several commands one by one: none of them waits for the answer to the one before.
             'tcp_nodelay' => true,
         ], ['exceptions' => false]);
         try {

@@ -7,9 +7,16 @@ namespace Larder\Store\Redis;
 use Larder\Exception\StoreUnavailable;
 use Larder\Leases;
 
-/** Leases as names of their own on the server, which lets go of them itself. Each call is one round trip and one moment. */
+/**
+ * Leases as names of their own on the server, which lets go of them itself. Each call is one round trip and one moment.
+ *
+ * What the server comes to after nobody waits for it any more takes no lease: nobody would have it, and all would wait for its end.
+ */
 final class RedisLeases implements Leases
 {
+    private const ACQUIRE = "local now = redis.call('TIME') if now[1] * 1000 + math.floor(now[2] / 1000) > tonumber(ARGV[3]) then return -1 end "
+        . "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0";
+
     private const REFRESH = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0";
 
     private const RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
@@ -17,12 +24,20 @@ final class RedisLeases implements Leases
     public function __construct(
         private readonly Scripts $scripts,
         private readonly Layout $layout,
+        private readonly ServerTime $time,
     ) {}
 
     public function acquire(string $name, string $owner, float $seconds): bool
     {
         try {
-            return $this->scripts->send([['SET', $this->layout->lease($name), $owner, 'NX', 'PX', self::milliseconds($seconds)]]) === ['OK'];
+            [$taken] = $this->ask($name, $owner, $seconds);
+            if ($taken === -1) {
+                // But here the answer is: it is the clock that was set.
+                $this->time->forget();
+                [$taken] = $this->ask($name, $owner, $seconds);
+            }
+
+            return $taken === 1;
         } catch (StoreUnavailable $failure) {
             // A full server refuses before it looks whether there is one.
             return $failure->takesNothing && $this->scripts->send([['EXISTS', $this->layout->lease($name)]]) === [1] ? false : throw $failure;
@@ -37,6 +52,12 @@ final class RedisLeases implements Leases
     public function release(string $name, string $owner): bool
     {
         return $this->scripts->send([['EVAL', self::RELEASE, '1', $this->layout->lease($name), $owner]]) === [1];
+    }
+
+    /** @return list<mixed> */
+    private function ask(string $name, string $owner, float $seconds): array
+    {
+        return $this->scripts->send([['EVAL', self::ACQUIRE, '1', $this->layout->lease($name), $owner, self::milliseconds($seconds), $this->time->deadline()]]);
     }
 
     private static function milliseconds(float $seconds): string

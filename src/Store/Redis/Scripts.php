@@ -141,7 +141,7 @@ final class Scripts
                     'The Redis server',
                     "it said \"{$reply->message}\"",
                     'see its configuration',
-                    takesNothing: $reply->is('OOM', 'MISCONF', 'READONLY', 'NOREPLICAS', 'NOPERM'),
+                    takesNothing: $reply->takesNothing(),
                 );
             }
         }

@@ -27,6 +27,22 @@ final class ErrorReplyTest extends TestCase
         }
     }
 
+    public function testWhoTakesNothingIsToldFromWhoIsOnlyBusy(): void
+    {
+        foreach ([
+            'OOM command not allowed when used memory > \'maxmemory\'.',
+            'ERR Error running script (call to f_8a2): @user_script:1: @user_script: 1: -OOM command not allowed when used memory > \'maxmemory\'.',
+            'NOPERM this user has no permissions to run the \'set\' command',
+            'ERR ACL failure in script: User default has no permissions to run the \'set\' command script: 0a9, on @user_script:1.',
+            'ERR The user executing the script can\'t run this command or subcommand script: 8a2, on @user_script:1.',
+        ] as $message) {
+            self::assertTrue((new ErrorReply($message))->takesNothing(), $message);
+        }
+        foreach (['BUSY Redis is busy running a script.', 'LOADING Redis is loading the dataset in memory', 'ERR unknown command'] as $message) {
+            self::assertFalse((new ErrorReply($message))->takesNothing(), $message);
+        }
+    }
+
     public function testWhatAServerSaysBeginsWithACodeAndWhatAClientSaysDoesNot(): void
     {
         foreach (['WRONGPASS invalid username-password pair or user is disabled.', 'NOAUTH Authentication required.', 'ERR invalid password', 'LOADING Redis is loading'] as $message) {
