@@ -42,6 +42,8 @@ final class Subjects
         }
         array_push(
             $subjects,
+            // Before the library's: it flushes the server that they share, when it is told of the next value.
+            RedisSubjects::many(),
             LibrarySubjects::sharedMemory(),
             LibrarySubjects::apcu(),
             LibrarySubjects::sqlite(),
@@ -53,7 +55,6 @@ final class Subjects
             LibrarySubjects::redis(),
             LibrarySubjects::redisByPredis(),
             LibrarySubjects::redisMany(),
-            RedisSubjects::many(),
             LibrarySubjects::redisWithTags(),
             LibrarySubjects::redisScript(),
             LibrarySubjects::memcached(),
