@@ -78,8 +78,8 @@ final readonly class HtmlReport
         }
 
         return '<section id="promises"><h2>The promises of this run</h2><p>What Larder claims of itself, a ratio or a figure '
-            . 'of this run, with its 95&nbsp;% interval. Met means that the median keeps the bound, or, where '
-            . 'it says so, that the interval reaches it; not shown that the interval is too wide to tell, which is not met.</p>'
+            . 'of this run, with its 95&nbsp;% interval. Met means that all of the interval keeps the bound, missed that none of it '
+            . 'does, not shown that this run cannot tell; where it says so, met means that the interval reaches the bound.</p>'
             . Markup::table(['promise', 'figure', 'found', 'bound', ''], $rows) . '</section>';
     }
 

@@ -17,16 +17,30 @@ final readonly class Promise
         public PromiseState $state,
     ) {}
 
-    /** Met when the estimate is no more than the bound. */
+    /** Met when the whole interval is no more than the bound, missed when all of it is more: noise must neither help nor harm a promise. */
     public static function atMost(string $title, string $figure, ?Interval $found, float $bound): self
     {
-        return new self($title, $figure, $found, 'at most ' . self::number($bound), self::state($found === null ? null : $found->estimate <= $bound));
+        $state = match (true) {
+            $found === null => PromiseState::NotMeasured,
+            $found->high <= $bound => PromiseState::Met,
+            $found->low > $bound => PromiseState::Missed,
+            default => PromiseState::NotShown,
+        };
+
+        return new self($title, $figure, $found, 'at most ' . self::number($bound), $state);
     }
 
-    /** Met when the estimate is no less than the bound. */
+    /** Met when the whole interval is no less than the bound, missed when all of it is less. */
     public static function atLeast(string $title, string $figure, ?Interval $found, float $bound): self
     {
-        return new self($title, $figure, $found, 'at least ' . self::number($bound), self::state($found === null ? null : $found->estimate >= $bound));
+        $state = match (true) {
+            $found === null => PromiseState::NotMeasured,
+            $found->low >= $bound => PromiseState::Met,
+            $found->high < $bound => PromiseState::Missed,
+            default => PromiseState::NotShown,
+        };
+
+        return new self($title, $figure, $found, 'at least ' . self::number($bound), $state);
     }
 
     /**
@@ -53,19 +67,11 @@ final readonly class Promise
             $found === null => PromiseState::NotMeasured,
             $found->high < $least || $found->low > $most => PromiseState::Missed,
             $found->high - $found->low > $most - $least => PromiseState::NotShown,
-            default => self::state($found->estimate >= $least && $found->estimate <= $most),
+            $found->estimate < $least || $found->estimate > $most => PromiseState::Missed,
+            default => PromiseState::Met,
         };
 
         return new self($title, $figure, $found, self::number($least) . ' to ' . self::number($most), $state);
-    }
-
-    private static function state(?bool $isMet): PromiseState
-    {
-        return match ($isMet) {
-            null => PromiseState::NotMeasured,
-            true => PromiseState::Met,
-            false => PromiseState::Missed,
-        };
     }
 
     private static function number(float $bound): string

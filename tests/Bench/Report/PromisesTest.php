@@ -53,6 +53,16 @@ final class PromisesTest extends TestCase
         self::assertSame($state, Promise::within('x', 'y', new Interval($estimate, $low, $high), 0.9, 1.1)->state);
     }
 
+    #[TestWith([0.79, 0.78, 0.8, PromiseState::Met])]
+    #[TestWith([0.79, 0.7, 0.85, PromiseState::NotShown])]
+    #[TestWith([0.81, 0.7, 0.85, PromiseState::NotShown])]
+    #[TestWith([0.82, 0.801, 0.85, PromiseState::Missed])]
+    public function testNoiseNeitherHelpsNorHarmsAFigureWithOneBound(float $estimate, float $low, float $high, PromiseState $state): void
+    {
+        self::assertSame($state, Promise::atMost('x', 'y', new Interval($estimate, $low, $high), 0.8)->state);
+        self::assertSame($state, Promise::atLeast('x', 'y', new Interval(-$estimate, -$high, -$low), -0.8)->state);
+    }
+
     #[TestWith([0.75, 0.6, 1])]
     #[TestWith([0.76, 0.6, 0])]
     #[TestWith([0.6, 0.76, 0])]
