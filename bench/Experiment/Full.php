@@ -15,9 +15,15 @@ use Larder\Bench\Subject\WorkerFailed;
 final class Full implements Experiment
 {
     public const SET = 'time of a set in a full cache';
+    public const SMALL_SET = 'time of a set of a small value in a full cache';
     /** Of reads, the check of what they found, the stores of what was missing and, every 500 operations, a look at the number of items. */
     public const CPU = 'processor time of an operation in a full cache, client and server';
     public const OVER_TIME = 'hit ratio over time';
+    /** Of a value, at first; those of the second half are four times as large. */
+    private const BYTES = 8_000;
+    private const SMALL_BYTES = 100;
+    /** What stores in microseconds, so that a full cache's housekeeping is what its longest stores take. */
+    private const IN_PROCESS = [RawStores::SHARED_MEMORY, RawStores::APCU];
 
     public function name(): string
     {
@@ -54,7 +60,7 @@ final class Full implements Experiment
         // Memcached needs 16 MiB for its largest items.
         $megabytes = $isQuick ? 16 : 64;
         $outcome->parameters = [
-            'limit' => "{$megabytes} MiB", 'bytes of a value' => '8,000, then 32,000', 'operations that are compared' => $compared['operations'],
+            'limit' => "{$megabytes} MiB", 'bytes of a value' => '8,000, then 32,000', 'bytes of a small value' => '100, then 400', 'operations that are compared' => $compared['operations'],
             'operations that are timed, at most' => $timed['operations'], 'seconds of these, at most' => (string) ($timed['milliseconds'] / 1_000), 'runs that are compared' => $comparedRuns, 'runs that are timed' => $runs,
         ];
         $plan = $this->plan();
@@ -68,9 +74,12 @@ final class Full implements Experiment
                 }
                 try {
                     if ($run < $comparedRuns) {
-                        $this->compare($outcome, $name, $entry, $run, $megabytes, $this->overfill($laboratory, $entry, $megabytes, $compared));
+                        $this->compare($outcome, $name, $entry, $run, $megabytes, $this->overfill($laboratory, $entry, $megabytes, self::BYTES, $compared));
                     }
-                    $this->time($outcome, $name, $run, $megabytes, $this->overfill($laboratory, $entry, $megabytes, $timed));
+                    $this->time($outcome, $name, $run, $megabytes, $this->overfill($laboratory, $entry, $megabytes, self::BYTES, $timed));
+                    if (in_array($name, self::IN_PROCESS, true)) {
+                        $this->percentiles($outcome, self::SMALL_SET, $name, $run, $this->overfill($laboratory, $entry, $megabytes, self::SMALL_BYTES, $timed));
+                    }
                 } catch (WorkerFailed|ServerFailed $failure) {
                     $outcome->fail($name, $failure);
                 }
@@ -100,12 +109,12 @@ final class Full implements Experiment
      * @param array{store: string, subject: string, title: string, options: list<string>} $entry
      * @param array{operations: int, milliseconds: int} $budget
      */
-    private function overfill(Laboratory $laboratory, array $entry, int $megabytes, array $budget): Fields
+    private function overfill(Laboratory $laboratory, array $entry, int $megabytes, int $bytes, array $budget): Fields
     {
         $server = RawStores::server($entry['store'], $laboratory, $megabytes, $entry['options']);
         try {
             return $laboratory->task($entry['title'], Overfill::class, [
-                'store' => $entry['store'], 'megabytes' => $megabytes, 'ttl' => in_array('volatile-ttl', $entry['options'], true) ? 3600 : 0, ...$budget,
+                'store' => $entry['store'], 'megabytes' => $megabytes, 'bytes' => $bytes, 'ttl' => in_array('volatile-ttl', $entry['options'], true) ? 3600 : 0, ...$budget,
                 'servers' => implode(' ', $server?->processIds() ?? []),
                 'endpoint' => $server === null ? 'bench-' . bin2hex(random_bytes(6)) : (string) ($server->endpoint()['socket'] ?? ''),
             ], ['apc.shm_size' => "{$megabytes}M"]);
@@ -116,12 +125,17 @@ final class Full implements Experiment
 
     private function time(Outcome $outcome, string $name, int $run, int $megabytes, Fields $found): void
     {
-        foreach ($found->object('set')->all() as $percentile => $time) {
-            $outcome->measurement(['percentile' => (string) $percentile], self::SET, 'ns', Direction::LowerIsBetter, $name)->add($run, 0, (float) $time);
-        }
+        $this->percentiles($outcome, self::SET, $name, $run, $found);
         [$client, $server] = $found->numbers('cpu');
         $outcome->measurement(['limit' => "{$megabytes} MiB"], self::CPU, 'ns per operation', Direction::LowerIsBetter, $name, columns: CpuMeter::COLUMNS)
             ->add($run, 0, round($client + $server, 1), $client, $server);
+    }
+
+    private function percentiles(Outcome $outcome, string $metric, string $name, int $run, Fields $found): void
+    {
+        foreach ($found->object('set')->all() as $percentile => $time) {
+            $outcome->measurement(['percentile' => (string) $percentile], $metric, 'ns', Direction::LowerIsBetter, $name)->add($run, 0, (float) $time);
+        }
     }
 
     /** @param array{store: string, subject: string, title: string, options: list<string>} $entry */

@@ -18,9 +18,10 @@ final class Overfill implements Task
 {
     /** Reads between two looks at the clock and at how many items there are. */
     private const BUCKET = 500;
-    /** The keys are so many times as many as fit. */
+    /** The values of all keys would be so many times the store's memory. */
     private const TIMES = 4;
-    private const SIZES = [8_000, 32_000];
+    /** Values in the second half are so many times as large. */
+    private const GROWTH = 4;
     private const EXPONENT = 0.9;
     /** A bucket that begins and ends with fewer than this share of what fits is no full cache. */
     private const FULL = 0.5;
@@ -42,14 +43,15 @@ final class Overfill implements Task
     private function measure(RawStore $store, Fields $arguments): array
     {
         $operations = $arguments->int('operations');
-        $keys = intdiv(self::TIMES * $arguments->int('megabytes') << 20, self::SIZES[0]);
+        $bytes = $arguments->int('bytes');
+        $keys = intdiv(self::TIMES * $arguments->int('megabytes') << 20, $bytes);
         $ranks = $this->ranks($keys, min($operations, 500_000));
         $series = $times = [];
         $done = $refused = $before = 0;
         $lost = 0.0;
         $end = hrtime(true) + $arguments->int('milliseconds') * 1_000_000;
         $half = hrtime(true) + $arguments->int('milliseconds') * 500_000;
-        $values = array_map(static fn(int $size): string => str_repeat('v', $size), self::SIZES);
+        $values = [str_repeat('v', $bytes), str_repeat('v', self::GROWTH * $bytes)];
         $meter = CpuMeter::among($arguments->string('servers'));
         while ($done < $operations && hrtime(true) < $end) {
             // The second half of the operations or of the time, whichever comes first.

@@ -23,7 +23,7 @@ use Larder\Bench\Subject\WorkerFailed;
 final class Tags implements Experiment
 {
     public const INVALIDATE = 'time to invalidate a tag';
-    public const FIRST = 'time to invalidate a tag of live items';
+    public const LIVE = 'time to invalidate a tag that living items have';
     public const REFILLS = 'writes after half was cleaned';
     public const CLEAN = 'time to clean a tag';
     /** Of the mix of reads, writes and cleans, without the benchmark's own loop. */
@@ -106,9 +106,9 @@ final class Tags implements Experiment
             for ($run = 0; $run < $runs; $run++) {
                 $found = $laboratory->task('Larder shared memory', Invalidations::class, ['many' => self::MANY, 'bytes' => self::MEGABYTES << 18]);
                 foreach ($found->all() as $what => $time) {
-                    [$tag, $block] = explode(' ', $what);
+                    [$tag, $state, $block] = explode(' ', $what);
                     $case = ['tagged items' => $tag === 'one' ? '1' : number_format(self::MANY)];
-                    $metric = $block === 'first' ? self::FIRST : self::INVALIDATE;
+                    $metric = $state === 'live' ? self::LIVE : self::INVALIDATE;
                     $outcome->measurement($case, $metric, 'ns per call', Direction::LowerIsBetter, Design::SharedMemory->value)
                         ->add($run, (int) $block, (float) $time);
                 }

@@ -111,7 +111,7 @@ final readonly class Figures
         return match (true) {
             $this->outcome->name === 'clients' && $metric === 'rate' && isset($cases[0]['clients']) => $this->sweep($metric, $cases, "{$unit}, {$direction}"),
             $metric === Full::OVER_TIME => $this->overTime($metric, $cases, "{$unit}, {$direction}"),
-            $metric === Full::SET => $this->percentiles($metric, $cases, "{$unit}, {$direction}"),
+            in_array($metric, [Full::SET, Full::SMALL_SET], true) => $this->percentiles($metric, $cases, "{$unit}, {$direction}"),
             default => $this->dots($metric, $cases, $unit, $direction),
         };
     }

@@ -31,17 +31,26 @@ final readonly class TagPromises
         $promises = new self($findings, TagDesigns::in($findings));
         $one = ['tagged items' => '1'];
         $many = ['tagged items' => '1,000,000'];
-        $time = $findings->measurement('tags', Tags::INVALIDATE, $many, self::OURS);
 
         return ['tags' => [
             Promise::atMost('invalidating a tag of 1,000,000 items', 'time, over that of a tag of one item', $findings->between('tags', Tags::INVALIDATE, $many, self::OURS, $one, self::OURS), self::SAME),
-            Promise::atMost('invalidating a tag of 1,000,000 items, again and again', 'ns', $time === null ? null : $findings->median('tags', $time), 1_000),
+            $promises->invalidating('1,000,000 items, again and again', Tags::INVALIDATE, $many),
+            $promises->invalidating('one living item', Tags::LIVE, $one),
+            $promises->invalidating('1,000,000 living items', Tags::LIVE, $many),
             $promises->against('cleaning %s items by tag', 'cleans by tag', 'cleans', 'tag-sets', 100),
             $promises->against('reading %s tagged items', 'reads', 'reads', 'tag-files', 1),
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1),
             $promises->against('storing again what was cleaned of %s tagged items', Tags::REFILLS, 'writes', 'tag-sets', 1),
             ...$promises->amongMany(),
         ]];
+    }
+
+    /** @param array<string, string> $case */
+    private function invalidating(string $items, string $metric, array $case): Promise
+    {
+        $time = $this->findings->measurement('tags', $metric, $case, self::OURS);
+
+        return Promise::atMost("invalidating a tag of {$items}", 'ns', $time === null ? null : $this->findings->median('tags', $time), 1_000);
     }
 
     /** @return list<Promise> */

@@ -163,12 +163,12 @@ final class TasksTest extends TestCase
 
         $this->expectException(WorkerFailed::class);
         $this->expectExceptionMessage('returned something else for key-1 than was stored');
-        ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => $pool, 'megabytes' => 8, 'operations' => 1_000, 'milliseconds' => 60_000, 'ttl' => 0, 'servers' => '']);
+        ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => $pool, 'megabytes' => 8, 'bytes' => 8_000, 'operations' => 1_000, 'milliseconds' => 60_000, 'ttl' => 0, 'servers' => '']);
     }
 
     public function testAFullPoolGoesOnHitting(): void
     {
-        $found = ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => 'bench-' . bin2hex(random_bytes(6)), 'megabytes' => 8, 'operations' => 20_000, 'milliseconds' => 60_000, 'ttl' => 0, 'servers' => '']);
+        $found = ChildProcess::run('a full pool', Overfill::class, ['store' => 'shared-memory', 'endpoint' => 'bench-' . bin2hex(random_bytes(6)), 'megabytes' => 8, 'bytes' => 8_000, 'operations' => 20_000, 'milliseconds' => 60_000, 'ttl' => 0, 'servers' => '']);
 
         $series = $found->rows('series');
         self::assertNotSame([], $series);
