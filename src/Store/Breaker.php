@@ -15,9 +15,6 @@ namespace Larder\Store;
  */
 final class Breaker
 {
-    /** How long a file stays that nobody looks at; in seconds. */
-    private const REMEMBERED = 86_400;
-
     /** In Unix seconds. */
     private float $notBefore = 0.0;
 
@@ -81,22 +78,12 @@ final class Breaker
         $this->notBefore = $this->now() + $this->retryAfter;
         $path = $this->path();
         if ($path !== null) {
-            is_file($path) || self::tidy(\dirname($path));
+            is_file($path) || UserDirectory::tidy(\dirname($path), 'breaker-');
             $file = @fopen($path, 'c');
             // Whoever holds it is about to write the same.
             if ($file !== false && flock($file, \LOCK_EX | \LOCK_NB)) {
                 ftruncate($file, 0);
                 @fwrite($file, sprintf('%.6F', $this->notBefore));
-            }
-        }
-    }
-
-    /** What was written about servers that nobody has asked for since. */
-    private static function tidy(string $directory): void
-    {
-        foreach (glob("{$directory}/breaker-*") ?: [] as $path) {
-            if (@filemtime($path) < time() - self::REMEMBERED) {
-                @unlink($path);
             }
         }
     }
@@ -127,14 +114,8 @@ final class Breaker
             return null;
         }
         if ($this->path === null) {
-            $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
-            $directory = $this->directory ?? sys_get_temp_dir() . "/larder-{$user}";
-            if (!@is_dir($directory)) {
-                @mkdir($directory, 0o700);
-            }
-            $about = @lstat($directory);
-            $isOurs = $about !== false && $about['uid'] === $user && ($about['mode'] & 0o170022) === 0o040000;
-            $this->path = $isOurs ? "{$directory}/breaker-" . hash('xxh128', $this->server) : '';
+            $directory = UserDirectory::path($this->directory);
+            $this->path = $directory === null ? '' : "{$directory}/breaker-" . hash('xxh128', $this->server);
         }
 
         return $this->path === '' ? null : $this->path;

@@ -10,9 +10,6 @@ namespace Larder\Store;
  */
 final class Noted
 {
-    /** Seconds that a file stays that nobody writes any more. */
-    private const REMEMBERED = 86_400;
-
     /** What the paths of all files begin with; '': there is no place for them. */
     private ?string $beginning = null;
 
@@ -53,7 +50,7 @@ final class Noted
         clearstatcache(true, $path);
         $written = @filemtime($path);
         if ($written === false) {
-            $this->tidy(\dirname($path));
+            UserDirectory::tidy(\dirname($path), 'noted-');
         } elseif (abs(time() - $written) < $age) {
             return;
         }
@@ -80,24 +77,8 @@ final class Noted
         if ($this->server === null) {
             return '';
         }
-        $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
-        $directory = $this->directory ?? sys_get_temp_dir() . "/larder-{$user}";
-        if (!is_dir($directory)) {
-            @mkdir($directory, 0o700);
-        }
-        $found = @lstat($directory);
-        $isOurs = $found !== false && $found['uid'] === $user && ($found['mode'] & 0o170022) === 0o040000;
+        $directory = UserDirectory::path($this->directory);
 
-        return $isOurs ? "{$directory}/noted-" . hash('xxh128', $this->server) : '';
-    }
-
-    /** What was written about servers that nobody has asked for since. */
-    private function tidy(string $directory): void
-    {
-        foreach (glob("{$directory}/noted-*") ?: [] as $path) {
-            if (@filemtime($path) < time() - self::REMEMBERED) {
-                @unlink($path);
-            }
-        }
+        return $directory === null ? '' : "{$directory}/noted-" . hash('xxh128', $this->server);
     }
 }

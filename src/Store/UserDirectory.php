@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store;
+
+/** A directory that is this user's alone, for small files in which the processes of the user on this machine tell each other something. */
+final class UserDirectory
+{
+    /** Seconds that a file stays that nobody writes any more. */
+    private const REMEMBERED = 86_400;
+
+    private function __construct() {}
+
+    /**
+     * @param ?string $path null: one in the system's directory for temporary files
+     *
+     * @return ?string its path; null if it cannot be had, or others may write into it
+     */
+    public static function path(?string $path): ?string
+    {
+        $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
+        $path ??= sys_get_temp_dir() . "/larder-{$user}";
+        if (!is_dir($path)) {
+            @mkdir($path, 0o700);
+        }
+        $about = @lstat($path);
+
+        return $about !== false && $about['uid'] === $user && ($about['mode'] & 0o170022) === 0o040000 ? $path : null;
+    }
+
+    /** Removes files whose names begin so, if nobody has written them for a day. */
+    public static function tidy(string $directory, string $beginning): void
+    {
+        foreach (glob("{$directory}/{$beginning}*") ?: [] as $path) {
+            if (@filemtime($path) < time() - self::REMEMBERED) {
+                @unlink($path);
+            }
+        }
+    }
+}
