@@ -184,6 +184,36 @@ TEST(own_tag_only, "while a tag is invalidated, what is judged by a token waits;
     close_two();
 }
 
+static bool wrote;
+
+static void write_and_read(void)
+{
+    wrote = true;
+    EQUAL(store(there, LARDER_WRITE, "k", &tag, 0), LARDER_OK);
+    CHECK(holds_text(there, "k", "k"));
+}
+
+TEST(settled, "whether a write outlives an invalidation of its tag is settled when that returns, not by another tag's")
+{
+    uint64_t steps = 0;
+    do {
+        begin();
+        wrote = false;
+        fault_arm(0, steps, write_and_read);
+        larder_invalidate(here, &tag, 1);
+        fault_disarm();
+        bool lives = holds_text(there, "k", "k");
+        uint64_t other = tag_of_another_bit();
+        larder_invalidate(here, &other, 1);
+        if (!CHECK(holds_text(there, "k", "k") == lives)) {
+            printf("    written at step %llu\n", (unsigned long long)steps);
+        }
+        close_two();
+        steps++;
+    } while (wrote);
+    COMPARE(steps, >, 2 * (LARDER_TAG_CELLS + 3));
+}
+
 static gate *moment;
 
 static void stay(void)

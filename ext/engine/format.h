@@ -199,7 +199,7 @@ typedef struct larder_header {
 
     /* Read by every operation, written seldom. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older stamp are dead */
-    _Atomic uint64_t invalidations;                         /* of tags, so far; each counts when it is complete */
+    _Atomic uint64_t invalidations;                         /* how often cells of tags have moved, twice for each */
     _Atomic uint32_t dead;                                  /* enum larder_life */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */

@@ -66,7 +66,7 @@ static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick
     larder_own_note(pool, cell, *tick, seen);
 }
 
-/* Ticks; then all their cells have reached that tick, or one that was taken later. */
+/* Ticks; then all their cells have reached that tick, or one that was taken later, and this is counted. */
 static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
 {
     uint64_t tick = larder_own_tick(pool);
@@ -77,6 +77,9 @@ static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
             raise_cell(pool, cells[c], &tick);
         }
     }
+    LARDER_FAULT(LARDER_AT_INVALIDATED);
+    /* seq_cst, after the cells: who sees the new count sees them. T2: a look that missed them says an older count. */
+    atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
 }
 
 /* model/token.pml: invalidator() */
@@ -84,9 +87,6 @@ static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t c
 {
     larder_underway_begin(pool, larder_underway_tags(pool, tags, count));
     raise_tags(pool, tags, count);
-    LARDER_FAULT(LARDER_AT_INVALIDATED);
-    /* seq_cst, after the cells: who sees the new count sees them. T2: a look that missed them says an older count. */
-    atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
     /* T3: from here on nobody reads anything older. Who did has an older token than this tick. */
     raise_tags(pool, tags, count);
     larder_underway_end(pool);

@@ -12,12 +12,14 @@
  * middle leaves cells that are too young at worst.
  *
  * Looking at many tags takes time, so an item remembers as of which invalidation its tags were looked at. The count of
- * invalidations moves when the cells have; while it stands, a look is not repeated.
+ * invalidations moves when the cells have, each of the two times that an invalidation moves them; while it stands, a
+ * look is not repeated.
  *
  * Invariants:
  *   T1  When an invalidation has returned, each of its tags' stamps is at least its first tick, which is younger than
  *       the stamp of any item that was stored under such a tag before the invalidation was under way (underway.h).
- *   T2  An item that says it was looked at as of n was alive after the n-th invalidation had moved its cells.
+ *   T2  An item that says it was looked at as of n was alive when cells had moved for the n-th time. Whoever moves them
+ *       counts it: whether an item's tags let it be read is settled when nothing is under way.
  *   T3  Each of the stamps is also at least the last tick, which comes when nobody can read anything older than the
  *       first any more: it refuses what was made of that.
  */

@@ -4,7 +4,7 @@
  * computes something from that (a page out of a fragment, both of which carry the tag) may have a token that is younger
  * than the invalidation's tick; what was made of the dead would live. So there are two rules:
  *
- *     invalidation:  say which | tick, raise the cells, count it | tick, raise the cells again | say that it is over
+ *     invalidation:  say which | tick, raise the cells, count it | the same once more | say that it is over
  *     fill:          token, read something . . . is one of its tags under way? refused | a cell newer? refused | store
  *
  *   - An invalidation ends with another tick, after the first has made everything older unreadable: who has read

@@ -9,7 +9,8 @@
  * there, an item that has the same tags).
  *
  *   R   the rule, for what the key's words lead to
- *   T2  the rule, for a look at the tags that an item remembers
+ *   T2  the rule, for a look at the tags that an item remembers; and that it agrees with the tags while nothing is under
+ *       way
  */
 #ifndef FILLS
 #define FILLS 1 /* storers 0, 1, …: fills; then judged writes; then writes */
@@ -89,7 +90,9 @@ byte made_of[ITEMS]; /* what it was computed from */
 #define allowed(i)  (allows(0, i) && allows(1, i))
 #define is_read(w)  (is_final(w) && (allowed(item_of(w)) || looked[item_of(w)] == invalidations))
 #define is_right(w) (!is_read(w) || (condemned & (bit_of(item_of(w)) | made_of[item_of(w)])) == 0)
-#define assert_rule() assert(is_right(word[0]) && is_right(word[1])) /* R */
+#define is_settled(w) (!is_read(w) || underway[0] + underway[1] > 0 || allowed(item_of(w)))
+#define assert_rule()                                                                                                  \
+    assert(is_right(word[0]) && is_right(word[1]) /* R */ && is_settled(word[0]) && is_settled(word[1]) /* T2 */)
 
 inline exchange(at, from, to, done)
 {
