@@ -7,6 +7,8 @@
 #include "engine/lock.h"
 #include "engine/recover.h"
 
+#include <signal.h>
+
 TEST(up_to_half, "values up to half the pool are stored, whatever is there already; larger ones are refused")
 {
     larder_pool *pool = pool_that(true);
@@ -165,4 +167,164 @@ TEST(written_meanwhile,
     CHECK_POOL(pool);
     larder_pool_close(beside);
     larder_pool_close(pool);
+}
+
+#define LASTS 10u /* seconds */
+
+/* A pool that does not evict, with the clock of the tests. */
+static larder_pool *open_lasting(void)
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = false;
+    config.now = clock_now;
+    return pool_open_as(&config);
+}
+
+/* Tenths of it, from that number on, until it is full. How many? */
+static uint64_t fill_with_runs(larder_pool *pool, uint64_t first)
+{
+    enum larder_result result = LARDER_OK;
+    uint64_t count = 0;
+    do {
+        described what = {.key = first + count, .version = 1, .block = true};
+        result = put_described(pool, key_number(what.key), &what, larder_largest_item(pool) / 5, LARDER_SET,
+                               larder_expiry(clock_ms, LASTS));
+        count += result == LARDER_OK;
+    } while (result == LARDER_OK);
+    EQUAL(result, LARDER_FULL);
+    COMPARE(count, >=, 8);
+    return count;
+}
+
+TEST(expired_runs, "large values that have expired make way for others, in a pool that does not evict, too")
+{
+    larder_pool *pool = open_lasting();
+    for (uint64_t round = 0; round < 3; round++) {
+        fill_with_runs(pool, round * 1000);
+        clock_ms += (LASTS + 1) * 1000;
+    }
+    EQUAL(put_large(pool, 5000, larder_largest_item(pool) - 100), LARDER_OK);
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.counters[LARDER_EVICTIONS], 0);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+static bool touched[100];
+
+/* By a process whose clock is late. */
+static void touch_all(void)
+{
+    clock_ms -= 2000;
+    for (uint64_t i = 0; i < sizeof touched / sizeof touched[0]; i++) {
+        const larder_key key = key_number(i);
+        touched[i] = larder_touch(beside, &key, larder_expiry(clock_ms, 10 * LASTS));
+    }
+    clock_ms += 2000;
+}
+
+TEST(touched_meanwhile, "what is given a longer life while a run is about to take its place stays")
+{
+    larder_pool *pool = open_lasting();
+    beside = open_lasting();
+    uint64_t count = fill_with_runs(pool, 0), there = 0;
+    clock_ms += (LASTS + 1) * 1000;
+    fault_arm(LARDER_AT_VOID, 0, touch_all);
+    EQUAL(put_large(pool, 5000, larder_largest_item(pool) - 100), LARDER_FULL);
+    fault_disarm();
+    for (uint64_t i = 0; i < count; i++) {
+        const larder_key key = key_number(i);
+        EQUAL(larder_exists(pool, &key), touched[i]);
+        there += touched[i];
+    }
+    EQUAL(there, count - 1);
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
+
+/* ---- what nobody finds ------------------------------------------------------------------------------------- */
+
+static void die(void)
+{
+    raise(SIGKILL);
+}
+
+/* A process that is killed between a word and the account of it. */
+typedef struct death {
+    unsigned point;
+    bool existed, deletes;
+    uint64_t skip;
+    size_t size;
+} death;
+
+static void run_into(void *context)
+{
+    const death *its = context;
+    const larder_key key = key_number(1);
+    fault_arm(its->point, its->skip, die);
+    if (its->deletes) {
+        larder_delete(beside, &key);
+    } else {
+        put_large(beside, 1, its->size);
+    }
+}
+
+static void die_so(death *its)
+{
+    const larder_key key = key_number(1);
+    if (its->existed) {
+        EQUAL(put_large(beside, 1, its->size), LARDER_OK);
+    }
+    EQUAL(child_wait(child_start(run_into, its)), 256 + SIGKILL);
+    larder_delete(beside, &key);
+}
+
+TEST(killed_in_between,
+     "a large value that its killed writer, or who deleted it, left without a word gives all of its segments back")
+{
+    beside = pool_that(false);
+    size_t third = larder_largest_item(beside) * 2 / 3;
+    death deaths[] = {{LARDER_AT_PUBLISH, false, false, 0, third},
+                      {LARDER_AT_REPLACE, true, false, 0, third},
+                      {LARDER_AT_ACCOUNT, true, false, 1, third},
+                      {LARDER_AT_ACCOUNT, true, true, 0, third}};
+    for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
+        for (int times = 0; times < 4; times++) {
+            die_so(&deaths[i]);
+        }
+        EQUAL(put_large(beside, 2, larder_largest_item(beside) - 100), LARDER_OK);
+        const larder_key key = key_number(2);
+        CHECK(larder_delete(beside, &key));
+        CHECK_POOL_AFTER_DEATHS(beside);
+    }
+    larder_pool_close(beside);
+}
+
+static uint64_t fill_up(size_t size)
+{
+    uint64_t count = 0;
+    while (count < 1000 && put_large(beside, 10 + count, size) == LARDER_OK) {
+        count++;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const larder_key key = key_number(10 + i);
+        CHECK(larder_delete(beside, &key));
+    }
+    return count;
+}
+
+TEST(killed_in_a_segment, "so does one that fills a segment alone")
+{
+    beside = pool_that(false);
+    death its = {LARDER_AT_PUBLISH, false, false, 0, larder_segment_bytes(beside) - 100};
+    uint64_t count = fill_up(its.size);
+    COMPARE(count, >, 20);
+    for (int times = 0; times < 10; times++) {
+        die_so(&its);
+    }
+    EQUAL(fill_up(its.size), count);
+    CHECK_POOL_AFTER_DEATHS(beside);
+    larder_pool_close(beside);
 }

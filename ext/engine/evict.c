@@ -52,12 +52,17 @@
 
 /* ---- choosing ------------------------------------------------------------------------------------------ */
 
-static bool is_all_dead(const larder_pool *pool, const larder_segment *segment, uint64_t now)
+/* A process that was killed between a word and the segment's account of it has left an item that is counted and that no
+ * word leads to. It goes with its segment when that is evicted or compacted; where nothing is evicted, what fills a
+ * segment alone would stay for ever. */
+bool larder_is_all_dead(const larder_pool *pool, uint32_t index, uint64_t now)
 {
-    uint64_t expiry = atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed);
-    return larder_segment_live_items(segment) == 0 || expiry <= now ||
+    const larder_segment *segment = &pool->segments[index];
+    uint32_t items = larder_segment_live_items(segment);
+    return items == 0 || atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed) <= now ||
            atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed) <
-               atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed);
+               atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
+           (items == 1 && pool->geometry.evict == 0 && !larder_walk_finds_any(pool, index));
 }
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
@@ -78,18 +83,22 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
         if (larder_segment_state_of(segment) != LARDER_SEALED) {
             continue;
         }
-        bool dead = is_all_dead(pool, segment, now);
+        bool dead = larder_is_all_dead(pool, index, now);
         bool movable = segment->run == 1 && (segment->queue == LARDER_MAIN || !evicts);
         uint64_t live = larder_segment_live_units(segment) << pool->unit_shift;
-        if ((!dead && (!movable || live >= least)) || larder_pinned_by_any(pool, index) ||
+        bool mostly = movable && live < least;
+        if ((!dead && !mostly) || larder_pinned_by_any(pool, index) ||
             (!evicts && !larder_walk_can_move_all(pool, index))) {
+            continue;
+        }
+        /* A writer that was slow may have published something alive among the dead; now that nobody pins it, nobody
+         * will any more. */
+        dead = dead && larder_is_all_dead(pool, index, now);
+        if (!dead && !mostly) {
             continue;
         }
         best = index;
         least = live;
-        /* A writer that was slow may have published something alive among the dead; now that nobody pins it, nobody
-         * will any more. */
-        dead = dead && is_all_dead(pool, segment, now);
         *purpose = dead && evicts ? LARDER_DISCARD : LARDER_COMPACT;
         if (dead) {
             break;

@@ -1,4 +1,5 @@
 #include "run.h"
+#include "evict.h"
 #include "pin.h"
 #include "slot.h"
 #include "walk.h"
@@ -28,21 +29,31 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
     }
 }
 
+/* Where nothing is evicted: is there anything of worth? To look closely takes time; then one item does not count that
+ * has expired, or that no word leads to. */
+static bool has_worth(const larder_pool *pool, uint32_t head, bool closely)
+{
+    const larder_segment *segment = &pool->segments[head];
+    uint32_t items = larder_segment_live_items(segment);
+    return items > 1 || (items == 1 && !(closely && larder_segment_state_of(segment) == LARDER_SEALED &&
+                                         larder_is_all_dead(pool, head, larder_pool_now(pool))));
+}
+
 /* May the segments of the run that begins here (one, usually) not become part of another? */
-static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head)
+static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head, bool closely)
 {
     enum larder_segment_state state = larder_segment_state_of(&pool->segments[head]);
     bool pinned = (pins[head / 64] >> head % 64 & 1) != 0;
-    bool lives = pool->geometry.evict == 0 && larder_segment_live_items(&pool->segments[head]) > 0;
-    return state != LARDER_FREE && (state == LARDER_LIMBO || pinned || lives);
+    return state != LARDER_FREE &&
+           (state == LARDER_LIMBO || pinned || (pool->geometry.evict == 0 && has_worth(pool, head, closely)));
 }
 
 /* Sets a bit for each segment that stands in the way of a new run; only heads are pinned, but all of a run is used. */
-static void gather_blocked(larder_pool *pool, uint64_t *blocked)
+static void gather_blocked(larder_pool *pool, uint64_t *blocked, bool closely)
 {
     gather_pins(pool, blocked);
     for (uint32_t head = 0; head < pool->segment_count; head += larder_run_of(pool, head)) {
-        bool is = is_blocked(pool, blocked, head);
+        bool is = is_blocked(pool, blocked, head, closely);
         for (uint32_t i = head; i < head + larder_run_of(pool, head); i++) {
             uint64_t bit = UINT64_C(1) << i % 64;
             blocked[i / 64] = is ? blocked[i / 64] | bit : blocked[i / 64] & ~bit;
@@ -126,11 +137,13 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
     }
 }
 
-/* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. */
+/* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. But
+ * where nothing is evicted there is one at most, and somebody may just have given it another expiry. */
 static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
 {
-    if (count <= LONG_RUN) {
-        larder_walk_begin(pool, segment, LARDER_EVICT);
+    bool evicts = pool->geometry.evict != 0;
+    if (count <= LONG_RUN || !evicts) {
+        larder_walk_begin(pool, segment, evicts ? LARDER_EVICT : LARDER_COMPACT);
         uint64_t half = larder_segment_bytes(pool) / 2;
         larder_walk_to_the_end(pool, &half);
         return;
@@ -213,9 +226,9 @@ enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *
     }
     larder_drain_limbo(pool);
     for (int tries = 0; tries < 3; tries++) {
-        gather_blocked(pool, blocked);
+        gather_blocked(pool, blocked, tries > 0);
         uint32_t begin = find_window(pool, blocked, count);
-        if (begin == LARDER_NO_SEGMENT && tries == 0 && seal_open(pool)) {
+        if (begin == LARDER_NO_SEGMENT && tries == 0 && (seal_open(pool) || pool->geometry.evict == 0)) {
             continue;
         }
         if (begin == LARDER_NO_SEGMENT) {

@@ -244,6 +244,17 @@ bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment)
     return true;
 }
 
+bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment)
+{
+    for (uint64_t at = next_start(pool, segment, 0); at != UINT64_MAX; at = next_start(pool, segment, at + 8)) {
+        uint64_t hash, word;
+        if (find_word_to(pool, segment, larder_segment_offset(pool, segment) + at, &hash, &word) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- from item to item ----------------------------------------------------------------------------------- */
 
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose)

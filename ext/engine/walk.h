@@ -25,6 +25,9 @@ typedef struct larder_budget {
 /* Can this PHP move all that lives in the sealed segment? */
 bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment);
 
+/* Does any word lead to one of the sealed segment's items? */
+bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment);
+
 /* Makes the sealed segment the victim. */
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose);
 

@@ -1,5 +1,5 @@
 /* Storing in a segment that somebody wants to empty: S1 and S2 of engine/segment.h, reuse_recent() in engine/segment.c,
- * find_mostly_dead() in engine/evict.c.
+ * find_mostly_dead() and larder_is_all_dead() in engine/evict.c.
  *
  * In a pool that does not evict, only segments without anything alive are emptied, or those whose living items have
  * been moved. Writers reserve and publish without a lock. The segment's
@@ -23,8 +23,17 @@ byte clock = 1;
 byte latest = 0;     /* the stamp of the segment's youngest item */
 byte cleared = 0;    /* the tick of the last clear: what is older is dead */
 
-#ifdef CLEARS
+/* DEATHS: writers are killed before their word is there, and what they counted is counted for ever. One item that no
+ * word leads to is taken for dead. */
+#if WRITERS == 3
+#define is_led_to (word[0] || word[1] || word[2])
+#else
+#define is_led_to (word[0] || word[1])
+#endif
+#if defined(CLEARS)
 #define nothing_lives (live == 0 || latest < cleared)
+#elif defined(DEATHS)
+#define nothing_lives (live == 0 || (live == 1 && !is_led_to))
 #else
 #define nothing_lives (live == 0)
 #endif
@@ -72,6 +81,12 @@ proctype writer(byte me)
     start[me] = 1;
 #endif
     live++;
+#ifdef DEATHS
+    if
+    :: goto over
+    :: skip
+    fi;
+#endif
     word[me] = 1;
     d_step {
         if
