@@ -19,7 +19,7 @@
 
 #define LARDER_MAGIC UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
 #ifndef LARDER_FORMAT                             /* a test builds the extension of another version */
-#define LARDER_FORMAT 6u
+#define LARDER_FORMAT 7u
 #endif
 
 #define LARDER_PAGE         4096u
@@ -135,15 +135,16 @@ enum larder_counter {
     LARDER_COUNTERS
 };
 
+#define LARDER_UNDERWAY_WORDS 5u
+
 /* A process's (or thread's) place. Held by a lock on the byte at LARDER_SLOT_LOCK + its index, which the kernel
  * drops at any death. Counters are the sum over all who ever held the slot. */
 typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
-    _Atomic uint64_t process;  /* its holder's id, for people: ids are reused, and others in other containers */
-    _Atomic uint64_t underway; /* what its holder is in the middle of invalidating; see underway.h; 0: nothing */
-    uint64_t unused[4];
+    _Atomic uint64_t process; /* its holder's id, for people: ids are reused, and others in other containers */
+    _Atomic uint64_t underway[LARDER_UNDERWAY_WORDS]; /* what its holder is in the middle of invalidating; underway.h */
     _Atomic uint64_t counter[16];
 } larder_slot;
 _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");
@@ -210,8 +211,9 @@ typedef struct larder_header {
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
-    _Atomic uint64_t underway; /* invalidations and clears that have begun and are not over; those of the dead, too */
-    uint64_t alone[6];         /* the rest of its line is nobody's */
+    _Atomic uint64_t underway_begun; /* invalidations and clears, so far */
+    _Atomic uint64_t underway_over;  /* as many are known to be over: all up to that number; see underway.h */
+    uint64_t alone[5];               /* the rest of its line is nobody's */
 
     /* The segment lock and what it protects; open segments may be read without it. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | turn (19 bits) << 13 | slot + 1 */

@@ -62,11 +62,10 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
 
 static void clear_entered(larder_pool *pool)
 {
-    uint64_t before;
-    larder_underway_begin(pool, LARDER_UNDERWAY_CLEAR);
+    uint64_t before, number = larder_underway_begin(pool, larder_underway_clear());
     larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before);
     larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before); /* T3, as in larder_invalidate() */
-    larder_underway_end(pool);
+    larder_underway_end(pool, number);
     /* So that what is stored from now on does not lie among the dead, and whole segments can be known as such. */
     if (larder_lock(pool)) {
         for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {

@@ -85,11 +85,11 @@ static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
 /* model/token.pml: invalidator() */
 static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t count)
 {
-    larder_underway_begin(pool, larder_underway_tags(pool, tags, count));
+    uint64_t number = larder_underway_begin(pool, larder_underway_tags(pool, tags, count));
     raise_tags(pool, tags, count);
     /* T3: from here on nobody reads anything older. Who did has an older token than this tick. */
     raise_tags(pool, tags, count);
-    larder_underway_end(pool);
+    larder_underway_end(pool, number);
 }
 
 /* model/save.pml: operation() */

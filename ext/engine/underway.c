@@ -2,63 +2,113 @@
 #include "index.h"
 #include "slot.h"
 
-#define TAG_BITS 63u
+#define BITS  (LARDER_UNDERWAY_WORDS * 64u)
+#define CLEAR (BITS - 1) /* tags share the others */
 
-uint64_t larder_underway_tags(const larder_pool *pool, const uint64_t *tags, size_t count)
+static void add_bit(larder_underway *what, uint32_t bit)
 {
-    uint64_t what = 0;
+    what->bits[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+larder_underway larder_underway_tags(const larder_pool *pool, const uint64_t *tags, size_t count)
+{
+    larder_underway what = {{0}};
     for (size_t i = 0; i < count; i++) {
-        what |= UINT64_C(1) << ((larder_mix(pool, tags[i]) >> 32) * TAG_BITS >> 32);
+        add_bit(&what, (uint32_t)((larder_mix(pool, tags[i]) >> 32) * CLEAR >> 32));
     }
     return what;
 }
 
-/* model/token.pml: underway_begins() */
-void larder_underway_begin(larder_pool *pool, uint64_t what)
+larder_underway larder_underway_clear(void)
 {
-    LARDER_FAULT(LARDER_AT_UNDERWAY);
-    /* Counted first, and last when it is over: a death in between leaves the count too high, which costs looks.
-     * release: the tick that follows carries both to whoever takes a token at it or later (the clock is read with
-     * acquire); an older token is older than the item's killer. */
-    atomic_fetch_add_explicit(&pool->header->underway, 1, memory_order_release);
-    LARDER_FAULT(LARDER_AT_UNDERWAY);
-    atomic_store_explicit(&pool->slot->underway, what, memory_order_release);
+    larder_underway what = {{0}};
+    add_bit(&what, CLEAR);
+    return what;
 }
 
-void larder_underway_end(larder_pool *pool)
+/* model/token.pml: underway_begins() */
+uint64_t larder_underway_begin(larder_pool *pool, larder_underway what)
 {
+    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
+        if (what.bits[i] != 0) {
+            LARDER_FAULT(LARDER_AT_UNDERWAY);
+            /* relaxed: the number carries it. */
+            atomic_store_explicit(&pool->slot->underway[i], what.bits[i], memory_order_relaxed);
+        }
+    }
     LARDER_FAULT(LARDER_AT_UNDERWAY);
-    /* release: who finds that it is over finds the cells where the second tick has moved them. */
-    atomic_store_explicit(&pool->slot->underway, 0, memory_order_release);
+    /* release: who finds this number or a later one finds what was said. The tick that follows carries both to whoever
+     * takes a token at it or later (the clock is read with acquire); an older token is older than the item's killer. */
+    return atomic_fetch_add_explicit(&pool->header->underway_begun, 1, memory_order_release) + 1;
+}
+
+/* model/token.pml: underway_ends() */
+void larder_underway_end(larder_pool *pool, uint64_t number)
+{
+    uint64_t before = number - 1;
+    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
+        /* relaxed: nobody else writes here. */
+        if (atomic_load_explicit(&pool->slot->underway[i], memory_order_relaxed) != 0) {
+            LARDER_FAULT(LARDER_AT_UNDERWAY);
+            /* release: who finds that it is over finds the cells where the second tick has moved them. */
+            atomic_store_explicit(&pool->slot->underway[i], 0, memory_order_release);
+        }
+    }
     LARDER_FAULT(LARDER_AT_UNDERWAY);
-    atomic_fetch_sub_explicit(&pool->header->underway, 1, memory_order_release);
+    /* If all before it are over; else somebody who looks at the slots says so. release: as above. */
+    atomic_compare_exchange_strong_explicit(&pool->header->underway_over, &before, number, memory_order_release,
+                                            memory_order_relaxed);
+}
+
+/* Is its holder in the middle of something, of anything or of what `mine` names? */
+static bool says(const larder_slot *slot, const larder_underway *mine, bool *concerned)
+{
+    bool anything = false;
+    *concerned = false;
+    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
+        /* acquire: as above. */
+        uint64_t its = atomic_load_explicit(&slot->underway[i], memory_order_acquire);
+        anything |= its != 0;
+        *concerned |= (its & mine->bits[i]) != 0;
+    }
+    return anything;
 }
 
 /* model/token.pml: storer(), judge */
 bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count)
 {
-    /* acquire: as above. */
-    if (atomic_load_explicit(&pool->header->underway, memory_order_acquire) == 0) {
+    bool all_over = true, concerned;
+    if (larder_all_is_over(pool)) {
         return false;
     }
-    uint32_t used = larder_slots_used(pool);
-    uint64_t mine = larder_underway_tags(pool, tags, count) | LARDER_UNDERWAY_CLEAR;
-    for (uint32_t i = 0; i < used; i++) {
-        uint64_t its = atomic_load_explicit(&pool->slots[i].underway, memory_order_acquire);
-        if ((its & mine) != 0 && i != pool->slot_index && larder_slot_seems_alive(pool, i)) {
-            return true;
+    /* acquire: as there. */
+    uint64_t begun = atomic_load_explicit(&pool->header->underway_begun, memory_order_acquire);
+    larder_underway mine = larder_underway_tags(pool, tags, count);
+    add_bit(&mine, CLEAR);
+    for (uint32_t i = 0, used = larder_slots_used(pool); i < used; i++) {
+        if (says(&pool->slots[i], &mine, &concerned) && larder_slot_seems_alive(pool, i)) {
+            if (concerned && i != pool->slot_index) {
+                return true;
+            }
+            all_over = false;
         }
+    }
+    if (all_over) {
+        LARDER_FAULT(LARDER_AT_UNDERWAY);
+        larder_raise(&pool->header->underway_over, begun);
     }
     return false;
 }
 
 void larder_underway_bury(larder_pool *pool, uint32_t index)
 {
-    /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody. */
-    if (atomic_load_explicit(&pool->slots[index].underway, memory_order_relaxed) != 0) {
-        LARDER_FAULT(LARDER_AT_UNDERWAY);
-        atomic_store_explicit(&pool->slots[index].underway, 0, memory_order_relaxed);
-        LARDER_FAULT(LARDER_AT_UNDERWAY);
-        atomic_fetch_sub_explicit(&pool->header->underway, 1, memory_order_relaxed);
+    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
+        _Atomic uint64_t *word = &pool->slots[index].underway[i];
+        /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody.
+         */
+        if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
+            LARDER_FAULT(LARDER_AT_UNDERWAY);
+            atomic_store_explicit(word, 0, memory_order_relaxed);
+        }
     }
 }

@@ -17,19 +17,40 @@
  *
  * A process that is stopped in the middle of an invalidation has such fills refused until it goes on; of one that was
  * killed nobody takes notice. Plain writes are not judged, and not refused.
+ *
+ * Invalidations and clears have numbers, in the order in which they have said what they do, so that who asks need not
+ * look at all slots:
+ *
+ *     begin:  say it in one's slot | take the next number          end:  unsay it | all before mine are over? so is mine
+ *     ask:    load the last number | it is known that all are over? nothing is under way
+ *                                  | look at all slots; nobody says anything: all up to that number are over
+ *
+ * What is known to be over is a number, too, and only ever raised to what is true: whoever dies at any of these steps
+ * leaves no more behind than that the next who asks has to look.
  */
 #ifndef LARDER_UNDERWAY_H
 #define LARDER_UNDERWAY_H
 
 #include "pool.h"
 
-/* What can be under way, as bits: tags by their hashes, several to a bit, and a clear. */
-uint64_t larder_underway_tags(const larder_pool *pool, const uint64_t *tags, size_t count);
-#define LARDER_UNDERWAY_CLEAR (UINT64_C(1) << 63)
+/* What can be under way: tags by their hashes, several to a bit, and a clear. */
+typedef struct larder_underway {
+    uint64_t bits[LARDER_UNDERWAY_WORDS];
+} larder_underway;
+larder_underway larder_underway_tags(const larder_pool *pool, const uint64_t *tags, size_t count);
+larder_underway larder_underway_clear(void);
 
-/* Before the first tick, and after the second has reached all cells. */
-void larder_underway_begin(larder_pool *pool, uint64_t what);
-void larder_underway_end(larder_pool *pool);
+/* Before the first tick, which gives it a number, and after the second has reached all cells. */
+uint64_t larder_underway_begin(larder_pool *pool, larder_underway what);
+void larder_underway_end(larder_pool *pool, uint64_t number);
+
+static inline bool larder_all_is_over(const larder_pool *pool)
+{
+    /* acquire: whatever has that number, or a lower one, is found in its slot from here on; or it is over, and its cells
+     * have moved. */
+    uint64_t begun = atomic_load_explicit(&pool->header->underway_begun, memory_order_acquire);
+    return atomic_load_explicit(&pool->header->underway_over, memory_order_acquire) >= begun;
+}
 
 /* Is another process in the middle of a clear, or of invalidating one of these tags? Asked before the cells are read.
  */
