@@ -49,6 +49,13 @@ static void clear_pins(larder_pool *pool, uint32_t index)
     atomic_store_explicit(&pool->slots[index].pinned, 0, memory_order_release);
 }
 
+/* What the slot's last holder left: its pins, and what it was in the middle of. Whoever asks holds the slot's lock. */
+static void clear_traces(larder_pool *pool, uint32_t index)
+{
+    clear_pins(pool, index);
+    larder_underway_bury(pool, index);
+}
+
 static void note_used(larder_header *header, uint32_t count)
 {
     uint32_t seen = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
@@ -65,8 +72,7 @@ static uint32_t lock_any(larder_pool *pool, int fd, uint32_t from)
     for (uint32_t i = from; i < pool->geometry.slot_count; i++) {
         if (lock_byte(fd, i, F_WRLCK)) {
             LARDER_FAULT(LARDER_AT_SLOT_TAKE);
-            clear_pins(pool, i);
-            larder_underway_bury(pool, i);
+            clear_traces(pool, i);
             note_used(pool->header, i + 1);
             return i;
         }
@@ -134,8 +140,7 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index)
     if (!lock_byte(pool->fd, index, F_WRLCK)) {
         return false;
     }
-    clear_pins(pool, index);
-    larder_underway_bury(pool, index);
+    clear_traces(pool, index);
     lock_byte(pool->fd, index, F_UNLCK);
     return true;
 }
