@@ -184,6 +184,21 @@ TEST(own_events, "what a request did itself does not refuse its own fills")
     close_two();
 }
 
+TEST(own_events_again, "nor does it, however often it has done it")
+{
+    open_two(4 * MIB);
+    const uint64_t tags[] = {larder_tag_of("a", 1)};
+    const larder_terms tagged = {.expiry = LARDER_NO_EXPIRY, .tags = tags, .tags_count = 1};
+    CHECK(miss(here, "k"));
+    put_text(there, "elsewhere", "v");
+    for (uint32_t i = 0; i < 2 * LARDER_OWN_MAX; i++) {
+        larder_invalidate(here, tags, 1);
+    }
+    EQUAL(put_under(here, "k", "v", &tagged), LARDER_OK);
+    CHECK(holds_text(there, "k", "v"));
+    close_two();
+}
+
 TEST(behind_own_events,
      "another's invalidation is not hidden by this request's own one of the same tag, before or after it")
 {

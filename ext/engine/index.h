@@ -404,8 +404,8 @@ typedef struct larder_order {
     uint64_t token; /* if judged by the guard; else LARDER_NO_TOKEN */
 } larder_order;
 
-/* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. `before`: where
- * the guard was. */
+/* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. `before`: the
+ * last event at the guard that was not this request's. */
 uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64_t *before);
 
 /* Did others write or delete the key (or a neighbour) after the token? */

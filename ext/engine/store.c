@@ -78,8 +78,7 @@ static bool judge(larder_pool *pool, const larder_place *place, const larder_ter
         as->order.moved = true;
     }
     as->stamp = as->order.tick;
-    return !as->judged || ((larder_own_see_through(pool, &place->first->guard, guard) <= as->token ||
-                            larder_own_are_all(pool, as->token)) &&
+    return !as->judged || ((guard <= as->token || larder_own_are_all(pool, as->token)) &&
                            !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp));
 }
 

@@ -17,7 +17,7 @@ typedef struct miss {
 
 typedef struct own_event {
     const void *cell;
-    uint64_t tick, before;
+    uint64_t tick, before; /* before: that of the last event which was not one's own */
 } own_event;
 
 struct larder_memory {
@@ -198,12 +198,21 @@ uint64_t larder_missed_take(larder_pool *pool, const larder_key *key)
 
 /* ---- own events ---------------------------------------------------------------------------------------- */
 
-static own_event *event_at(larder_memory *memory, const void *cell, uint64_t tick)
+#define NEARBY 8u /* places in which a cell's event may be */
+
+/* Where the cell's last event is, or belongs: if there is no room, in the place of another's. */
+static own_event *event_of(larder_memory *memory, const void *cell)
 {
-    uint64_t mixed = ((uint64_t)(uintptr_t)cell >> 3 ^ tick) * UINT64_C(0x9e3779b97f4a7c15);
-    return &memory->event[mixed >> 54];
+    uint64_t home = ((uint64_t)(uintptr_t)cell >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 54;
+    for (uint64_t i = home; i < home + NEARBY; i++) {
+        own_event *event = &memory->event[i % LARDER_OWN_MAX];
+        if (event->cell == cell || event->cell == NULL) {
+            return event;
+        }
+    }
+    return &memory->event[home];
 }
-_Static_assert(LARDER_OWN_MAX == 1024, "the highest ten bits choose an event's place");
+_Static_assert(LARDER_OWN_MAX == 1024, "the highest ten bits choose an event's home");
 
 /* model/token.pml: tick() */
 uint64_t larder_own_tick(larder_pool *pool)
@@ -239,25 +248,32 @@ uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_
             tick = larder_own_tick(pool);
         }
     } while (!atomic_compare_exchange_weak_explicit(cell, before, tick, memory_order_seq_cst, memory_order_seq_cst));
-    larder_own_note(pool, cell, tick, *before);
+    *before = larder_own_note(pool, cell, tick, *before);
     return began;
 }
 
-void larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uint64_t before)
+/* Is it what moved the cell to that tick? Backwards only: what was there before is younger if it was damaged. */
+static bool is_event(const own_event *event, const void *cell, uint64_t tick)
 {
-    *event_at(pool->memory, cell, tick) = (own_event){.cell = cell, .tick = tick, .before = before};
-    pool->memory->events++;
+    return event->cell == cell && event->tick == tick && event->before < tick;
+}
+
+uint64_t larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uint64_t before)
+{
+    larder_memory *memory = pool->memory;
+    own_event *event = event_of(memory, cell);
+    if (is_event(event, cell, before)) {
+        before = event->before; /* nobody finds the cell there any more */
+    }
+    *event = (own_event){.cell = cell, .tick = tick, .before = before};
+    memory->events++;
+    return before;
 }
 
 uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint64_t now)
 {
-    const own_event *event = event_at(pool->memory, cell, now);
-    /* Backwards only: what was there before is younger if it was damaged. */
-    while (event->cell == cell && event->tick == now && event->before < now) {
-        now = event->before;
-        event = event_at(pool->memory, cell, now);
-    }
-    return now;
+    const own_event *event = event_of(pool->memory, cell);
+    return is_event(event, cell, now) ? event->before : now;
 }
 
 /* The tag's stamp, and what it would be without this request's own events. */

@@ -13,7 +13,7 @@
  * fills: of many that overlap, the youngest stays. (Did they move guards, each would refuse all the others, for ever.)
  *
  * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a guard, a tag's
- * cell, the last clear) it remembers what was there before, and looks through its own events at the last foreign one.
+ * cell, the last clear) it remembers what was there before it, and looks through its own events at the last foreign one.
  * That is sound because every event moves each of its cells strictly forward (larder_own_move()): a foreign one that
  * began earlier and is late finds ours, and takes a tick younger than ours.
  *
@@ -68,11 +68,12 @@ uint64_t larder_own_tick(larder_pool *pool);
 
 /* Ticks, and raises the cell to the tick. If somebody younger was there first, the cell gets another tick: every event
  * moves each of its cells strictly forward. What is returned is the first: a writer that was stopped in between must
- * not pass for younger than what happened meanwhile. `before`: what was there. */
+ * not pass for younger than what happened meanwhile. `before`: the last event there that was not this request's. */
 uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_fault_point point, uint64_t *before);
 
-/* This request moved the cell to `tick` when it was at `before`. */
-void larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uint64_t before);
+/* This request moved the cell to `tick` when it was at `before`. The last event there that was not its own, which is all
+ * that is remembered of the cell. */
+uint64_t larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uint64_t before);
 
 /* The last event at the cell, which is at `now`, that is not this request's own. */
 uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint64_t now);

@@ -156,7 +156,7 @@ proctype deleter(byte me)
 proctype invalidator(byte me)
 {
     byte which, now, own, before, c, kills, number;
-    byte event, own_tag[1], before_tag[1]; /* not kept */
+    byte own_tag[CELLS], before_tag[CELLS]; /* not kept */
     if
     :: which = 0
     :: which = 1
