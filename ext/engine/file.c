@@ -19,7 +19,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define DEFAULT_SIZE (UINT64_C(64) << 20)
+#define DEFAULT_SIZE      (UINT64_C(64) << 20)
+#define ALLOCATED_AT_ONCE (UINT64_C(16) << 20)
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
@@ -128,15 +129,20 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
     return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->path);
 }
 
-/* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. Signals wait: at one
- * of them, a profiler's or that of a child's end, the tmpfs of some kernels gives up and undoes what it did. */
+/* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. Signals wait, but for
+ * no more than a piece: at one of them, a profiler's or that of a child's end, the tmpfs of some kernels gives up and
+ * undoes what it did; and tens of GiB take seconds, in which who is told to end must be able to. */
 static int allocate(int fd, uint64_t size)
 {
     sigset_t all, before;
+    int code = 0;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = posix_fallocate(fd, 0, (off_t)size);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (uint64_t at = 0; at < size && code == 0; at += ALLOCATED_AT_ONCE) {
+        uint64_t rest = size - at;
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        code = posix_fallocate(fd, (off_t)at, (off_t)(rest < ALLOCATED_AT_ONCE ? rest : ALLOCATED_AT_ONCE));
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
     return code;
 }
 
