@@ -8,6 +8,7 @@
 #include "engine/formats.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,30 @@ TEST(held_meanwhile, "a pool of another format that somebody opens while it is b
     fault_disarm();
     CHECK(is_there(OTHER));
     larder_pool_close(pool);
+}
+
+static void die(void)
+{
+    raise(SIGKILL);
+}
+
+static void open_and_die(void *context)
+{
+    (void)context;
+    fault_arm(LARDER_AT_ASIDE, 0, die);
+    larder_pool_close(pool_open("p", 4 * MIB));
+}
+
+TEST(killed_aside, "a pool of another format whose remover was killed halfway is gone when the next pool is made")
+{
+    make_other(OTHER);
+    EQUAL(child_wait(child_start(open_and_die, NULL)), 256 + SIGKILL);
+    CHECK(!is_there(OTHER) && is_there(".new-other"));
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    CHECK(!is_there(".new-other"));
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    larder_pool_close(pool);
+    EQUAL(test_files(""), 1);
 }
 
 /* As another version does that has seen nobody's lock. */
