@@ -1,9 +1,13 @@
 /* Says of a value all that PHP code could tell of it: two that are alike are described alike, however they lie in
  * memory.
  *
- * A variable is one that the value has in two places, or through which an array contains itself; who else holds it is
- * of no concern. Arrays are written out wherever they are, for nobody can tell whether two are one until he writes to
- * one.
+ * A variable is one that the value has in two places; who else holds it is of no concern. Arrays are written out wherever
+ * they are, for nobody can tell whether two are one until he writes to one.
+ *
+ * Not so where an array contains itself. That it does so through variables which it has once or twice depends on how
+ * often it lies in memory: PHP drops a variable that nothing else holds when it copies the array, and an image has the
+ * array once more, as serialize() does. What everybody reads is the same: a tree without end. It is written out as one,
+ * down to some depth and up to some length, with what is in these variables in their place.
  */
 #include "describe.h"
 
@@ -16,9 +20,14 @@ struct description {
     HashTable visited; /* arrays and objects, while references are counted */
     HashTable numbers; /* of objects and references that were written out */
     HashTable met_again;
-    bool any_cycle; /* those, too, that lead through variables which the value has in two places */
-    bool is_first;  /* time of two: only then it is known which are met again */
+    unsigned depth; /* in arrays */
+    bool has_no_end;
+    bool is_first; /* time of two: only then it is known which are met again */
 };
+
+/* Of a tree without end. */
+#define DEPTH_MOST  16
+#define LENGTH_MOST 200000
 
 static zend_ulong address_of(const void *thing)
 {
@@ -110,15 +119,12 @@ static bool is_held_twice(const struct description *to, const zend_reference *re
     return holders && Z_LVAL_P(holders) > 1;
 }
 
-/* Through arrays, and references that stand for what they refer to. */
-static bool leads_to(const struct description *to, HashTable *visited, zval *value, const zend_reference *reference)
+/* Through arrays and references. */
+static bool leads_to(HashTable *visited, zval *value, const zend_reference *reference)
 {
     if (Z_ISREF_P(value)) {
         if (Z_REF_P(value) == reference) {
             return true;
-        }
-        if (!to->any_cycle && is_held_twice(to, Z_REF_P(value))) {
-            return false;
         }
         ZVAL_DEREF(value);
     }
@@ -126,7 +132,7 @@ static bool leads_to(const struct description *to, HashTable *visited, zval *val
         zval *element;
         ZEND_HASH_FOREACH_VAL(Z_ARR_P(value), element)
         {
-            if (leads_to(to, visited, element, reference)) {
+            if (leads_to(visited, element, reference)) {
                 return true;
             }
         }
@@ -135,13 +141,33 @@ static bool leads_to(const struct description *to, HashTable *visited, zval *val
     return false;
 }
 
-static bool is_on_cycle(const struct description *to, zend_reference *reference)
+static bool is_on_cycle(zend_reference *reference)
 {
     HashTable visited;
     zend_hash_init(&visited, 8, NULL, NULL, false);
-    bool is = leads_to(to, &visited, &reference->val, reference);
+    bool is = leads_to(&visited, &reference->val, reference);
     zend_hash_destroy(&visited);
     return is;
+}
+
+bool contains_itself(zval *value)
+{
+    struct description to = {.is_first = true};
+    bool contains = false;
+    zend_ulong reference;
+
+    zend_hash_init(&to.holders, 8, NULL, NULL, false);
+    zend_hash_init(&to.visited, 8, NULL, NULL, false);
+    count_value(&to, value);
+    ZEND_HASH_FOREACH_NUM_KEY(&to.holders, reference)
+    {
+        /* No reference is at 0, which clang-tidy cannot know. */
+        contains |= reference != 0 && is_on_cycle((zend_reference *)(uintptr_t)reference);
+    }
+    ZEND_HASH_FOREACH_END();
+    zend_hash_destroy(&to.visited);
+    zend_hash_destroy(&to.holders);
+    return contains;
 }
 
 /* ---- in words ------------------------------------------------------------------------------------------- */
@@ -173,6 +199,19 @@ static void describe_table(struct description *to, zend_array *table)
         }
     }
     ZEND_HASH_FOREACH_END();
+}
+
+static void describe_array(struct description *to, zend_array *array)
+{
+    if (to->has_no_end && (to->depth == DEPTH_MOST || smart_str_get_len(&to->text) > LENGTH_MOST)) {
+        smart_str_appends(&to->text, "... ");
+        return;
+    }
+    to->depth++;
+    smart_str_appendc(&to->text, '[');
+    describe_table(to, array);
+    smart_str_append_printf(&to->text, "] then " ZEND_LONG_FMT " ", array->nNextFreeElement);
+    to->depth--;
 }
 
 static void describe_object(struct description *to, zend_object *object)
@@ -215,7 +254,7 @@ static bool describe_reference(struct description *to, zend_reference *reference
         enter(&to->met_again, reference);
         return false;
     }
-    if ((is_held_twice(to, reference) || is_on_cycle(to, reference)) &&
+    if (is_held_twice(to, reference) && !is_on_cycle(reference) &&
         (to->is_first || is_in(&to->met_again, reference))) {
         enter(&to->numbers, reference);
         smart_str_appends(&to->text, "&=");
@@ -244,9 +283,7 @@ static void describe_value(struct description *to, zval *value)
         smart_str_appendc(&to->text, ' ');
         break;
     case IS_ARRAY:
-        smart_str_appendc(&to->text, '[');
-        describe_table(to, Z_ARR_P(value));
-        smart_str_append_printf(&to->text, "] then " ZEND_LONG_FMT " ", Z_ARR_P(value)->nNextFreeElement);
+        describe_array(to, Z_ARR_P(value));
         break;
     case IS_OBJECT:
         describe_object(to, Z_OBJ_P(value));
@@ -258,7 +295,7 @@ static void describe_value(struct description *to, zval *value)
 
 zend_string *describe(zval *value)
 {
-    struct description to = {.is_first = true};
+    struct description to = {.has_no_end = contains_itself(value), .is_first = true};
 
     zend_hash_init(&to.holders, 8, NULL, NULL, false);
     zend_hash_init(&to.visited, 8, NULL, NULL, false);
@@ -275,24 +312,4 @@ zend_string *describe(zval *value)
     zend_hash_destroy(&to.visited);
     zend_hash_destroy(&to.holders);
     return smart_str_extract(&to.text);
-}
-
-bool contains_itself(zval *value)
-{
-    struct description to = {.any_cycle = true};
-    bool contains = false;
-    zend_ulong reference;
-
-    zend_hash_init(&to.holders, 8, NULL, NULL, false);
-    zend_hash_init(&to.visited, 8, NULL, NULL, false);
-    count_value(&to, value);
-    ZEND_HASH_FOREACH_NUM_KEY(&to.holders, reference)
-    {
-        /* No reference is at 0, which clang-tidy cannot know. */
-        contains |= reference != 0 && is_on_cycle(&to, (zend_reference *)(uintptr_t)reference);
-    }
-    ZEND_HASH_FOREACH_END();
-    zend_hash_destroy(&to.visited);
-    zend_hash_destroy(&to.holders);
-    return contains;
 }
