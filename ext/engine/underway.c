@@ -26,7 +26,7 @@ larder_underway larder_underway_clear(void)
     return what;
 }
 
-/* model/token.pml: underway_begins() */
+/* model/token.pml: underway_begins(); model/underway.pml: invalidator(), take_number() */
 uint64_t larder_underway_begin(larder_pool *pool, larder_underway what)
 {
     for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
@@ -42,7 +42,7 @@ uint64_t larder_underway_begin(larder_pool *pool, larder_underway what)
     return atomic_fetch_add_explicit(&pool->header->underway_begun, 1, memory_order_release) + 1;
 }
 
-/* model/token.pml: underway_ends() */
+/* model/token.pml: underway_ends(); model/underway.pml: invalidator() */
 void larder_underway_end(larder_pool *pool, uint64_t number)
 {
     uint64_t before = number - 1;
@@ -74,7 +74,7 @@ static bool says(const larder_slot *slot, const larder_underway *mine, bool *con
     return anything;
 }
 
-/* model/token.pml: storer(), judge */
+/* model/token.pml: storer(), judge; model/underway.pml: asker(), ask() */
 bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count)
 {
     bool all_over = true, concerned;
@@ -100,6 +100,7 @@ bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count)
     return false;
 }
 
+/* model/underway.pml: ask(), invalidator(), dead */
 void larder_underway_bury(larder_pool *pool, uint32_t index)
 {
     for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {

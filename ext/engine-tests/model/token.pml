@@ -71,8 +71,7 @@ byte tag[TAGS * CELLS];
 byte invalidations = 1;
 byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
 #define FIRST 1 /* its process */
-byte underway[TAGS];                /* how many are in the middle of invalidating it */
-byte last_begun = 0, last_over = 0; /* their numbers: of the last, and up to which all are known to be over */
+byte underway[TAGS]; /* how many are in the middle of invalidating it */
 byte stamp[ITEMS], looked[ITEMS];
 bit raised[ITEMS]; /* its stamp is that of an event of its own request's */
 
@@ -155,7 +154,7 @@ proctype deleter(byte me)
 /* Of one tag, or of the other. */
 proctype invalidator(byte me)
 {
-    byte which, now, own, before, c, kills, number;
+    byte which, now, own, before, c, kills;
     byte own_tag[CELLS], before_tag[CELLS]; /* not kept */
     if
     :: which = 0
