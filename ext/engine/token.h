@@ -13,9 +13,9 @@
  * fills: of many that overlap, the youngest stays. (Did they move guards, each would refuse all the others, for ever.)
  *
  * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a guard, a tag's
- * cell, the last clear) it remembers what was there before it, and looks through its own events at the last foreign one.
- * That is sound because every event moves each of its cells strictly forward (larder_own_move()): a foreign one that
- * began earlier and is late finds ours, and takes a tick younger than ours.
+ * cell, the last clear) it remembers what was there before it, and looks through its own events at the last foreign
+ * one. That is sound because every event moves each of its cells strictly forward (larder_own_move()): a foreign one
+ * that began earlier and is late finds ours, and takes a tick younger than ours.
  *
  * To be read at all, an item that was filled past an invalidation or a clear of its own request's bears the tick of
  * that event: its stamp is raised above its token. What is late must not take it for younger. An invalidation or a
@@ -71,8 +71,8 @@ uint64_t larder_own_tick(larder_pool *pool);
  * not pass for younger than what happened meanwhile. `before`: the last event there that was not this request's. */
 uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_fault_point point, uint64_t *before);
 
-/* This request moved the cell to `tick` when it was at `before`. The last event there that was not its own, which is all
- * that is remembered of the cell. */
+/* This request moved the cell to `tick` when it was at `before`. The last event there that was not its own, which is
+ * all that is remembered of the cell. */
 uint64_t larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uint64_t before);
 
 /* The last event at the cell, which is at `now`, that is not this request's own. */

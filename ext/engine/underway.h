@@ -21,9 +21,9 @@
  * Invalidations and clears have numbers, in the order in which they have said what they do, so that who asks need not
  * look at all slots:
  *
- *     begin:  say it in one's slot | take the next number          end:  unsay it | all before mine are over? so is mine
- *     ask:    load the last number | it is known that all are over? nothing is under way
- *                                  | look at all slots; nobody says anything: all up to that number are over
+ *     begin:  say it in one's slot | take the next number          end:  unsay it | all before mine are over? so is
+ * mine ask:    load the last number | it is known that all are over? nothing is under way | look at all slots; nobody
+ * says anything: all up to that number are over
  *
  * What is known to be over is a number, too, and only ever raised to what is true: whoever dies at any of these steps
  * leaves no more behind than that the next who asks has to look.
@@ -46,8 +46,8 @@ void larder_underway_end(larder_pool *pool, uint64_t number);
 
 static inline bool larder_all_is_over(const larder_pool *pool)
 {
-    /* acquire: whatever has that number, or a lower one, is found in its slot from here on; or it is over, and its cells
-     * have moved. */
+    /* acquire: whatever has that number, or a lower one, is found in its slot from here on; or it is over, and its
+     * cells have moved. */
     uint64_t begun = atomic_load_explicit(&pool->header->underway_begun, memory_order_acquire);
     return atomic_load_explicit(&pool->header->underway_over, memory_order_acquire) >= begun;
 }

@@ -1,8 +1,8 @@
 /* Says of a value all that PHP code could tell of it: two that are alike are described alike, however they lie in
  * memory.
  *
- * A variable is one that the value has in two places; who else holds it is of no concern. Arrays are written out wherever
- * they are, for nobody can tell whether two are one until he writes to one.
+ * A variable is one that the value has in two places; who else holds it is of no concern. Arrays are written out
+ * wherever they are, for nobody can tell whether two are one until he writes to one.
  *
  * Not so where an array contains itself. That it does so through variables which it has once or twice depends on how
  * often it lies in memory: PHP drops a variable that nothing else holds when it copies the array, and an image has the
@@ -254,8 +254,7 @@ static bool describe_reference(struct description *to, zend_reference *reference
         enter(&to->met_again, reference);
         return false;
     }
-    if (is_held_twice(to, reference) && !is_on_cycle(reference) &&
-        (to->is_first || is_in(&to->met_again, reference))) {
+    if (is_held_twice(to, reference) && !is_on_cycle(reference) && (to->is_first || is_in(&to->met_again, reference))) {
         enter(&to->numbers, reference);
         smart_str_appends(&to->text, "&=");
     }
