@@ -95,15 +95,31 @@ final class Payload
         if (\is_int($value)) {
             return $head . $value;
         }
-        if (\is_string($value) && $this->compression === null && $this->signature === null) {
-            return $head . self::STRING . $value;
+        [$mark, $bytes] = $this->apart($key, $value);
+
+        return $head . $mark . $bytes;
+    }
+
+    /**
+     * @param mixed $value no int
+     *
+     * @return array{string, string} the payload's first byte and the rest, which need not be copied then; '' and the whole where it
+     *                               is compressed or signed
+     *
+     * @throws Unstorable
+     */
+    public function apart(string $key, mixed $value): array
+    {
+        $parts = \is_string($value) ? [self::STRING, $value] : $this->serialized($key, $value);
+        if ($this->compression === null && $this->signature === null) {
+            return $parts;
         }
-        $payload = \is_string($value) ? self::STRING . $value : $this->serialized($key, $value);
+        $payload = $parts[0] . $parts[1];
         if ($this->compression !== null) {
             $payload = $this->compression->compress($payload);
         }
 
-        return $head . ($this->signature === null ? $payload : $this->signature->sign($key, $payload));
+        return ['', $this->signature === null ? $payload : $this->signature->sign($key, $payload)];
     }
 
     /**
@@ -170,14 +186,18 @@ final class Payload
         return (string) (int) $payload === $payload;
     }
 
-    /** @throws Unstorable */
-    private function serialized(string $key, mixed $value): string
+    /**
+     * @return array{string, string} its mark and its bytes
+     *
+     * @throws Unstorable
+     */
+    private function serialized(string $key, mixed $value): array
     {
         $tells = Contents::check($key, $value);
         try {
             return $tells
-                ? self::TOLD . $this->php->allowed(Writer::write($key, $value))
-                : $this->mark . $this->serializer->serialize($value);
+                ? [self::TOLD, $this->php->allowed(Writer::write($key, $value))]
+                : [$this->mark, $this->serializer->serialize($value)];
         } catch (Unstorable $refusal) {
             throw $refusal;
         } catch (\Throwable $failure) {

@@ -177,7 +177,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         $work = function () use ($items, $mode, $stored): array {
             $unsaved = [];
             foreach ($items as $i => $item) {
-                if (!$this->changes->save($item, $stored[$i], $mode)) {
+                if (!$this->changes->save($item, ...$stored[$i], mode: $mode)) {
                     $unsaved[] = $item->key;
                 }
             }
@@ -240,7 +240,7 @@ final class SqliteStore implements Store, Leases, PerRequest
                 return $sum;
             }
             $sum = Counter::sum($key, $initial, $by);
-            $this->changes->save(new Item($key, $sum, $ttl), $sum, SaveMode::Set);
+            $this->changes->save(new Item($key, $sum, $ttl), $sum, '', SaveMode::Set);
 
             return $sum;
         }));

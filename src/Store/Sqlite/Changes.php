@@ -6,7 +6,6 @@ namespace Larder\Store\Sqlite;
 
 use Larder\Item;
 use Larder\SaveMode;
-use Larder\Store\Tags;
 use Larder\Store\Verdict;
 use Larder\Token;
 use Larder\Ttl;
@@ -33,15 +32,19 @@ final class Changes
         private readonly \Closure $clock,
     ) {}
 
-    /** @return bool whether it was stored; what was refused in mode Set leaves nothing behind */
-    public function save(Item $item, int|string $stored, SaveMode $mode): bool
+    /**
+     * @param string $mark of what is stored, if that lies apart (see Values::stored())
+     *
+     * @return bool whether it was stored; what was refused in mode Set leaves nothing behind
+     */
+    public function save(Item $item, int|string $stored, string $mark, SaveMode $mode): bool
     {
         // What nobody can make a value of is missing to everyone who asks.
         if ($mode !== SaveMode::Set && ($this->values->of($this->rows->live($item->key)) !== $this->values->nothing) !== ($mode === SaveMode::Replace)) {
             return false;
         }
         $tooLarge = $this->size !== null && \is_string($stored) && \strlen($stored) > $this->size >> 1;
-        if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored)) {
+        if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored, $mark)) {
             return true;
         }
         if ($mode === SaveMode::Set || $tooLarge) {
@@ -67,7 +70,7 @@ final class Changes
     }
 
     /** Stores the item, unless its key was written or deleted since its computation began: in one statement. */
-    private function put(Item $item, int|string $stored): bool
+    private function put(Item $item, int|string $stored, string $mark): bool
     {
         $token = $item->token;
         if ($item->ttl !== null && $item->ttl <= 0) {
@@ -89,7 +92,7 @@ final class Changes
             $item->key,
             $stored,
             Ttl::expiry($item->ttl, ($this->clock)()),
-            $item->tags === [] ? null : Tags::pack($item->tags),
+            Row::packed($mark, $item->tags),
             ...($token === null ? [] : [$token->clock, $token->epoch, $token->clock]),
         ];
         if ($this->database->change($sql, ...$parameters) === 1) {

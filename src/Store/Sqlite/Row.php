@@ -26,13 +26,23 @@ final class Row
     /** Dead, but still there for a while to refuse what is under way. */
     public bool $isTombstone = false;
 
-    /** What comes before the value. */
+    /** The payload's first byte, where it lies apart from the rest. */
     public readonly string $mark;
 
     /**
-     * @param int|float|string|null $value null: a tombstone; where only the length is asked for, that
-     * @param int|float|string|null $mark  the first byte of a value that was read without it
+     * @param string       $mark '' if the value has it
+     * @param list<string> $tags
+     *
+     * @return ?string the column that tells both
      */
+    public static function packed(string $mark, array $tags): ?string
+    {
+        $packed = ($mark === '' ? '' : "\0{$mark}") . Tags::pack($tags);
+
+        return $packed === '' ? null : $packed;
+    }
+
+    /** @param int|float|string|null $value null: a tombstone; where only the length is asked for, that */
     public function __construct(
         int|float|string|null $key,
         int|float|string|null $expiry,
@@ -40,13 +50,14 @@ final class Row
         int|float|string|null $guard,
         int|float|string|null $tags,
         public readonly int|float|string|null $value,
-        int|float|string|null $mark = null,
     ) {
-        $this->mark = (string) $mark;
         $this->key = (string) $key;
         $this->expiry = $expiry === null ? null : (int) $expiry;
         $this->stamp = (int) $stamp;
         $this->guard = (int) $guard;
-        $this->tags = \is_string($tags) ? Tags::unpack($tags) : [];
+        // No tag is empty: such a one says that a mark follows.
+        $isApart = \is_string($tags) && \strlen($tags) > 1 && $tags[0] === "\0";
+        $this->mark = $isApart ? $tags[1] : '';
+        $this->tags = \is_string($tags) ? Tags::unpack($isApart ? substr($tags, 2) : $tags) : [];
     }
 }

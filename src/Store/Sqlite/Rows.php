@@ -16,12 +16,6 @@ final class Rows
     /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
     public const KEYS_AT_ONCE = 128;
 
-    /**
-     * From so many bytes on, SQLite takes the first byte off a value: PHP would copy all to do that, and its memory comes from the
-     * system anew for each copy that is so large.
-     */
-    private const LARGE = 131_072;
-
     /** @param \Closure(): int $clock the time in Unix seconds */
     public function __construct(
         private readonly Database $database,
@@ -40,12 +34,10 @@ final class Rows
     {
         // An empty list would be compared with every item: SQLite has no index for nothing.
         $marks = $keys === [] ? 'NULL' : implode(',', array_fill(0, \count($keys), '?'));
-        $large = 'length(value) >= ' . self::LARGE;
         // The clock first: PHP runs a statement up to its first row to see whether it is right, and then all of it.
         $found = $this->database->attempt(fn(): array => $this->database->rows(
-            "SELECT 1, epoch, tick, invalidated, NULL, NULL, NULL, NULL FROM {$this->schema->clock} WHERE id = 1"
-            . ' UNION ALL SELECT 0, key, expiry, stamp, guard, tags,'
-            . " CASE WHEN {$large} THEN substr(value, 2) ELSE value END, CASE WHEN {$large} THEN substr(value, 1, 1) END FROM {$this->schema->items} WHERE key IN ({$marks})",
+            "SELECT 1, epoch, tick, invalidated, NULL, NULL, NULL FROM {$this->schema->clock} WHERE id = 1"
+            . " UNION ALL SELECT 0, key, expiry, stamp, guard, tags, value FROM {$this->schema->items} WHERE key IN ({$marks})",
             ...$keys,
         ));
         $rows = [];

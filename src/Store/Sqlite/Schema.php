@@ -9,7 +9,7 @@ namespace Larder\Store\Sqlite;
  *
  *     items   key, value (an integer for a counter, a payload for the rest; null: a tombstone), expiry,
  *             stamp (when the computation of the value began), guard (when the key was last written or deleted),
- *             tags (packed; null: none)
+ *             tags (packed; null: none; those of a large value are behind a zero byte and its payload's first byte)
  *     tags    tag, and its stamp: dead, stale, until (see TagStamp)
  *     clock   one row: epoch, tick; guard_floor and tag_floor, which stand for what is not in the other tables;
  *             invalidated (the last tick at which a tag was); hand (the key up to which an eviction has come)

@@ -10,6 +10,9 @@ use Larder\Serializer\Payload;
 /** Values as they lie in rows: an int is one, so that SQLite can count with it, and the rest are payloads. */
 final class Values
 {
+    /** From so many bytes on a payload's mark lies apart: to put it in front and take it off, PHP copies all, into memory that it gets anew. */
+    private const LARGE = 131_072;
+
     /** Stands for what is not there. */
     public readonly \stdClass $nothing;
 
@@ -19,10 +22,19 @@ final class Values
         $this->nothing = new \stdClass();
     }
 
-    /** @throws Unstorable */
-    public function stored(string $key, mixed $value): int|string
+    /**
+     * @return array{int|string, string} what goes into the column, and its mark if that lies apart
+     *
+     * @throws Unstorable
+     */
+    public function stored(string $key, mixed $value): array
     {
-        return \is_int($value) ? $value : $this->payload->encode($key, $value);
+        if (\is_int($value)) {
+            return [$value, ''];
+        }
+        [$mark, $bytes] = $this->payload->apart($key, $value);
+
+        return \strlen($bytes) < self::LARGE ? [$mark . $bytes, ''] : [$bytes, $mark];
     }
 
     /** @return mixed $nothing if there is no row, or nothing that can be made of it */

@@ -231,7 +231,7 @@ final class SqliteStoreTest extends TestCase
         self::assertSame([], $store->fetch(['tagged'])->items);
     }
 
-    /** Those that SQLite takes apart, and those that are just not as long. */
+    /** Those whose mark lies apart, and those that are just not as long. */
     public function testALargeValueOfEachKindComesBackAndAForeignOneIsAMiss(): void
     {
         $store = $this->store();
@@ -250,6 +250,8 @@ final class SqliteStoreTest extends TestCase
             self::assertSame([], $store->fetch(['array'])->items, $foreign);
             self::assertSame([], $store->save([new Item('array', 'new', token: $store->fetch(['array'])->tokens['array'], fill: true)]), $foreign);
         }
+        $database->exec("UPDATE \"items:larder\" SET tags = NULL, value = CAST('S' || hex(zeroblob(100000)) AS BLOB) WHERE key = CAST('array' AS BLOB)");
+        self::assertSame(str_repeat('0', 200_000), (new Cache($this->store()))->get('array'), 'as an earlier version stored it');
         $database->close();
     }
 
