@@ -186,6 +186,19 @@ abstract class TokenContract extends TagContract
         self::assertSame('third', $this->value('key'));
     }
 
+    public function testFillsOfTwoProcessesDoNotRefuseEachOther(): void
+    {
+        $store = $this->store();
+        $tags = $this->can(Capability::Tags) ? ['x'] : [];
+        $here = $store->fetch(['key'])->tokens['key'];
+        $this->elsewhere(static function (Store $store) use ($tags): void {
+            $there = $store->fetch(['key'])->tokens['key'];
+            self::assertSame([], $store->save([new Item('key', 'there', 100, $tags, $there, true)]));
+        });
+        self::assertSame([], $store->save([new Item('key', 'here', 100, $tags, $here, true)]));
+        self::assertSame('here', $this->value('key'));
+    }
+
     /** If a refused fill moved what others are judged by, loops that overlap would never store anything. */
     public function testARefusedFillRefusesNobodyElse(): void
     {
