@@ -86,6 +86,9 @@ typedef struct remembering {
     zend_fcall_info_cache cache;
     double beta;
     uint64_t grace_ms;
+    uint32_t lease_ms;         /* 0: without one */
+    uint32_t soft_ms, wait_ms; /* to wait where something stale could be served, and where not */
+    uint32_t retry_ms;         /* in which nobody tries again what has failed */
 } remembering;
 
 static uint64_t microseconds(void)
@@ -152,24 +155,34 @@ static bool may_be_forgiven(void)
     return EG(exception) != NULL && instanceof_function(EG(exception)->ce, zend_ce_exception);
 }
 
-/* Computes under the lease. What is stale may stand in for what could not be computed. */
-static void compute_missing(remembering *call, zval *result)
+/* What is stale may stand in for what could not be computed. True: it does. */
+static bool compute_missing(remembering *call, zval *result)
 {
     if (compute(call, result)) {
-        return;
+        return false;
     }
     zval_ptr_dtor(result);
     ZVAL_NULL(result);
     if (call->grace_ms == 0 || !may_be_forgiven()) {
-        return;
+        return false;
     }
     zend_object *thrown = EG(exception);
     GC_ADDREF(thrown);
     zend_clear_exception();
     if (read_stale(call, result) || EG(exception)) {
         OBJ_RELEASE(thrown);
+        return EG(exception) == NULL;
+    }
+    zend_throw_exception_internal(thrown);
+    return false;
+}
+
+static void end_lease(remembering *call, bool failed)
+{
+    if (failed && call->retry_ms > 0) {
+        larder_lease_hold_off(call->pool, &call->key, call->retry_ms);
     } else {
-        zend_throw_exception_internal(thrown);
+        larder_lease_give_back(call->pool, &call->key);
     }
 }
 
@@ -177,11 +190,14 @@ static void compute_missing(remembering *call, zval *result)
 static void compute_early(remembering *call, zval *result)
 {
     zval fresh;
-    if (larder_lease_take(call->pool, &call->key, LARDER_LEASE_MS) != LARDER_LEASE_TAKEN) {
+    bool leased = call->lease_ms > 0;
+    if (leased && larder_lease_take(call->pool, &call->key, call->lease_ms) != LARDER_LEASE_TAKEN) {
         return;
     }
     bool computed = compute(call, &fresh);
-    larder_lease_give_back(call->pool, &call->key);
+    if (leased) {
+        end_lease(call, !computed && may_be_forgiven());
+    }
     if (computed) {
         zval_ptr_dtor(result);
         ZVAL_COPY_VALUE(result, &fresh);
@@ -212,15 +228,22 @@ static bool serve(remembering *call, zval *result)
 
 /* Somebody else computes it: takes what he stores, or something stale, or the lease. True: there is a result.
  * model/lease.pml: wait(), serve(), take() */
-static bool wait_for_other(remembering *call, uint64_t deadline, enum larder_lease_result *lease, zval *result)
+static bool wait_for_other(remembering *call, uint64_t began, enum larder_lease_result *lease, zval *result)
 {
+    uint64_t last = began + call->wait_ms * UINT64_C(1000);
+    uint64_t soft = call->grace_ms == 0 ? began : MIN(last, began + call->soft_ms * UINT64_C(1000));
     while (*lease == LARDER_LEASE_HELD) {
         uint64_t now = microseconds();
-        if (read_stale(call, result) || EG(exception)) {
+        bool may_be_stale = now >= soft;
+        if (may_be_stale && (read_stale(call, result) || EG(exception))) {
             return true;
         }
-        if (now >= deadline || !larder_lease_wait(call->pool, &call->key, (uint32_t)((deadline - now) / 1000 + 1))) {
+        uint64_t until = may_be_stale ? last : soft;
+        bool is_free = now < until && larder_lease_wait(call->pool, &call->key, (uint32_t)((until - now) / 1000 + 1));
+        if (!is_free && may_be_stale) {
             *lease = LARDER_LEASE_NOWHERE; /* it takes too long, or too many wait */
+        } else if (!is_free) {
+            soft = began;
         }
         if (!larder_pool_enter(call->pool)) {
             return false;
@@ -229,7 +252,7 @@ static bool wait_for_other(remembering *call, uint64_t deadline, enum larder_lea
             return true;
         }
         if (*lease == LARDER_LEASE_HELD) {
-            *lease = larder_lease_take(call->pool, &call->key, LARDER_LEASE_MS);
+            *lease = larder_lease_take(call->pool, &call->key, call->lease_ms);
         }
     }
     return false;
@@ -247,17 +270,19 @@ static void remember(remembering *call, zval *result)
     if (serve(call, result)) {
         return;
     }
-    uint64_t deadline = microseconds() + LARDER_LEASE_MS * UINT64_C(1000);
-    enum larder_lease_result lease = larder_lease_take(pool, &call->key, LARDER_LEASE_MS);
-    if (wait_for_other(call, deadline, &lease, result)) {
+    uint64_t began = microseconds();
+    enum larder_lease_result lease =
+        call->lease_ms == 0 ? LARDER_LEASE_NOWHERE : larder_lease_take(pool, &call->key, call->lease_ms);
+    if (wait_for_other(call, began, &lease, result)) {
         return;
     }
     /* Between our look and our lease another may have come and gone. */
+    bool failed = false;
     if (lease != LARDER_LEASE_TAKEN || !larder_exists(pool, &call->key) || !serve(call, result)) {
-        compute_missing(call, result);
+        failed = compute_missing(call, result);
     }
     if (lease == LARDER_LEASE_TAKEN) {
-        larder_lease_give_back(pool, &call->key);
+        end_lease(call, failed);
     }
 }
 
@@ -269,7 +294,9 @@ ZEND_METHOD(Larder_SharedMemory, remember)
     bool no_grace = true;
     zend_array *tags = NULL;
     uint64_t own[LARDER_TAGS_ON_STACK];
-    ZEND_PARSE_PARAMETERS_START(2, 6)
+    double lease = LARDER_LEASE_MS / 1000.0, wait = 0, soft = 0, retry = 0;
+    bool as_long = true; /* as the lease */
+    ZEND_PARSE_PARAMETERS_START(2, 10)
     Z_PARAM_STR(call.name)
     Z_PARAM_FUNC(call.compute, call.cache)
     Z_PARAM_OPTIONAL
@@ -277,13 +304,19 @@ ZEND_METHOD(Larder_SharedMemory, remember)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_DOUBLE(call.beta)
     Z_PARAM_LONG_OR_NULL(grace, no_grace)
+    Z_PARAM_DOUBLE(lease)
+    Z_PARAM_DOUBLE_OR_NULL(wait, as_long)
+    Z_PARAM_DOUBLE(soft)
+    Z_PARAM_DOUBLE(retry)
     ZEND_PARSE_PARAMETERS_END();
     call.pool = THIS_POOL();
     if (!(call.beta >= 0)) {
         zend_argument_value_error(5, "must be 0 or more");
         RETURN_THROWS();
     }
-    if (!larder_make_key(&call.key, call.name, 1) ||
+    if (!lease_time(lease, 7, &call.lease_ms) || !lease_time(as_long ? lease : wait, 8, &call.wait_ms) ||
+        !lease_time(soft, 9, &call.soft_ms) || !lease_time(retry, 10, &call.retry_ms) ||
+        !larder_make_key(&call.key, call.name, 1) ||
         !larder_read_conditions(&call.on, LARDER_SET, later, tags, 4, own)) {
         RETURN_THROWS();
     }

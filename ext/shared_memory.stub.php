@@ -183,7 +183,7 @@ namespace Larder {
         /**
          * The value; if there is none, what $compute returns, which is kept for $ttl seconds from then on.
          *
-         * Of all processes that miss the key at once, one computes; the others wait for it, at most ten seconds, or serve what
+         * Of all processes that miss the key at once, one computes; the others wait for it, or serve what
          * expired less than $grace seconds ago. Shortly before the item expires, one process computes it anew early while the
          * others go on with it: the sooner, the longer the computation took (XFetch: Vattani, Chierichetti, Lowenstein:
          * "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015). If it throws an \Exception then, or with $grace,
@@ -194,11 +194,17 @@ namespace Larder {
          * @phpstan-param array<array-key,string|int> $tags
          * @param float $beta above 1 computes earlier, 0 never early
          * @param int|null $grace seconds for which something expired may be served where nothing fresh can be had; null: 0
+         * @param float $lease seconds that a computation may take before another process begins one as well, up to 3,600;
+         *     one that is killed is noticed at once; 0: no lease, whoever misses computes
+         * @param float|null $wait seconds to wait for another's computation before computing in spite of it; null: $lease
+         * @param float $soft seconds to wait for it although something expired could be served
+         * @param float $retry seconds in which nobody tries again after a computation has thrown and what is there was
+         *     served
          * @phpstan-return T
          * @throws \Throwable what $compute throws
          * @throws \Larder\Exception\Unstorable
          */
-        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, ?int $grace = null): mixed {}
+        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, ?int $grace = null, float $lease = 10.0, ?float $wait = null, float $soft = 0.0, float $retry = 0.0): mixed {}
 
         /**
          * Takes the right to compute the key's value while others wait. It ends with release(), this request, this process or the

@@ -60,6 +60,31 @@ TEST(in_time, "a lease ends with its time, also when the clock of leases has wra
     larder_pool_close(pool);
 }
 
+TEST(held_off,
+     "nobody has a lease for as long as its holder said when he gave it back, not even he, whatever becomes of him")
+{
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.now = clock_now;
+    larder_pool *pool = pool_open_as(&config), *other = pool_open_as(&config);
+    const larder_key key = key_of("k");
+    larder_lease_hold_off(pool, &key, 5000); /* it is not his */
+    EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_TAKEN);
+    larder_lease_give_back(other, &key);
+    EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_TAKEN);
+    larder_lease_hold_off(pool, &key, 5000);
+    clock_ms += 4900;
+    EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_HELD);
+    EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_HELD);
+    CHECK(!larder_lease_wait(other, &key, 1));
+    larder_lease_give_back(pool, &key);
+    larder_pool_close(pool);
+    EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_HELD);
+    clock_ms += 300;
+    CHECK(larder_lease_wait(other, &key, 60000));
+    EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_TAKEN);
+    larder_pool_close(other);
+}
+
 TEST(long_kept, "a lease that its holder kept has ended for good, however much later somebody wants it")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);

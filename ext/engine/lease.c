@@ -12,6 +12,7 @@
 #define TAG_SHIFT    48
 #define END_SHIFT    21
 #define HOLDER       0x1fffffu  /* incarnation and slot */
+#define NOBODY       HOLDER     /* a slot that there is not: geometry.c */
 #define TENTHS       0x7ffffffu /* 155 days */
 #define LOOK_MS      20u        /* how often a waiter looks whether the holder lives */
 #define HELD_AT_ONCE (sizeof((larder_pool *)NULL)->leases_held / sizeof((larder_pool *)NULL)->leases_held[0])
@@ -38,10 +39,10 @@ static uint64_t holder(const larder_pool *pool)
     return (uint64_t)(pool->incarnation & 0xff) << LARDER_LOCK_SLOT_BITS | (pool->slot_index + 1);
 }
 
-static uint64_t word_of(const larder_pool *pool, const larder_key *key, uint32_t milliseconds)
+static uint64_t word_of(const larder_pool *pool, const larder_key *key, uint32_t milliseconds, uint64_t whose)
 {
     uint64_t end = (larder_pool_now(pool) + milliseconds + 99) / 100;
-    return tag_of(pool, key) << TAG_SHIFT | (end & TENTHS) << END_SHIFT | holder(pool);
+    return tag_of(pool, key) << TAG_SHIFT | (end & TENTHS) << END_SHIFT | whose;
 }
 
 static bool is_ours(const larder_pool *pool, uint64_t word)
@@ -55,8 +56,11 @@ static bool has_ended(larder_pool *pool, uint64_t word)
     uint32_t slot = (uint32_t)(word & ((1u << LARDER_LOCK_SLOT_BITS) - 1)) - 1;
     uint64_t left = ((word >> END_SHIFT) - larder_pool_now(pool) / 100) & TENTHS;
     /* Nobody has that long left: it ended before. */
-    if (word == 0 || left == 0 || left > LARDER_LEASE_MOST_S * 10 + 1 || slot >= pool->geometry.slot_count) {
+    if (word == 0 || left == 0 || left > LARDER_LEASE_MOST_S * 10 + 1) {
         return true;
+    }
+    if (slot >= pool->geometry.slot_count) {
+        return (word & HOLDER) != NOBODY;
     }
     /* acquire: as for pending words. */
     return (atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) & 0xff) !=
@@ -94,7 +98,7 @@ enum larder_lease_result larder_lease_take(larder_pool *pool, const larder_key *
     }
     LARDER_FAULT(LARDER_AT_LEASE);
     /* acq_rel: as above, and for the next. */
-    if (!atomic_compare_exchange_strong_explicit(&lease->word, &seen, word_of(pool, key, milliseconds),
+    if (!atomic_compare_exchange_strong_explicit(&lease->word, &seen, word_of(pool, key, milliseconds, holder(pool)),
                                                  memory_order_acq_rel, memory_order_acquire)) {
         return seen >> TAG_SHIFT == tag_of(pool, key) ? LARDER_LEASE_HELD : LARDER_LEASE_NOWHERE;
     }
@@ -110,33 +114,52 @@ static uint32_t *futex_of(larder_lease *lease)
     return (uint32_t *)(void *)&lease->word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* model/lease.pml: give_back() */
-static void give_back(larder_pool *pool, larder_lease *lease)
+/* Ends our lease: with a free one, or one that nobody has. model/lease.pml: give_back() */
+static void give_back(larder_pool *pool, larder_lease *lease, uint64_t next)
 {
     uint64_t seen = atomic_load_explicit(&lease->word, memory_order_relaxed);
     LARDER_FAULT(LARDER_AT_RELEASE);
     /* release: who takes it next, or waited, sees what was stored under it. */
     if (seen != 0 && is_ours(pool, seen) &&
-        atomic_compare_exchange_strong_explicit(&lease->word, &seen, 0, memory_order_release, memory_order_relaxed)) {
+        atomic_compare_exchange_strong_explicit(&lease->word, &seen, next, memory_order_release,
+                                                memory_order_relaxed)) {
         syscall(SYS_futex, futex_of(lease), FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
     }
 }
 
-void larder_lease_give_back(larder_pool *pool, const larder_key *key)
+/* Takes the key's lease off the list of those that this process holds. NULL: it is not there. */
+static larder_lease *unlist(larder_pool *pool, const larder_key *key)
 {
     if (!larder_pool_enter(pool)) {
-        return;
+        return NULL;
     }
     larder_lease *lease = lease_of(pool, key);
     if (atomic_load_explicit(&lease->word, memory_order_relaxed) >> TAG_SHIFT != tag_of(pool, key)) {
-        return; /* another key's is in its place */
+        return NULL; /* another key's is in its place */
     }
     for (size_t i = 0; i < HELD_AT_ONCE; i++) {
         if (pool->leases_held[i] == lease) {
             pool->leases_held[i] = NULL;
-            give_back(pool, lease);
-            return;
+            return lease;
         }
+    }
+    return NULL;
+}
+
+void larder_lease_give_back(larder_pool *pool, const larder_key *key)
+{
+    larder_lease *lease = unlist(pool, key);
+    if (lease != NULL) {
+        give_back(pool, lease, 0);
+    }
+}
+
+/* To the others, a lease whose holder lives until it ends. */
+void larder_lease_hold_off(larder_pool *pool, const larder_key *key, uint32_t milliseconds)
+{
+    larder_lease *lease = unlist(pool, key);
+    if (lease != NULL) {
+        give_back(pool, lease, word_of(pool, key, milliseconds, NOBODY));
     }
 }
 
@@ -144,7 +167,7 @@ void larder_leases_end(larder_pool *pool)
 {
     for (size_t i = 0; i < HELD_AT_ONCE; i++) {
         if (pool->leases_held[i] != NULL) {
-            give_back(pool, pool->leases_held[i]);
+            give_back(pool, pool->leases_held[i], 0);
             pool->leases_held[i] = NULL;
         }
     }

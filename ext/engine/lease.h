@@ -6,6 +6,8 @@
  * was stopped and wakes up after its time, make two computations, and the fills of both are judged by their tokens.
  *
  *     word = tag of the key (16 bits) | end, in tenths of a second (27) | incarnation (8) | slot + 1 (13)
+ *
+ * After a computation that failed nobody is to try again at once: then nobody has the lease, for a time.
  */
 #ifndef LARDER_LEASE_H
 #define LARDER_LEASE_H
@@ -25,6 +27,9 @@ enum larder_lease_result {
 
 enum larder_lease_result larder_lease_take(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
 void larder_lease_give_back(larder_pool *pool, const larder_key *key);
+
+/* Gives it back, but in such a way that nobody has it for so long, whatever becomes of this process. */
+void larder_lease_hold_off(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
 
 /* Waits, for so long at most, until the key's lease is free, its holder dead or past its time, or the pool removed or
  * saved; not at all if too many wait already. Is it to be had? */

@@ -18,14 +18,16 @@ use Psr\Log\LoggerInterface;
 
 /**
  * What Cache::remember() does in shared memory, where the pool itself keeps the cost of an item and what it may be
- * served for past its time, and has leases that end with their process. It waits for ten seconds at most, so that of
- * Patience only afterResponse has a meaning here.
+ * served for past its time, and has leases that end with their process.
  *
  * The pool stores what the computation returns. What the draft says otherwise is stored before it returns, while the
  * pool still holds the lease, and the pool is then kept from storing by an exception.
  */
 final class PoolRemembering
 {
+    /** Seconds that a pool's lease lasts at most, and that anybody waits in it. */
+    private const LONGEST = 3_600.0;
+
     public function __construct(
         private readonly SharedMemory $pool,
         private readonly Lifetimes $lifetimes,
@@ -42,7 +44,8 @@ final class PoolRemembering
         }
         $course = new Course();
         try {
-            $value = $this->remember($recipe, self::putOff(...), $course);
+            // What is put off has not failed, and is tried again at the end.
+            $value = $this->remember($recipe, self::putOff(...), $course, 0.0);
         } catch (PutOff) {
             // There is nothing to serve meanwhile.
             return $this->remember($recipe, $compute, new Course());
@@ -60,8 +63,11 @@ final class PoolRemembering
         return $value;
     }
 
-    /** @param \Closure(): mixed $compute */
-    private function remember(Recipe $recipe, \Closure $compute, Course $course): mixed
+    /**
+     * @param \Closure(): mixed $compute
+     * @param ?float            $retry seconds in which nobody tries again what fails; null: as the recipe says
+     */
+    private function remember(Recipe $recipe, \Closure $compute, Course $course, ?float $retry = null): mixed
     {
         $asked = static function () use ($compute, $course): mixed {
             $course->isAsked = true;
@@ -80,7 +86,8 @@ final class PoolRemembering
         };
         try {
             $ttl = $this->lifetimes->seconds($recipe->ttl);
-            $value = $this->pool->remember($recipe->key, $asked, $ttl, $recipe->tags, $recipe->earliness, $recipe->grace);
+            [$lease, $hard, $soft, $afterFailure] = self::inSeconds($recipe->patience);
+            $value = $this->pool->remember($recipe->key, $asked, $ttl, $recipe->tags, $recipe->earliness, $recipe->grace, $lease, $hard, $soft, $retry ?? $afterFailure);
         } catch (Shaped $shaped) {
             return $shaped->value;
         } catch (Failed $failure) {
@@ -93,6 +100,12 @@ final class PoolRemembering
         $this->events?->dispatch($isWritten ? new Written([$recipe->key]) : new Hit($recipe->key));
 
         return $value;
+    }
+
+    /** @return list<float> lease, hard, soft, retry */
+    private static function inSeconds(Patience $patience): array
+    {
+        return array_map(static fn(float $seconds): float => min($seconds, self::LONGEST), [$patience->lease, $patience->hard, $patience->soft, $patience->retry]);
     }
 
     private static function putOff(): mixed
