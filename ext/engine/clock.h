@@ -39,6 +39,7 @@ static inline uint64_t larder_now_logical(larder_header *header)
     return atomic_load_explicit(&header->clock, memory_order_acquire);
 }
 
+/* model/token.pml: tick() */
 static inline uint64_t larder_tick(larder_header *header)
 {
     LARDER_FAULT(LARDER_AT_TICK);

@@ -147,7 +147,7 @@ static int allocate(int fd, uint64_t size)
 }
 
 /* The file is complete but for the segments' lists, which need it mapped: larder_segments_recover() makes them from
- * the table, in which all zeros say "free". */
+ * the table, in which all zeros say "free". model/save.pml: maker() */
 static bool make(larder_pool *pool, int directory, larder_error *error)
 {
     uint64_t size = 0;

@@ -161,6 +161,7 @@ static void load_records(larder_pool *pool, const larder_snapshot_header *header
     tell(pool, LARDER_LOADED, loaded, dropped, "");
 }
 
+/* model/save.pml: loader() */
 void larder_snapshot_load(larder_pool *pool)
 {
     larder_snapshot_header header;

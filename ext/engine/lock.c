@@ -24,6 +24,7 @@ static uint64_t lock_word(const larder_pool *pool)
            (uint64_t)(pool->lock_turn & LARDER_LOCK_TURNS) << LARDER_LOCK_SLOT_BITS | (pool->slot_index + 1);
 }
 
+/* model/lock.pml: take_lock(), exchange() */
 static bool try_lock(larder_pool *pool, uint64_t from)
 {
     pool->lock_turn++;
@@ -101,6 +102,7 @@ bool larder_try_lock(larder_pool *pool)
     return try_once(pool) && keep_if_alive(pool);
 }
 
+/* model/lock.pml: process(), inside */
 void larder_unlock(larder_pool *pool)
 {
     /* release: our changes. By exchange, so that an owner who was taken for dead cannot free another's lock. */

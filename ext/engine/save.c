@@ -85,6 +85,7 @@ static bool is_indexed(const larder_pool *pool, const larder_item *item, uint64_
     return false;
 }
 
+/* model/save.pml: saver() */
 static void append_item(writer *w, const larder_item *item, uint64_t offset, uint32_t segment)
 {
     larder_pool *pool = w->pool;
@@ -217,6 +218,7 @@ static void spoil(int fd)
     }
 }
 
+/* model/save.pml: saver() */
 static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved, larder_error *error)
 {
     char temporary[LARDER_NAME_MAX + 32], final[LARDER_NAME_MAX + 32];

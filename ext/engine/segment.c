@@ -18,6 +18,7 @@
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
+/* model/lock.pml: go_on(), listed */
 void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t index)
 {
     larder_list_ends *ends = &pool->header->lists[list];
@@ -35,7 +36,7 @@ void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t index)
     ends->count++;
 }
 
-/* What became free last is taken first: it is still in the processor's cache. */
+/* What became free last is taken first: it is still in the processor's cache. model/lock.pml: go_on(), listed */
 static void push_free(larder_pool *pool, uint32_t index)
 {
     larder_list_ends *ends = &pool->header->lists[LARDER_LIST_FREE];
@@ -53,6 +54,7 @@ static void push_free(larder_pool *pool, uint32_t index)
     ends->count++;
 }
 
+/* model/lock.pml: go_on(), UNLISTED */
 void larder_list_remove(larder_pool *pool, uint32_t index)
 {
     larder_segment *segment = &pool->segments[index];
@@ -104,6 +106,7 @@ static void prepare(larder_pool *pool, uint32_t index, enum larder_list queue, u
     segment->queue = (uint8_t)queue;
 }
 
+/* model/lock.pml: go_on(), OPEN */
 uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t reserve)
 {
     larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
@@ -122,6 +125,7 @@ uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t
     return index;
 }
 
+/* model/lock.pml: go_on(), SEALED */
 void larder_seal_segment(larder_pool *pool, uint32_t index)
 {
     larder_segment *segment = &pool->segments[index];
@@ -135,6 +139,7 @@ void larder_seal_segment(larder_pool *pool, uint32_t index)
     larder_list_push(pool, (enum larder_list)segment->queue, index);
 }
 
+/* model/lock.pml: go_on(), LIMBO */
 static void set_free(larder_pool *pool, uint32_t index)
 {
     uint32_t run = larder_run_of(pool, index);
@@ -198,6 +203,7 @@ static _Atomic uint64_t *start_word(const larder_pool *pool, uint64_t offset)
     return &pool->starts[(offset - pool->segments_at) / 8 / 64];
 }
 
+/* model/reserve.pml: writer(), start */
 void larder_segment_mark(larder_pool *pool, uint64_t offset)
 {
     LARDER_FAULT(LARDER_AT_START_BIT);

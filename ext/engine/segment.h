@@ -30,7 +30,7 @@ uint64_t larder_largest_item(const larder_pool *pool);
 /* Marks that a complete item begins at this offset of the file. */
 void larder_segment_mark(larder_pool *pool, uint64_t offset);
 
-/* An item came to life (+1) or died (-1) in a segment that the caller pins. */
+/* An item came to life (+1) or died (-1) in a segment that the caller pins. model/reserve.pml: writer(), live */
 static inline void larder_segment_account(larder_pool *pool, uint32_t segment, int sign, uint32_t units)
 {
     LARDER_FAULT(LARDER_AT_ACCOUNT);
@@ -46,7 +46,8 @@ static inline void larder_segment_note_expiry(larder_segment *segment, uint64_t 
     larder_raise(&segment->latest_expiry, expiry);
 }
 
-/* Before an item is published in the segment: it is as young as that, and lives as long. */
+/* Before an item is published in the segment: it is as young as that, and lives as long.
+ * model/reserve.pml: writer(), latest */
 static inline void larder_segment_note(larder_segment *segment, uint64_t stamp, uint64_t expiry)
 {
     larder_segment_note_expiry(segment, expiry);

@@ -36,6 +36,7 @@ bool larder_slot_has_its_name(const larder_pool *pool)
     return stat(pool->path, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode;
 }
 
+/* model/pin.pml: take_slot(), bury() */
 static void clear_pins(larder_pool *pool, uint32_t index)
 {
     _Atomic uint64_t *pins = pool->pins + (size_t)index * pool->geometry.pin_words;
@@ -56,6 +57,7 @@ static void clear_traces(larder_pool *pool, uint32_t index)
     larder_underway_bury(pool, index);
 }
 
+/* model/pin.pml: take_slot(), slots_used */
 static void note_used(larder_header *header, uint32_t count)
 {
     uint32_t seen = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
@@ -80,6 +82,7 @@ static uint32_t lock_any(larder_pool *pool, int fd, uint32_t from)
     return LARDER_NO_SLOT;
 }
 
+/* model/lock.pml: take_slot(), incarnation */
 static void hold(larder_pool *pool, int fd, uint32_t index)
 {
     pool->slot = &pool->slots[index];

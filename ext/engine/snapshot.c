@@ -135,7 +135,7 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
     return fd;
 }
 
-/* N2 */
+/* N2. model/save.pml: maker() */
 static bool unlink_for_good(const larder_pool *pool, int directory, const char *file, larder_error *why)
 {
     LARDER_FAULT(LARDER_AT_CLAIM);

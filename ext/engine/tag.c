@@ -48,7 +48,7 @@ bool larder_tags_allow(const larder_pool *pool, const larder_item *item)
 }
 
 /* Strictly forward, as in larder_own_move(): where somebody younger was first, we take another tick. Did we leave his,
- * he would look through it, as his own, at what was there before both of us. */
+ * he would look through it, as his own, at what was there before both of us. model/token.pml: raise_tag() */
 static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick)
 {
     LARDER_FAULT(LARDER_AT_TAG);
@@ -66,7 +66,8 @@ static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick
     larder_own_note(pool, cell, *tick, seen);
 }
 
-/* Ticks; then all their cells have reached that tick, or one that was taken later, and this is counted. */
+/* Ticks; then all their cells have reached that tick, or one that was taken later, and this is counted.
+ * model/token.pml: raise_cells() */
 static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
 {
     uint64_t tick = larder_own_tick(pool);

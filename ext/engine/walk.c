@@ -175,7 +175,8 @@ static bool may_move(const walk *w)
     return w->left->moves > 0 && w->left->bytes > 0;
 }
 
-/* Keeps, drops or skips one item. False: it is to be kept, which must wait for another call. */
+/* Keeps, drops or skips one item. False: it is to be kept, which must wait for another call.
+ * model/publish.pml: mover(), EVICTS */
 static bool visit_item(walk *w, uint64_t offset)
 {
     larder_pool *pool = w->pool;
