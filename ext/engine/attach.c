@@ -72,7 +72,7 @@ static uint8_t register_layout(larder_header *header, uint32_t layout)
         uint32_t seen = 0;
         LARDER_FAULT(LARDER_AT_LAYOUT);
         /* seq_cst: one process's entry is seen by the next before it chooses; and by every write that began before we
-         * look at the clock for the first time (see clear_others() in index.c). */
+         * look at the clock for the first time (see clear_others() in publish.c). */
         if (atomic_compare_exchange_strong_explicit(&header->layouts[i], &seen, layout, memory_order_seq_cst,
                                                     memory_order_seq_cst) ||
             seen == layout) {

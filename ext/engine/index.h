@@ -38,7 +38,6 @@
 #include "pool.h"
 #include "tag.h"
 
-#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -205,40 +204,6 @@ static inline larder_item *larder_writable(const larder_pool *pool, const larder
     return (larder_item *)(pool->rw + ((const uint8_t *)item - pool->ro));
 }
 
-/* Like memcmp() == 0, without the call for the usual length. */
-static inline bool larder_same_bytes(const char *a, const char *b, size_t length)
-{
-    uint64_t x = 0, y = 0;
-    if (length > 64) {
-        return memcmp(a, b, length) == 0;
-    }
-    if (length < 4) {
-        for (size_t i = 0; i < length; i++) {
-            x |= (uint64_t)(unsigned char)(a[i] ^ b[i]);
-        }
-        return x == 0;
-    }
-    if (length < 8) {
-        uint32_t v, w;
-        memcpy(&v, a, sizeof v);
-        memcpy(&w, b, sizeof w);
-        x = v ^ w;
-        memcpy(&v, a + length - 4, sizeof v);
-        memcpy(&w, b + length - 4, sizeof w);
-        return (x | (v ^ w)) == 0;
-    }
-    for (size_t i = 0; i + 8 < length; i += 8) {
-        memcpy(&x, a + i, sizeof x);
-        memcpy(&y, b + i, sizeof y);
-        if (x != y) {
-            return false;
-        }
-    }
-    memcpy(&x, a + length - 8, sizeof x); /* the last eight, overlapping */
-    memcpy(&y, b + length - 8, sizeof y);
-    return x == y;
-}
-
 /* Has any other kind of PHP ever written here? */
 static inline bool larder_has_other_layouts(const larder_pool *pool)
 {
@@ -265,6 +230,19 @@ static inline bool larder_has_key(const larder_item *item, const larder_key *key
 static inline bool larder_is_void(const larder_pool *pool, uint32_t segment, uint32_t generation)
 {
     return atomic_load_explicit(&pool->generations[segment], memory_order_acquire) != generation;
+}
+
+/* A word that may be used for a new item: empty, or of a generation that its segment no longer has. */
+static inline bool larder_is_vacant(const larder_pool *pool, uint64_t word)
+{
+    if (word == 0) {
+        return true;
+    }
+    if ((word & LARDER_PENDING) != 0) {
+        return false;
+    }
+    uint32_t segment = larder_word_segment(pool, word);
+    return segment >= pool->geometry.segment_count || larder_is_void(pool, segment, larder_word_generation(word));
 }
 
 /* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. Under a
@@ -373,36 +351,13 @@ static inline bool larder_is_alive(const larder_pool *pool, const larder_item *i
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
 
-enum larder_mode { LARDER_SET, LARDER_ADD, LARDER_REPLACE };
-
-enum larder_result {
-    LARDER_OK,
-    LARDER_EXISTS,    /* an add of a living key */
-    LARDER_ABSENT,    /* a replace of a dead one, or a word that was to be replaced is gone */
-    LARDER_OVERTAKEN, /* a later write or delete came first */
-    LARDER_LOST,      /* the segment was reclaimed before the item was published: try again */
-    LARDER_FULL,      /* refused: nothing can be evicted */
-    LARDER_PINNED,    /* ... because what could be is still being read */
-    LARDER_LARGE,     /* ... because no such value fits in this pool */
-    LARDER_BUSY,      /* ... because the segment lock was held too long */
-    LARDER_UNREACHED, /* nothing was done: the pool cannot be reached */
-};
-
-/* A complete item that is not in the index yet. */
-typedef struct larder_draft {
-    larder_item *item; /* writable */
-    uint64_t offset;
-    uint32_t segment, generation;
-    bool brief;
-} larder_draft;
-
-/* How a store is ordered among others of its key. */
-typedef struct larder_order {
-    bool fill;      /* judged by the guard alone; writes by deletions, too */
-    bool moved;     /* it has moved the guard: what others hold of the key is void */
-    uint64_t tick;  /* a write's tick, a fill's token */
-    uint64_t token; /* if judged by the guard; else LARDER_NO_TOKEN */
-} larder_order;
+/* Every change of a word. seq_cst: the protocol above. */
+static inline bool larder_exchange_word(enum larder_fault_point point, _Atomic uint64_t *at, uint64_t from, uint64_t to)
+{
+    (void)point; /* where there are no fault points */
+    LARDER_FAULT(point);
+    return atomic_compare_exchange_strong_explicit(at, &from, to, memory_order_seq_cst, memory_order_relaxed);
+}
 
 /* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. `before`: the
  * last event at the guard that was not this request's. */
@@ -411,17 +366,15 @@ uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64
 /* Did others write or delete the key (or a neighbour) after the token? */
 bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint64_t token);
 
-/* Puts the draft into the index. `expected`: a set only in place of this word (0: of whatever is there); an add also in
- * place of it, whether or not its item lives. */
-enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
-                                  const larder_order *order);
-
 /* Deletes the key for good. Was there a living item? */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key);
 
 /* Clears the key's items without a tick, as if they had been evicted: for a fill that was refused. */
 void larder_drop(larder_pool *pool, const larder_place *place, const larder_key *key);
+
+/* Clears what other kinds of PHP keep of the key, unless it was computed since the tick, and pending words, whose
+ * writers start over. */
+void larder_clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick);
 
 /* Empties the word of an item that is pinned, if nobody else has, and accounts for it. */
 bool larder_clear_found(larder_pool *pool, const larder_found *found);

@@ -7,8 +7,10 @@
 #ifndef LARDER_KEY_H
 #define LARDER_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct larder_key {
     const char *bytes;
@@ -21,5 +23,39 @@ uint64_t larder_hash(const char *bytes, size_t length);
 
 /* What a key is known by where its bytes are not kept. Never 0. */
 uint64_t larder_name_of(const larder_key *key);
+
+/* Like memcmp() == 0, without the call for the usual length. */
+static inline bool larder_same_bytes(const char *a, const char *b, size_t length)
+{
+    uint64_t x = 0, y = 0;
+    if (length > 64) {
+        return memcmp(a, b, length) == 0;
+    }
+    if (length < 4) {
+        for (size_t i = 0; i < length; i++) {
+            x |= (uint64_t)(unsigned char)(a[i] ^ b[i]);
+        }
+        return x == 0;
+    }
+    if (length < 8) {
+        uint32_t v, w;
+        memcpy(&v, a, sizeof v);
+        memcpy(&w, b, sizeof w);
+        x = v ^ w;
+        memcpy(&v, a + length - 4, sizeof v);
+        memcpy(&w, b + length - 4, sizeof w);
+        return (x | (v ^ w)) == 0;
+    }
+    for (size_t i = 0; i + 8 < length; i += 8) {
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        if (x != y) {
+            return false;
+        }
+    }
+    memcpy(&x, a + length - 8, sizeof x); /* the last eight, overlapping */
+    memcpy(&y, b + length - 8, sizeof y);
+    return x == y;
+}
 
 #endif

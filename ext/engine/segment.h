@@ -17,8 +17,8 @@
 #ifndef LARDER_SEGMENT_H
 #define LARDER_SEGMENT_H
 
-#include "index.h"
 #include "pool.h"
+#include "publish.h"
 
 /* Reserves an item of `bytes` in the small or main queue. The draft's segment is pinned; larder_draft_drop() it. */
 enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft);

@@ -4,8 +4,8 @@
 #ifndef LARDER_STORE_H
 #define LARDER_STORE_H
 
-#include "index.h"
 #include "pool.h"
+#include "publish.h"
 
 /* A value on its way in. */
 typedef struct larder_value {

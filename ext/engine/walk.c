@@ -98,9 +98,8 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
     larder_segment_account(pool, to, 1, copy->units);
     uint64_t generation = atomic_load_explicit(&pool->generations[to], memory_order_relaxed);
     uint64_t moved = larder_word(word >> 48, (uint32_t)generation, offset >> pool->unit_shift);
-    LARDER_FAULT(LARDER_AT_MOVE);
-    /* seq_cst: as all changes of words. It fails if the item was deleted or overwritten, and then so be it. */
-    if (!atomic_compare_exchange_strong_explicit(at, &word, moved, memory_order_seq_cst, memory_order_relaxed)) {
+    /* It fails if the item was deleted or overwritten, and then so be it. */
+    if (!larder_exchange_word(LARDER_AT_MOVE, at, word, moved)) {
         larder_segment_account(pool, to, -1, copy->units);
         return true;
     }
@@ -199,8 +198,7 @@ static bool visit_item(walk *w, uint64_t offset)
             return false;
         }
     }
-    LARDER_FAULT(LARDER_AT_CLEAR_WORD);
-    if (atomic_compare_exchange_strong_explicit(at, &word, 0, memory_order_seq_cst, memory_order_relaxed)) {
+    if (larder_exchange_word(LARDER_AT_CLEAR_WORD, at, word, 0)) {
         larder_segment_account(pool, w->segment, -1, item->units);
         larder_count(pool, alive ? LARDER_EVICTIONS : LARDER_EXPIRED);
         if (alive && w->purpose == LARDER_EVICT) {

@@ -1,4 +1,4 @@
-/* A key's words: storing, deleting, moving, evicting. engine/index.h, I1 to I3; the steps are named in index.c.
+/* A key's words: storing, deleting, moving, evicting. engine/index.h, I1 to I3; publish.c and index.c name the steps.
  *
  * One key and the words of its buckets. Anybody may stop between any two steps, for a while or for ever (a process that
  * is never scheduled again), so what has to hold is asserted whenever a word changes.

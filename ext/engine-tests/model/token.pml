@@ -1,5 +1,5 @@
 /* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, engine/underway.h, judge() in engine/store.c,
- * was_overtaken() in engine/index.c.
+ * was_overtaken() in engine/publish.c.
  *
  * One key, whose item carries two tags, and what happens to it: fills, writes, writes judged by a token, deletes,
  * invalidations. Each takes as long as it likes between any two steps. What is asserted is the one rule: a value is as

@@ -1,0 +1,188 @@
+#include "publish.h"
+#include "segment.h"
+#include "token.h"
+#include "vacancy.h"
+
+#include <sched.h>
+
+#define TRIES 64 /* before a store gives up; half of them giving way to others */
+
+static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
+{
+    uint64_t sequence = (uint64_t)(pool->incarnation & 0xff) << 7 | (pool->pending_sequence++ & 0x7f);
+    return fingerprint << 48 | LARDER_PENDING | sequence << 32 | pool->slot_index;
+}
+
+/* model/token.pml: storer(), overtaken */
+static bool was_overtaken(const larder_pool *pool, const larder_place *place, const larder_order *order)
+{
+    return (order->token != LARDER_NO_TOKEN && larder_guard_moved(pool, place, order->token)) ||
+           (!order->fill && atomic_load_explicit(place->deletion, memory_order_seq_cst) > order->tick);
+}
+
+static bool is_for_all(const larder_item *item)
+{
+    return (item->traits & LARDER_LAYOUT_MASK) == 0;
+}
+
+/* With our pending word in place: is nobody else's there for the same key? Two writers that insert one key at the
+ * same time each place a pending word and then look, so at least one sees the other's. The one with the lower slot
+ * goes on and the other starts over; but nobody waits for a stopped one for long. model/publish.pml: writer(), alone */
+static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
+                     const _Atomic uint64_t *own, bool patient)
+{
+    larder_bucket *buckets[2] = {place->first, place->second};
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+            _Atomic uint64_t *at = &buckets[b]->word[i];
+            uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
+            larder_found found;
+            if (at == own || word >> 48 != place->fingerprint) {
+                continue;
+            }
+            if ((word & LARDER_PENDING) != 0) {
+                /* If it can be cleared, its owner finds out, and starts over; else it is final by now, and we do. */
+                if ((patient && (uint32_t)word < pool->slot_index) ||
+                    !larder_exchange_word(LARDER_AT_OUST, at, word, 0)) {
+                    return false;
+                }
+            } else if (larder_matches(pool, word, key, &found)) {
+                bool ours = is_for_all(draft->item) || larder_is_readable(pool, found.item);
+                larder_found_drop(pool, &found);
+                if (ours) {
+                    return false;
+                }
+            } else if (atomic_load_explicit(at, memory_order_seq_cst) != word) {
+                return false; /* moved or replaced while we looked */
+            }
+        }
+    }
+    return true;
+}
+
+/* What everybody can read takes the place of everybody's copies, and so does a write; a fill leaves others' alone. */
+static void clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
+                         const larder_order *order)
+{
+    /* After the guard has moved: a kind of PHP that comes later has younger tokens only. */
+    if ((order->moved || is_for_all(draft->item)) && larder_has_other_layouts(pool)) {
+        larder_clear_others(pool, place, key, order->moved ? order->tick : UINT64_MAX);
+    }
+}
+
+/* model/publish.pml: writer(), pending, alone, deletion, final */
+static enum larder_result insert(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                 const larder_draft *draft, uint64_t word, const larder_order *order, bool patient,
+                                 bool *again)
+{
+    uint64_t pending = pending_word(pool, place->fingerprint);
+    larder_vacancy own;
+    *again = larder_find_vacancy(pool, place, &own);
+    if (!*again) {
+        return LARDER_FULL;
+    }
+    if (!larder_take_vacancy(pool, &own, pending)) {
+        return LARDER_BUSY;
+    }
+    if (!is_alone(pool, place, key, draft, own.at, patient)) {
+        larder_exchange_word(LARDER_AT_WITHDRAW, own.at, pending, 0);
+        return LARDER_BUSY;
+    }
+    *again = false;
+    if (was_overtaken(pool, place, order)) {
+        larder_exchange_word(LARDER_AT_WITHDRAW, own.at, pending, 0);
+        return LARDER_OVERTAKEN;
+    }
+    /* Before the word is final: whoever clears it subtracts what was added here. */
+    larder_segment_account(pool, draft->segment, 1, draft->item->units);
+    if (!larder_exchange_word(LARDER_AT_PUBLISH, own.at, pending, word)) {
+        larder_segment_account(pool, draft->segment, -1, draft->item->units);
+        *again = !was_overtaken(pool, place, order); /* else a delete cleared it */
+        return LARDER_OVERTAKEN;
+    }
+    return LARDER_OK;
+}
+
+/* model/publish.pml: writer(), replace */
+static enum larder_result replace(larder_pool *pool, const larder_place *place, const larder_draft *draft,
+                                  const larder_found *found, uint64_t word, const larder_order *order, bool *again)
+{
+    *again = false;
+    if (was_overtaken(pool, place, order)) {
+        return LARDER_OVERTAKEN;
+    }
+    larder_segment_account(pool, draft->segment, 1, draft->item->units);
+    if (!larder_exchange_word(LARDER_AT_REPLACE, found->at, found->word, word)) {
+        larder_segment_account(pool, draft->segment, -1, draft->item->units);
+        *again = true;
+        return LARDER_BUSY;
+    }
+    larder_segment_account(pool, found->segment, -1, found->item->units);
+    return LARDER_OK;
+}
+
+/* One attempt; `again` if another process changed the word under us. */
+static enum larder_result attempt(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_order *order, bool patient, bool *again)
+{
+    uint64_t word = larder_word(place->fingerprint, draft->generation, draft->offset >> pool->unit_shift);
+    larder_found found;
+    *again = false;
+    clear_others(pool, place, key, draft, order);
+    if (!larder_find(pool, place, key, &found)) {
+        return mode == LARDER_REPLACE || (mode == LARDER_SET && expected != 0)
+                   ? LARDER_ABSENT
+                   : insert(pool, place, key, draft, word, order, patient, again);
+    }
+    bool alive = larder_is_alive(pool, found.item), younger = found.item->stamp > order->tick;
+    bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->stamp > order->token;
+    enum larder_result result;
+    if (mode == LARDER_ADD && alive && found.word != expected) {
+        result = LARDER_EXISTS;
+    } else if ((mode == LARDER_REPLACE && !alive) || (mode == LARDER_SET && expected != 0 && found.word != expected)) {
+        result = LARDER_ABSENT;
+    } else if (order->fill && younger) {
+        /* A delete that has ticked before it and not moved the guard yet leaves it there, and would leave ours, which
+         * may be older, in its place. Nobody who adds is content with what is there. */
+        result = alive && mode != LARDER_ADD ? LARDER_OK : LARDER_OVERTAKEN;
+    } else if (younger) {
+        /* Ours came first, and was overwritten at once; but whoever adds is told that he owns the key until it goes,
+         * and what may be older than it says must not stay. */
+        result = mode == LARDER_ADD || !larder_is_since(found.item, order->tick) ? LARDER_OVERTAKEN : LARDER_OK;
+    } else if (judged_younger) {
+        /* For the same reason not in its place, but anew. */
+        *again = !larder_clear_found(pool, &found);
+        result = *again ? LARDER_BUSY : insert(pool, place, key, draft, word, order, patient, again);
+    } else {
+        result = replace(pool, place, draft, &found, word, order, again);
+    }
+    larder_found_drop(pool, &found);
+    return result;
+}
+
+enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_order *order)
+{
+    bool again = true;
+    enum larder_result result = LARDER_BUSY;
+    larder_segment_note(&pool->segments[draft->segment], draft->item->stamp,
+                        atomic_load_explicit(&draft->item->expiry, memory_order_relaxed));
+    larder_segment_mark(pool, draft->offset);
+    for (int tries = 0; again && tries < TRIES; tries++) {
+        result = attempt(pool, place, key, draft, mode, expected, order, tries < TRIES / 2, &again);
+        if (again && tries > 4) {
+            sched_yield();
+        }
+    }
+    /* Our segment may have been emptied meanwhile (it is pinned, so nobody writes there). If the generation was raised
+     * before this look, the word is void. If it is raised later, the item was evicted right away, which may always
+     * happen in a pool that evicts; in others only dead segments that nobody pins are emptied. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (result == LARDER_OK &&
+        atomic_load_explicit(&pool->generations[draft->segment], memory_order_relaxed) != draft->generation) {
+        return LARDER_LOST;
+    }
+    return again ? LARDER_BUSY : result;
+}

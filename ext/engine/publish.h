@@ -1,0 +1,45 @@
+/* Publishing: how a complete item gets its word, once at most, and in the place of the key's old one. The protocol is
+ * in index.h. */
+#ifndef LARDER_PUBLISH_H
+#define LARDER_PUBLISH_H
+
+#include "index.h"
+
+enum larder_mode { LARDER_SET, LARDER_ADD, LARDER_REPLACE };
+
+enum larder_result {
+    LARDER_OK,
+    LARDER_EXISTS,    /* an add of a living key */
+    LARDER_ABSENT,    /* a replace of a dead one, or a word that was to be replaced is gone */
+    LARDER_OVERTAKEN, /* a later write or delete came first */
+    LARDER_LOST,      /* the segment was reclaimed before the item was published: try again */
+    LARDER_FULL,      /* refused: nothing can be evicted */
+    LARDER_PINNED,    /* ... because what could be is still being read */
+    LARDER_LARGE,     /* ... because no such value fits in this pool */
+    LARDER_BUSY,      /* ... because the segment lock was held too long */
+    LARDER_UNREACHED, /* nothing was done: the pool cannot be reached */
+};
+
+/* A complete item that is not in the index yet. */
+typedef struct larder_draft {
+    larder_item *item; /* writable */
+    uint64_t offset;
+    uint32_t segment, generation;
+    bool brief;
+} larder_draft;
+
+/* How a store is ordered among others of its key. */
+typedef struct larder_order {
+    bool fill;      /* judged by the guard alone; writes by deletions, too */
+    bool moved;     /* it has moved the guard: what others hold of the key is void */
+    uint64_t tick;  /* a write's tick, a fill's token */
+    uint64_t token; /* if judged by the guard; else LARDER_NO_TOKEN */
+} larder_order;
+
+/* Puts the draft into the index. `expected`: a set only in place of this word (0: of whatever is there); an add also in
+ * place of it, whether or not its item lives. */
+enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
+                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_order *order);
+
+#endif
