@@ -28,11 +28,6 @@ static void wait_here(void)
     gate_wait(&plan->reached, 2);
 }
 
-static void die_here(void)
-{
-    raise(SIGKILL);
-}
-
 static void save_and_wait(void *context)
 {
     (void)context;
@@ -219,14 +214,14 @@ TEST(not_on_disk, "what a save wrote that failed at the end is not loaded, even 
 static void save_and_die(void *context)
 {
     (void)context;
-    fault_arm(plan->point, plan->skip, die_here);
+    fault_arm(plan->point, plan->skip, fault_die);
     save();
 }
 
 static void open_and_die(void *context)
 {
     (void)context;
-    fault_arm(plan->point, plan->skip, die_here);
+    fault_arm(plan->point, plan->skip, fault_die);
     larder_pool_close(open_saving("p"));
 }
 

@@ -4,14 +4,6 @@
 #include "engine/tag.h"
 #include "engine/token.h"
 
-static larder_pool *open_with_clock(bool evict)
-{
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = evict;
-    config.now = clock_now;
-    return pool_open_as(&config);
-}
-
 static int64_t counted(larder_pool *pool, const char *key, int64_t by, int64_t initial)
 {
     int64_t result = -12345;
@@ -32,7 +24,7 @@ static uint8_t kind_of(larder_pool *pool, const char *key)
 
 TEST(counting, "an absent counter begins at initial + by, and counts from there, up and down")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     EQUAL(counted(pool, "c", 5, 100), 105);
     EQUAL(counted(pool, "c", 5, 100), 110);
     EQUAL(counted(pool, "c", -200, 0), -90);
@@ -51,7 +43,7 @@ TEST(counting, "an absent counter begins at initial + by, and counts from there,
 
 TEST(beyond_counters, "a count past 62 bits goes on as a plain int and back, and past 64 bits nothing is changed")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("c");
     int64_t result;
     EQUAL(counted(pool, "c", LARDER_COUNTER_MAX, 0), LARDER_COUNTER_MAX);
@@ -80,7 +72,7 @@ TEST(beyond_counters, "a count past 62 bits goes on as a plain int and back, and
 TEST(counters_expire,
      "counting keeps an expiry, in place and across kinds; an expired counter begins anew with the given one")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("c");
     int64_t result;
     EQUAL(larder_increment(pool, &key, 1, 0, clock_ms + 1000, &result), LARDER_COUNTED);
@@ -101,7 +93,7 @@ TEST(counters_expire,
 
 TEST(no_counter, "counting something that is no int changes nothing")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("text");
     int64_t result;
     put_text(pool, "text", "twelve");
@@ -112,7 +104,7 @@ TEST(no_counter, "counting something that is no int changes nothing")
 
 TEST(counter_full, "counting in a full pool that does not evict says so and loses no counter")
 {
-    larder_pool *pool = open_with_clock(false);
+    larder_pool *pool = pool_timed(4 * MIB, false);
     EQUAL(counted(pool, "c", 41, 0), 41);
     EQUAL(counted(pool, "int", INT64_MAX - 5, 0), INT64_MAX - 5);
     static char bytes[20000];

@@ -1,7 +1,7 @@
 /* The pool's own budget of pins: what requests have been holding for more than a second, and what waits in limbo for
  * readers, is not to be more than a quarter of it. Else nobody keeps a pin until it is less.
  */
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/lock.h"
 #include "engine/pin.h"
@@ -28,10 +28,10 @@ static void store(scene *s, uint64_t blocks)
 static scene open_full(uint64_t size)
 {
     scene s = {.next = 0};
-    s.holder[0] = open_blocks(size, true);
-    s.holder[1] = open_blocks(size, true);
-    s.reader = open_blocks(size, true);
-    s.writer = open_blocks(size, true);
+    s.holder[0] = pool_timed(size, true);
+    s.holder[1] = pool_timed(size, true);
+    s.reader = pool_timed(size, true);
+    s.writer = pool_timed(size, true);
     s.quarter = s.writer->geometry.segment_count / 4;
     store(&s, size / BLOCK);
     return s;

@@ -1,5 +1,5 @@
 /* Making room: what goes, and what stays, and what it costs. */
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/evict.h"
 #include "engine/ghost.h"
@@ -7,7 +7,7 @@
 
 static void keeps_serving(uint64_t size, size_t least, size_t most)
 {
-    larder_pool *pool = open_blocks(size, true);
+    larder_pool *pool = pool_timed(size, true);
     rng r = {test_seed()};
     larder_stats stats = {.capacity = 0};
     uint64_t bytes = 0, peak = 0, refused = 0, total = 10 * size, low = UINT64_MAX;
@@ -49,7 +49,7 @@ TEST(filled_ten_times,
  * more than a store is to move at once? */
 static uint64_t slow_stores(unsigned reads_of_a_request)
 {
-    larder_pool *pool = open_blocks(8 * MIB, true);
+    larder_pool *pool = pool_timed(8 * MIB, true);
     rng r = {test_seed()};
     const uint64_t size = 8000, most = larder_segment_bytes(pool) / size + 1;
     uint64_t stores = 0, slow = 0;
@@ -112,7 +112,7 @@ static uint64_t looks_of_most(larder_pool *pool, uint64_t first, size_t size, un
 TEST(looks_in_limbo,
      "where segments wait in limbo a store looks at the pins of a few, however many small items it walks over")
 {
-    larder_pool *pool = open_blocks(8 * MIB, true), *reader = open_blocks(8 * MIB, true);
+    larder_pool *pool = pool_timed(8 * MIB, true), *reader = pool_timed(8 * MIB, true);
     uint64_t next = 0;
     while (pool->header->lists[LARDER_LIST_FREE].count > 8) {
         put_bytes(pool, key_number(next++), "", 0);
@@ -130,7 +130,7 @@ TEST(looks_in_limbo,
 
 TEST(looks_are_bounded, "where everything is being read a store looks for something else in a bounded part of the pool")
 {
-    larder_pool *pool = open_blocks(64 * MIB, true), *reader = open_blocks(64 * MIB, true);
+    larder_pool *pool = pool_timed(64 * MIB, true), *reader = pool_timed(64 * MIB, true);
     uint64_t next = 0;
     COMPARE(pool->segment_count, >, 400);
     while (pool->header->lists[LARDER_LIST_FREE].count > 3) {
@@ -179,7 +179,7 @@ TEST(large_among_small, "a large value makes room for as much as it takes, of ho
 
 TEST(used_survive, "what is used again and again survives any number of items that are used once")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     unsigned lost = 0;
     for (uint64_t i = 0; i < 200; i++) {
         put_block(pool, i, 2000);
@@ -206,7 +206,7 @@ TEST(used_survive, "what is used again and again survives any number of items th
 TEST(ghosts_return,
      "a key that returns soon after its eviction goes to the main queue, and an unknown one to the small")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     uint64_t gone = 0;
     for (uint64_t i = 0; i < 3000; i++) {
         put_block(pool, i, 2000);
@@ -233,7 +233,7 @@ TEST(ghosts_return,
 
 TEST(expired_first, "segments whose items have all expired are reclaimed before anything alive is")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     uint64_t live = 0;
     for (uint64_t i = 0; i < 200; i++) {
         put_block(pool, i, 2000);
@@ -266,7 +266,7 @@ TEST(expired_first, "segments whose items have all expired are reclaimed before 
 
 TEST(cleared_reclaimed, "what was cleared is reclaimed before anything that was stored after it")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     for (uint64_t i = 0; i < 1500; i++) {
         put_block(pool, i, 2000);
         for (uint64_t j = 0; j < 3; j++) {

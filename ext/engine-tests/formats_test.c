@@ -134,9 +134,7 @@ TEST(held,
 {
     gate *g = shared_memory(sizeof *g);
     pid_t other = start_other(g);
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     REQUIRE(larder_pool_enter(pool));
     EQUAL(put_text(pool, "k", "v"), LARDER_OK);
     larder_pool_leave(pool);
@@ -160,9 +158,7 @@ TEST(visited, "who only visits a pool while there is another format looks for th
 {
     gate *g = shared_memory(sizeof *g);
     larder_error error;
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     EQUAL(pool_remove("p", &error), 1);
     larder_pool *next = pool_open("p", 4 * MIB);
     pid_t other = start_other(g);

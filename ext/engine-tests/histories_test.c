@@ -282,11 +282,6 @@ static void do_something(worker *w)
     }
 }
 
-static void die_here(void)
-{
-    raise(SIGKILL);
-}
-
 /* Some die at the next of some points, most anywhere. */
 static void live(uint64_t place, uint64_t life)
 {
@@ -295,7 +290,7 @@ static void live(uint64_t place, uint64_t life)
     if (world->deaths) {
         bool anywhere = life < RELAY_PLACES || rng_below(&w.r, 4) != 0;
         unsigned point = anywhere ? 0 : (unsigned)(1 + rng_below(&w.r, LARDER_WORKING_POINTS - 1));
-        fault_arm(point, rng_below(&w.r, anywhere ? 20000 : 10), die_here);
+        fault_arm(point, rng_below(&w.r, anywhere ? 20000 : 10), fault_die);
     }
     while (atomic_load(&w.log->count) + LONGEST * 2 < EVENTS && test_failures() == 0) {
         do_something(&w);

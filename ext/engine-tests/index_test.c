@@ -96,10 +96,7 @@ TEST(all_used, "if all items in two full buckets were used, a new key still find
 TEST(no_eviction_of_words,
      "a pool that does not evict refuses a key for which both buckets are full, unless one there is dead")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = false;
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, false);
     for (uint32_t i = 0; i < 14; i++) {
         EQUAL(put_with(pool, twin(i), &i, sizeof i, LARDER_SET, i == 5 ? clock_ms + 1000 : LARDER_NO_EXPIRY),
               LARDER_OK);

@@ -1,15 +1,7 @@
 /* What a pool does for its users, one process at a time. */
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/token.h"
-
-static larder_pool *open_with_clock(bool evict)
-{
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = evict;
-    config.now = clock_now;
-    return pool_open_as(&config);
-}
 
 TEST(sizes, "values of every size and keys of every length come back byte for byte")
 {
@@ -68,7 +60,7 @@ TEST(small_items, "64 MiB in all hold 640,000 values of 20 bytes under keys of 2
 
 TEST(modes, "add stores what is absent or dead only, replace what is alive only, set always")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("k");
     EQUAL(put_with(pool, key, "1", 1, LARDER_REPLACE, LARDER_NO_EXPIRY), LARDER_ABSENT);
     CHECK(!larder_exists(pool, &key));
@@ -94,7 +86,7 @@ TEST(modes, "add stores what is absent or dead only, replace what is alive only,
 
 TEST(unreadable, "an add also takes the place of the one item that its caller can make nothing of")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("k");
     larder_hit hit;
     put_text(pool, "k", "of no use");
@@ -136,7 +128,7 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
 
 TEST(asked_briefly, "to ask what is there pins nothing for longer than the question")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_number(1);
     larder_hit hit;
     CHECK(!larder_get_briefly(pool, &key, &hit));
@@ -155,7 +147,7 @@ TEST(asked_briefly, "to ask what is there pins nothing for longer than the quest
 
 TEST(deleting, "a delete says whether there was a living item, and there is none after it")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("k");
     CHECK(!larder_delete(pool, &key));
     put_text(pool, "k", "v");
@@ -176,7 +168,7 @@ TEST(deleting, "a delete says whether there was a living item, and there is none
 
 TEST(expiring, "an item is alive up to its last millisecond, and not in the next")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     put_with(pool, key_of("k"), "v", 1, LARDER_SET, clock_ms + 5000);
     put_text(pool, "forever", "v");
     clock_ms += 4999;
@@ -192,7 +184,7 @@ TEST(expiring, "an item is alive up to its last millisecond, and not in the next
 
 TEST(touching, "a touch changes the expiry of a living item, in both directions, and wakes no dead one")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key key = key_of("k"), absent = key_of("absent");
     CHECK(!larder_touch(pool, &absent, LARDER_NO_EXPIRY));
     put_with(pool, key, "v", 1, LARDER_SET, clock_ms + 1000);
@@ -214,7 +206,7 @@ TEST(touching, "a touch changes the expiry of a living item, in both directions,
 
 TEST(too_large, "a value that the pool can never hold is refused by cause and deletes the old one")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     put_text(pool, "k", "old");
     static char bytes[4 * 1048576];
     EQUAL(put_bytes(pool, key_of("k"), bytes, sizeof bytes), LARDER_LARGE);
@@ -231,7 +223,7 @@ TEST(too_large, "a value that the pool can never hold is refused by cause and de
 
 TEST(clearing, "a clear kills everything that was stored before it, and nothing that is stored after")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     for (uint64_t i = 0; i < 20000; i++) {
         put_bytes(pool, key_number(i), "x", 1);
     }
@@ -255,7 +247,7 @@ TEST(clearing, "a clear kills everything that was stored before it, and nothing 
 
 static uint64_t points_of_a_clear(uint64_t items)
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     for (uint64_t i = 0; i < items; i++) {
         put_bytes(pool, key_number(i), "x", 1);
     }
@@ -299,7 +291,7 @@ static bool note_key(void *context, const char *key, size_t length)
 
 TEST(listing_keys, "the living keys that begin with a prefix are listed, each once, until the listener has enough")
 {
-    larder_pool *pool = open_with_clock(true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     for (uint64_t i = 0; i < 100; i++) {
         put_with(pool, key_number(i), "x", 1, LARDER_SET, i == 50 ? clock_ms + 1 : LARDER_NO_EXPIRY);
     }
@@ -328,10 +320,7 @@ TEST(listing_keys, "the living keys that begin with a prefix are listed, each on
 
 TEST(other_layout, "a value of another layout is a miss, and bytes and counters are not")
 {
-    larder_pool *pool = pool_open("p", 4 * MIB);
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.layout = 8;
-    larder_pool *other = pool_open_as(&config);
+    larder_pool *pool = pool_that(true), *other = pool_of_another_kind(true);
     described what = {.key = 1, .block = true};
     larder_hit hit;
     EQUAL(put_described(pool, key_number(1), &what, 100, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);

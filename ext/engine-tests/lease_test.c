@@ -41,9 +41,7 @@ TEST(one_holder, "of two that want a lease one has it, until it gives it back")
 
 TEST(in_time, "a lease ends with its time, also when the clock of leases has wrapped")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config), *other = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true), *other = pool_timed(4 * MIB, true);
     const larder_key key = key_of("k");
     for (int i = 0; i < 50; i++) {
         EQUAL(larder_lease_take(pool, &key, 3000), LARDER_LEASE_TAKEN);
@@ -87,9 +85,7 @@ TEST(held_off,
 
 TEST(long_kept, "a lease that its holder kept has ended for good, however much later somebody wants it")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config), *other = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true), *other = pool_timed(4 * MIB, true);
     for (int hours = 1; hours < 100; hours++) {
         const larder_key key = key_number((uint64_t)hours);
         EQUAL(larder_lease_take(pool, &key, LARDER_LEASE_MOST_S * 1000), LARDER_LEASE_TAKEN);
@@ -103,9 +99,7 @@ TEST(long_kept, "a lease that its holder kept has ended for good, however much l
 
 TEST(many_kept, "a process that has let many leases run out still gives back what it takes")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config), *other = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true), *other = pool_timed(4 * MIB, true);
     const larder_key last = key_of("last");
     for (uint64_t i = 0; i < 40; i++) {
         const larder_key key = key_number(i);

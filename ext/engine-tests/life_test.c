@@ -153,15 +153,10 @@ static void has_damaged_tables(larder_pool *pool)
     atomic_store(&pool->segments[pool->geometry.segment_count - 1].state, LARDER_SEGMENT_STATES);
 }
 
-static void die(void)
-{
-    raise(SIGKILL);
-}
-
 static void load_and_die(void *context)
 {
     (void)context;
-    fault_arm(LARDER_AT_LOAD, 0, die);
+    fault_arm(LARDER_AT_LOAD, 0, fault_die);
     larder_pool_close(open_saving("p"));
 }
 

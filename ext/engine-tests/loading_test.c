@@ -88,14 +88,9 @@ TEST(refused, "what a refused set after a miss was to replace is not loaded from
     CHECK(holds_text(pool, "other", "saved"));
 }
 
-static void die_here(void)
-{
-    kill(getpid(), SIGKILL);
-}
-
 static void open_and_die(void *point)
 {
-    fault_arm(*(unsigned *)point, 0, die_here);
+    fault_arm(*(unsigned *)point, 0, fault_die);
     larder_pool_close(open_timed());
 }
 

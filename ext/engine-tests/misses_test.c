@@ -139,17 +139,15 @@ static bool found_pinned(larder_pool *pool, const larder_key *key)
 TEST(out_of_reach, "what was missed while the pool could not be reached is not stored when it can be")
 {
     static bool (*const readings[])(larder_pool *, const larder_key *) = {found, found_pinned, larder_exists};
-    larder_pool_config config = pool_config("p", 4 * MIB);
     const larder_key key = key_of("k");
-    config.now = clock_now;
     for (int i = 0; i < 6; i++) {
-        here = pool_open_as(&config);
+        here = pool_timed(4 * MIB, true);
         CHECK(i % 2 == 0 || (miss(here, "k") && put_under(here, "k", "v", &as_missed) == LARDER_OK));
         EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
         REQUIRE(mkdir(pool_path_of("p"), 0700) == 0); /* there can be no pool here */
         CHECK(!readings[i / 2](here, &key) && here->rw == NULL);
         REQUIRE(rmdir(pool_path_of("p")) == 0);
-        there = pool_open_as(&config);
+        there = pool_timed(4 * MIB, true);
         delete_key(there, "k");
         clock_ms += 1000; /* it looks again */
         EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);

@@ -224,11 +224,8 @@ static void step(model *m)
 static void history(uint64_t seed, uint64_t steps, uint64_t size, bool evicts)
 {
     static model m;
-    larder_pool_config config = pool_config("p", size);
-    config.evict = evicts;
-    config.now = clock_now;
     memset(&m, 0, sizeof m);
-    m.pool = pool_open_as(&config);
+    m.pool = pool_timed(size, evicts);
     m.r.state = seed;
     m.evicts = evicts;
     m.largest = evicts ? size / 5 : 3000;

@@ -1,5 +1,5 @@
 /* Items on their way to another segment, while others do something to them. */
-#include "blocks.h"
+#include "fixture.h"
 
 static larder_pool *beside;
 static larder_key moved_key;
@@ -41,8 +41,8 @@ static void delete_all(void)
 
 TEST(delete_while_moving, "an item that is deleted while it is being moved stays deleted")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
-    beside = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    beside = pool_timed(4 * MIB, true);
     moved_key = key_of("moved");
     move_items(pool, LARDER_AT_MOVE, delete_all);
     COMPARE(victim_number, >, 1000);
@@ -68,8 +68,8 @@ static void touch_all(void)
 
 TEST(touch_while_moving, "a touch that comes while an item is being moved is not lost")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
-    beside = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    beside = pool_timed(4 * MIB, true);
     moved_key = key_of("moved");
     move_items(pool, LARDER_AT_MOVE, touch_all);
     clock_ms += 1000;
@@ -106,8 +106,8 @@ static void touch_first(void)
 
 TEST(touches_while_moving, "of two touches that come while an item is being moved the later one is kept")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
-    beside = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    beside = pool_timed(4 * MIB, true);
     moved_key = key_of("moved");
     move_items(pool, LARDER_AT_MOVE, touch_first);
     unsigned before = 0, after = 0;
@@ -137,8 +137,8 @@ static void replace_all(void)
 
 TEST(replace_while_moving, "an item that is replaced while it is being moved keeps the newer value")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
-    beside = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    beside = pool_timed(4 * MIB, true);
     moved_key = key_of("moved");
     move_items(pool, LARDER_AT_MOVE, replace_all);
     unsigned newer = 0, older = 0;
@@ -170,8 +170,8 @@ static void write_until_refused(void)
 
 TEST(used_survive_others, "what is used survives although others write faster than room is made for them")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
-    beside = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    beside = pool_timed(4 * MIB, true);
     unsigned lost = 0;
     enum { ROUNDS = 30, HOT = 150, COLD = 2500 };
     meddled = 0;
@@ -222,8 +222,8 @@ static void count_all(void)
 TEST(count_while_moving, "increments that come while counters are being moved are not lost")
 {
     static const unsigned points[] = {LARDER_AT_FREEZE, LARDER_AT_MOVE};
-    larder_pool *pool = open_blocks(4 * MIB, true);
-    beside = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    beside = pool_timed(4 * MIB, true);
     char filler[1000] = "";
     uint64_t checked = 0;
     meddled = 0;
@@ -253,7 +253,7 @@ TEST(count_while_moving, "increments that come while counters are being moved ar
 
 TEST(blocks_move, "blocks that are moved still know their own address")
 {
-    larder_pool *pool = open_blocks(4 * MIB, true);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     larder_stats stats;
     for (uint64_t i = 0; i < 30000; i++) {
         put_block(pool, i, 300 + i % 700);

@@ -44,15 +44,13 @@ static void take_turn(loop *l, enum larder_verb verb, unsigned duration, outcome
 /* Another process deletes the key now and then: once in so many milliseconds, or never. */
 static outcome run(enum larder_verb verb, uint64_t seed, uint64_t deletes_ms)
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *other = pool_open_as(&config);
+    larder_pool *other = pool_timed(4 * MIB, true);
     const larder_key key = key_of("k");
     loop loops[LOOPS] = {{.left = 0}};
     rng order = {seed};
     outcome sum = {.gets = 0};
     for (unsigned i = 0; i < LOOPS; i++) {
-        loops[i].pool = pool_open_as(&config);
+        loops[i].pool = pool_timed(4 * MIB, true);
     }
     for (unsigned step = 0; step < STEPS; step++) {
         loop *turn = &loops[rng_below(&order, LOOPS)];

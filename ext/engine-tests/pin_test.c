@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/slot.h"
 

@@ -1,5 +1,5 @@
 /* Pools that do not evict: they refuse, and drop nothing. */
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/token.h"
 
@@ -7,7 +7,7 @@ TEST(never_drops, "a pool that does not evict refuses when it is full, and every
 {
     static const size_t sizes[] = {40, 100, 1000, 9000, 50000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        larder_pool *pool = open_blocks(4 * MIB, false);
+        larder_pool *pool = pool_timed(4 * MIB, false);
         uint64_t stored = 0;
         while (put_block(pool, stored, sizes[s]) == LARDER_OK) {
             stored++;
@@ -32,7 +32,7 @@ TEST(never_drops, "a pool that does not evict refuses when it is full, and every
 
 TEST(smallest_never_dropped, "not even the smallest items, which fill the index first, are dropped without eviction")
 {
-    larder_pool *pool = open_blocks(4 * MIB, false);
+    larder_pool *pool = pool_timed(4 * MIB, false);
     uint8_t *stored = calloc(100000, 1);
     uint64_t count = 0, full = 0;
     for (uint64_t i = 0; i < 100000; i++) {
@@ -54,7 +54,7 @@ TEST(smallest_never_dropped, "not even the smallest items, which fill the index 
 TEST(filled_again,
      "after deletes, all over the pool, one that does not evict can be filled again, without losing the rest")
 {
-    larder_pool *pool = open_blocks(4 * MIB, false);
+    larder_pool *pool = pool_timed(4 * MIB, false);
     rng r = {test_seed()};
     enum { KEYS = 9000 };
     static bool there[KEYS];
@@ -102,7 +102,7 @@ static enum larder_result publish_draft(larder_pool *pool, larder_draft *draft, 
 TEST(slow_writer_and_clear,
      "what a slow writer publishes after a clear, in a segment filled before it, is not dropped without eviction")
 {
-    larder_pool *writer = open_blocks(4 * MIB, false), *other = open_blocks(4 * MIB, false);
+    larder_pool *writer = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
     larder_draft draft;
     EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &draft), LARDER_OK);
     for (uint64_t i = 0; i < 100; i++) {

@@ -16,14 +16,16 @@ TEST(up_to_half, "values up to half the pool are stored, whatever is there alrea
     COMPARE(largest, >=, 4 * MIB / 8 * 3);
     for (int round = 0; round < 3; round++) {
         for (size_t size = 60000; size < largest; size += size / 3) {
-            EQUAL(put_large(pool, size, size), LARDER_OK);
-            CHECK(has_large(pool, size));
+            EQUAL(put_block(pool, size, size), LARDER_OK);
+            CHECK(has_block(pool, size));
+            larder_pool_leave(pool);
         }
-        EQUAL(put_large(pool, 1, largest), LARDER_OK);
-        CHECK(has_large(pool, 1));
-        EQUAL(put_large(pool, 2, larder_largest_item(pool)), LARDER_LARGE);
+        EQUAL(put_block(pool, 1, largest), LARDER_OK);
+        CHECK(has_block(pool, 1));
+        larder_pool_leave(pool);
+        EQUAL(put_block(pool, 2, larder_largest_item(pool)), LARDER_LARGE);
         for (uint64_t i = 0; i < 3000; i++) {
-            EQUAL(put_large(pool, 10000 + i, 700), LARDER_OK);
+            EQUAL(put_block(pool, 10000 + i, 700), LARDER_OK);
         }
         CHECK_POOL(pool);
     }
@@ -36,8 +38,9 @@ TEST(run_edges, "values that just fill a segment or a run, and those a byte long
     size_t segment = larder_segment_bytes(pool);
     for (size_t count = 1; count < 6; count++) {
         for (size_t size = count * segment - 64; size <= count * segment + 16; size++) {
-            EQUAL(put_large(pool, size, size), LARDER_OK);
-            CHECK(has_large(pool, size));
+            EQUAL(put_block(pool, size, size), LARDER_OK);
+            CHECK(has_block(pool, size));
+            larder_pool_leave(pool);
         }
     }
     CHECK_POOL(pool);
@@ -49,14 +52,14 @@ TEST(runs_do_not_leak, "runs that are deleted or evicted give all of their segme
     larder_pool *pool = pool_that(false);
     larder_stats stats;
     for (uint64_t i = 0; i < 200; i++) {
-        EQUAL(put_large(pool, i, 100000 + i * 5000), LARDER_OK);
+        EQUAL(put_block(pool, i, 100000 + i * 5000), LARDER_OK);
         const larder_key key = key_number(i);
         CHECK(larder_delete(pool, &key));
     }
     larder_stats_read(pool, &stats);
     EQUAL(stats.items, 0);
     EQUAL(stats.bytes, 0);
-    EQUAL(put_large(pool, 1, larder_largest_item(pool) - 100), LARDER_OK);
+    EQUAL(put_block(pool, 1, larder_largest_item(pool) - 100), LARDER_OK);
     CHECK_POOL(pool);
     larder_pool_close(pool);
 }
@@ -67,10 +70,11 @@ TEST(never_unpinned, "a large value is not written where its segment cannot be p
     for (uint32_t i = 0; i < pool->segment_count; i++) {
         pool->pinned[i] = 7; /* what cannot be: as if it pinned earlier lives of all segments */
     }
-    EQUAL(put_large(pool, 1, 300000), LARDER_PINNED);
+    EQUAL(put_block(pool, 1, 300000), LARDER_PINNED);
     memset(pool->pinned, 0, pool->segment_count * sizeof *pool->pinned);
-    EQUAL(put_large(pool, 1, 300000), LARDER_OK);
-    CHECK(has_large(pool, 1));
+    EQUAL(put_block(pool, 1, 300000), LARDER_OK);
+    CHECK(has_block(pool, 1));
+    larder_pool_leave(pool);
     CHECK_POOL(pool);
     larder_pool_close(pool);
 }
@@ -115,15 +119,15 @@ TEST(opened_meanwhile,
     larder_pool *pool = pool_that(true);
     for (size_t p = 0; p < sizeof points / sizeof points[0]; p++) {
         for (uint64_t i = 0; i < 60; i++) {
-            put_large(pool, i, 60000);
+            put_block(pool, i, 60000);
         }
         for (uint64_t skip = 0; skip < 30; skip += 3) {
             memcpy(id_seen, pool->geometry.id, sizeof id_seen);
             fault_arm(points[p], skip, open_beside);
-            put_large(pool, 1000 + skip,
+            put_block(pool, 1000 + skip,
                       larder_largest_item(pool) - 100); /* wherever half the pool is free, its end too */
             fault_disarm();
-            put_large(pool, 2000 + skip, larder_largest_item(pool) - 100);
+            put_block(pool, 2000 + skip, larder_largest_item(pool) - 100);
             EQUAL(memcmp(id_seen, pool->geometry.id, sizeof id_seen), 0);
         }
     }
@@ -159,10 +163,10 @@ TEST(written_meanwhile,
     const larder_key key = key_of("login");
     CHECK(larder_delete(pool, &key));
     fault_arm(LARDER_AT_SEAL, 0, log_in);
-    put_large(pool, 1, 300000);
+    put_block(pool, 1, 300000);
     fault_disarm();
     CHECK(holds_text(pool, "login", "v"));
-    EQUAL(put_large(pool, 2, 300000), LARDER_OK);
+    EQUAL(put_block(pool, 2, 300000), LARDER_OK);
     CHECK(holds_text(pool, "login", "v"));
     CHECK_POOL(pool);
     larder_pool_close(beside);
@@ -203,7 +207,7 @@ TEST(expired_runs, "large values that have expired make way for others, in a poo
         fill_with_runs(pool, round * 1000);
         clock_ms += (LASTS + 1) * 1000;
     }
-    EQUAL(put_large(pool, 5000, larder_largest_item(pool) - 100), LARDER_OK);
+    EQUAL(put_block(pool, 5000, larder_largest_item(pool) - 100), LARDER_OK);
     larder_stats stats;
     larder_stats_read(pool, &stats);
     EQUAL(stats.counters[LARDER_EVICTIONS], 0);
@@ -231,7 +235,7 @@ TEST(touched_meanwhile, "what is given a longer life while a run is about to tak
     uint64_t count = fill_with_runs(pool, 0), there = 0;
     clock_ms += (LASTS + 1) * 1000;
     fault_arm(LARDER_AT_VOID, 0, touch_all);
-    EQUAL(put_large(pool, 5000, larder_largest_item(pool) - 100), LARDER_FULL);
+    EQUAL(put_block(pool, 5000, larder_largest_item(pool) - 100), LARDER_FULL);
     fault_disarm();
     for (uint64_t i = 0; i < count; i++) {
         const larder_key key = key_number(i);
@@ -267,7 +271,7 @@ static void run_into(void *context)
     if (its->deletes) {
         larder_delete(beside, &key);
     } else {
-        put_large(beside, 1, its->size);
+        put_block(beside, 1, its->size);
     }
 }
 
@@ -275,7 +279,7 @@ static void die_so(death *its)
 {
     const larder_key key = key_number(1);
     if (its->existed) {
-        EQUAL(put_large(beside, 1, its->size), LARDER_OK);
+        EQUAL(put_block(beside, 1, its->size), LARDER_OK);
     }
     EQUAL(child_wait(child_start(run_into, its)), 256 + SIGKILL);
     larder_delete(beside, &key);
@@ -294,7 +298,7 @@ TEST(killed_in_between,
         for (int times = 0; times < 4; times++) {
             die_so(&deaths[i]);
         }
-        EQUAL(put_large(beside, 2, larder_largest_item(beside) - 100), LARDER_OK);
+        EQUAL(put_block(beside, 2, larder_largest_item(beside) - 100), LARDER_OK);
         const larder_key key = key_number(2);
         CHECK(larder_delete(beside, &key));
         CHECK_POOL_AFTER_DEATHS(beside);
@@ -305,7 +309,7 @@ TEST(killed_in_between,
 static uint64_t fill_up(size_t size)
 {
     uint64_t count = 0;
-    while (count < 1000 && put_large(beside, 10 + count, size) == LARDER_OK) {
+    while (count < 1000 && put_block(beside, 10 + count, size) == LARDER_OK) {
         count++;
     }
     for (uint64_t i = 0; i < count; i++) {

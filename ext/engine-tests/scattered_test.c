@@ -1,7 +1,7 @@
 /* What always finds room in a full pool, wherever that which nobody may touch lies: what fits in two segments, as long
  * as three quarters of the segments are not pinned.
  */
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/pin.h"
 
@@ -19,11 +19,11 @@ typedef struct scene {
 
 static scene open_full(uint64_t seed)
 {
-    scene s = {.writer = open_blocks(4 * MIB, true), .r = {seed}};
+    scene s = {.writer = pool_timed(4 * MIB, true), .r = {seed}};
     s.count = s.writer->geometry.segment_count;
     REQUIRE(s.count <= SEGMENTS);
     for (int i = 0; i < READERS; i++) {
-        s.reader[i] = open_blocks(4 * MIB, true);
+        s.reader[i] = pool_timed(4 * MIB, true);
     }
     for (uint64_t i = 1; i <= 4 * MIB / BLOCK; i++) {
         EQUAL(put_block(s.writer, i, BLOCK), LARDER_OK);

@@ -33,7 +33,7 @@ TEST(written_over, "keys that are written over and over again, in whatever order
     uint64_t order = 1;
     for (uint64_t bytes = 0; bytes < 2 * config.size; bytes += 1000) {
         order = order * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        EQUAL(put_large(pool, (order >> 33) % 100, 1000), LARDER_OK);
+        EQUAL(put_block(pool, (order >> 33) % 100, 1000), LARDER_OK);
     }
     for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
         used += pool->segments[i].sequence != 0;
@@ -61,7 +61,7 @@ TEST(stopped_owner,
     EQUAL(larder_increment(o->pool, &(larder_key){"c", 1, larder_hash("c", 1)}, 1, 0, LARDER_NO_EXPIRY, &count),
           LARDER_COUNTED);
     EQUAL(count, 2);
-    EQUAL(put_large(o->pool, 1, 300000), LARDER_BUSY); /* refused, and not waited for */
+    EQUAL(put_block(o->pool, 1, 300000), LARDER_BUSY); /* refused, and not waited for */
     larder_clear(o->pool);
     CHECK(!holds_text(o->pool, "k", "w"));
     larder_stats stats;
@@ -70,7 +70,7 @@ TEST(stopped_owner,
     kill(pid, SIGCONT);
     kill(pid, SIGKILL);
     child_wait(pid);
-    EQUAL(put_large(o->pool, 1, 300000), LARDER_OK);
+    EQUAL(put_block(o->pool, 1, 300000), LARDER_OK);
     CHECK_POOL(o->pool);
     larder_pool_close(o->pool);
 }
@@ -202,12 +202,12 @@ TEST(crafted_lock, "a lock word of an earlier holder of a place, or of no place 
                               (uint64_t)(other->incarnation - 1) << 32 | (other->slot_index + 1), UINT64_MAX, 1000};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         atomic_store(&pool->header->lock, words[i]);
-        EQUAL(put_large(pool, i, 300000), LARDER_OK);
+        EQUAL(put_block(pool, i, 300000), LARDER_OK);
         EQUAL(pool->header->lock, 0);
         CHECK_POOL(pool);
     }
     atomic_store(&pool->header->lock, (uint64_t)other->incarnation << 32 | (other->slot_index + 1));
-    EQUAL(put_large(pool, 1, 300000), LARDER_BUSY); /* of a living one */
+    EQUAL(put_block(pool, 1, 300000), LARDER_BUSY); /* of a living one */
     atomic_store(&pool->header->lock, 0);
     larder_pool_close(other);
     larder_pool_close(pool);
@@ -232,17 +232,18 @@ TEST(dead_owner, "who takes the lock from a dead process finds the lists in diso
     owner *o = shared_memory(sizeof *o);
     o->pool = pool_that(true);
     for (uint64_t i = 0; i < 300; i++) {
-        put_large(o->pool, i, 5000);
+        put_block(o->pool, i, 5000);
     }
     EQUAL(child_wait(child_start(die_with_lists_in_disorder, o)), 256 + SIGKILL);
     CHECK_POOL(o->pool);
     unsigned alive = 0;
     for (uint64_t i = 0; i < 300; i++) {
-        alive += has_large(o->pool, i);
+        alive += has_block(o->pool, i);
+        larder_pool_leave(o->pool);
     }
     EQUAL(alive, 300);
     for (uint64_t i = 0; i < 3000; i++) {
-        EQUAL(put_large(o->pool, 1000 + i, 5000), LARDER_OK);
+        EQUAL(put_block(o->pool, 1000 + i, 5000), LARDER_OK);
     }
     CHECK_POOL(o->pool);
     larder_pool_close(o->pool);
@@ -263,7 +264,7 @@ TEST(slow_writer, "a writer that stops between reserving and publishing never wr
     larder_empty_segment(other, draft.segment);
     larder_unlock(other);
     for (uint64_t i = 0; i < 4000; i++) {
-        put_large(other, i, 3000);
+        put_block(other, i, 3000);
     }
     EQUAL(other->segments[draft.segment].state, LARDER_LIMBO); /* nobody has got it */
     memset(draft.item, 0, sizeof *draft.item);
@@ -279,7 +280,7 @@ TEST(slow_writer, "a writer that stops between reserving and publishing never wr
     larder_draft_drop(writer, &draft);
     CHECK(!larder_exists(other, &key));
     for (uint64_t i = 0; i < 4000; i++) {
-        put_large(other, i, 3000);
+        put_block(other, i, 3000);
     }
     CHECK_POOL(other);
     larder_pool_close(other);

@@ -70,9 +70,7 @@ TEST(segments_add_up, "the segments of all states add up to the pool, and bytes 
 
 TEST(evictions_add_up, "what was stored is there, or was replaced, deleted, evicted or expired: each counted once")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     static char bytes[2000];
     for (uint64_t i = 0; i < 20000; i++) { /* each key once */
         put_with(pool, key_number(i), bytes, sizeof bytes - i % 500, LARDER_SET,
@@ -94,9 +92,7 @@ TEST(evictions_add_up, "what was stored is there, or was replaced, deleted, evic
 
 TEST(oldest_pin, "the oldest pin and its owner are found")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.now = clock_now;
-    larder_pool *pool = pool_open_as(&config);
+    larder_pool *pool = pool_timed(4 * MIB, true);
     described what = {.key = 1, .block = true};
     larder_hit hit;
     put_described(pool, key_number(1), &what, 1000, LARDER_SET, LARDER_NO_EXPIRY);

@@ -310,10 +310,8 @@ static uint64_t version_in(larder_pool *pool, const char *name)
 
 TEST(two_kinds, "two kinds of PHP each keep a copy of a key; a write by either kills both, a delete, too")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    here = pool_open_as(&config);
-    config.layout++;
-    there = pool_open_as(&config);
+    here = pool_that(true);
+    there = pool_of_another_kind(true);
     EQUAL(put_block_as(here, "k", 1, LARDER_AS_MISSED), LARDER_OK);
     EQUAL(put_block_as(there, "k", 1, LARDER_AS_MISSED), LARDER_OK);
     EQUAL(version_in(here, "k"), 1);

@@ -281,11 +281,6 @@ static void stay(void)
     gate_wait(moment, 2);
 }
 
-static void die(void)
-{
-    raise(SIGKILL);
-}
-
 typedef struct end {
     unsigned point;
     uint64_t skip;
@@ -321,7 +316,7 @@ TEST(killed_in_between, "an invalidation or a clear whose process was killed ref
     for (int clears = 0; clears < 2; clears++) {
         for (int taken = 0; taken < 2; taken++) {
             begin();
-            end its = {clears ? LARDER_AT_CLEAR : LARDER_AT_TAG, 1, die, clears ? clear_here : invalidate_here};
+            end its = {clears ? LARDER_AT_CLEAR : LARDER_AT_TAG, 1, fault_die, clears ? clear_here : invalidate_here};
             EQUAL(child_wait(child_start(end_there, &its)), 256 + SIGKILL);
             CHECK(!larder_all_is_over(there));
             larder_pool *heirs[2]; /* have the places of the dead */
@@ -344,7 +339,7 @@ TEST(killed_saying_so, "nor is looked for by everybody from then on, at whicheve
     for (int clears = 0; clears < 2; clears++) {
         for (uint64_t skip = 0; skip < 4; skip++) {
             begin();
-            end its = {LARDER_AT_UNDERWAY, skip, die, clears ? clear_here : invalidate_here};
+            end its = {LARDER_AT_UNDERWAY, skip, fault_die, clears ? clear_here : invalidate_here};
             EQUAL(child_wait(child_start(end_there, &its)), 256 + SIGKILL);
             EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
             CHECK(larder_all_is_over(there));

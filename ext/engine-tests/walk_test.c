@@ -1,5 +1,5 @@
 /* Walks over a victim: where what is kept goes. */
-#include "blocks.h"
+#include "fixture.h"
 
 #include "engine/lock.h"
 #include "engine/walk.h"
@@ -7,9 +7,7 @@
 TEST(compacts_into_the_last,
      "a pool that does not evict makes room although only the segment that is kept for moving is free")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = false;
-    larder_pool *pool = pool_open_as(&config);
+    larder_pool *pool = pool_that(false);
     static const char value[3000];
     uint64_t stored = 0, again = 0;
     while (put_bytes(pool, key_number(stored), value, sizeof value) == LARDER_OK) {
@@ -40,11 +38,7 @@ TEST(compacts_into_the_last,
 TEST(others_in_the_way,
      "what another PHP alone can move keeps a pool that does not evict from emptying its segment, but no other")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = false;
-    larder_pool *pool = pool_open_as(&config);
-    config.layout++;
-    larder_pool *other = pool_open_as(&config);
+    larder_pool *pool = pool_that(false), *other = pool_of_another_kind(false);
     uint64_t stored = 0, again = 0;
     EQUAL(put_block(other, FOREIGN, 3000), LARDER_OK);
     while (put_block(pool, stored, 3000) == LARDER_OK) {
@@ -70,11 +64,7 @@ TEST(others_in_the_way,
 TEST(nothing_spent_in_vain,
      "where something of another PHP lives in each segment, the segment that is kept for moving is not spent in vain")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = false;
-    larder_pool *pool = pool_open_as(&config);
-    config.layout++;
-    larder_pool *other = pool_open_as(&config);
+    larder_pool *pool = pool_that(false), *other = pool_of_another_kind(false);
     uint64_t stored = 0, again = 0;
     while (put_block(stored / 8 % 2 == 0 ? pool : other, stored, 3000) == LARDER_OK) {
         stored++;
@@ -111,11 +101,7 @@ TEST(nothing_spent_in_vain,
 
 TEST(others_choice, "a walk that another PHP has begun drops nothing, in a pool that does not evict")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.evict = false;
-    larder_pool *pool = pool_open_as(&config);
-    config.layout++;
-    larder_pool *other = pool_open_as(&config);
+    larder_pool *pool = pool_that(false), *other = pool_of_another_kind(false);
     EQUAL(put_block(other, FOREIGN, 3000), LARDER_OK);
     for (uint64_t i = 0; i < 40; i++) {
         EQUAL(put_block(pool, i, 3000), LARDER_OK);
@@ -138,10 +124,7 @@ TEST(others_choice, "a walk that another PHP has begun drops nothing, in a pool 
 
 TEST(others_are_dropped, "compacting goes on past what another PHP alone can move, in a pool that evicts")
 {
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    larder_pool *pool = pool_open_as(&config);
-    config.layout++;
-    larder_pool *other = pool_open_as(&config);
+    larder_pool *pool = pool_that(true), *other = pool_of_another_kind(true);
     EQUAL(put_block(other, FOREIGN, 3000), LARDER_OK);
     for (uint64_t i = 0; i < 40; i++) {
         EQUAL(put_block(pool, i, 3000), LARDER_OK);
