@@ -1,4 +1,4 @@
-/* Pools that are saved while others work with them, by savers that are stopped, killed, or fail. */
+/* Pools that are saved while others work with them. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -7,47 +7,26 @@
 #include "engine/tag.h"
 #include "engine/token.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a pool that is being saved -------------------------------------------------------------------------- */
-
-static struct plan {
-    unsigned point;
-    uint64_t skip;
-    gate reached;
-    _Atomic bool saved;
-} * plan;
-
-static void wait_here(void)
-{
-    gate_open(&plan->reached, 1);
-    gate_wait(&plan->reached, 2);
-}
-
-static void save_and_wait(void *context)
+static void save_and_stay(void *context)
 {
     (void)context;
-    fault_arm(plan->point, plan->skip, wait_here);
+    fault_arm(LARDER_AT_RECORD, 0, fault_stay);
     save();
-    atomic_store(&plan->saved, true);
 }
 
 TEST(closed,
      "while a pool is saved reads miss, stores and deletes are refused loudly, and then all goes on where it was")
 {
-    plan = shared_memory(sizeof *plan);
-    plan->point = LARDER_AT_RECORD;
+    fault_gate = shared_memory(sizeof *fault_gate);
     const uint64_t tag = larder_tag_of("t", 1);
     const larder_key key = key_of("k");
     larder_pool *pool = open_saving("p");
     int64_t number;
     put_text(pool, "k", "v");
-    pid_t saver = child_start(save_and_wait, NULL);
-    gate_wait(&plan->reached, 1);
+    pid_t saver = child_start(save_and_stay, NULL);
+    gate_wait(fault_gate, 1);
     CHECK(!holds_text(pool, "k", "v"));
     EQUAL(put_text(pool, "k", "w"), LARDER_UNREACHED);
     CHECK(!larder_delete(pool, &key));
@@ -61,7 +40,7 @@ TEST(closed,
     EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_NOT_COUNTED);
     CHECK(pool->undone);
     CONTAINS(pool->trouble.message, "saving");
-    gate_open(&plan->reached, 2);
+    gate_open(fault_gate, 2);
     EQUAL(child_wait(saver), 0);
     larder_pool_leave(pool); /* the next request */
     CHECK(holds_text(pool, "k", "v"));
@@ -164,205 +143,38 @@ TEST(under_way,
     COMPARE(interrupted, >=, 15);
 }
 
-/* ---- savers that fail ------------------------------------------------------------------------------------ */
-
-/* The file has its name, and the disk fails: the saver's directory is one that cannot be written back any more. */
-static void fail_after_rename(void)
-{
-    struct stat kept, other;
-    EQUAL(stat(path_of("kept"), &kept), 0);
-    EQUAL(link(path_of("kept/.new-p.snapshot"), path_of("stash")), 0);
-    DIR *listing = opendir("/proc/self/fd");
-    REQUIRE(listing != NULL);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] != '.' && fstat(fd, &other) == 0 && other.st_ino == kept.st_ino &&
-            other.st_dev == kept.st_dev) {
-            int useless = open(path_of("kept"), O_PATH | O_DIRECTORY);
-            EQUAL(dup2(useless, fd), fd); /* fsync() of it fails */
-            close(useless);
-        }
-    }
-    closedir(listing);
-}
-
-TEST(not_on_disk, "what a save wrote that failed at the end is not loaded, even if a power cut brings its name back")
-{
-    const larder_pool_config config = saving_config("p");
-    larder_error error = {.message = ""};
-    larder_saved saved;
-    larder_pool *pool = open_saving("p");
-    put_text(pool, "k", "old");
-    fault_arm(LARDER_AT_SNAPSHOT, 0, fail_after_rename);
-    EQUAL(larder_pool_save(&config, &saved, &error), -1);
-    fault_disarm();
-    CONTAINS(error.message, "cannot be written");
-    CHECK(!is_there("kept/p.snapshot"));
-    larder_pool_doubt(pool);
-    CHECK(holds_text(pool, "k", "old"));
-    EQUAL(put_text(pool, "k", "new"), LARDER_OK);
-    larder_pool_close(pool);
-    unlink(pool_path_of("p"));
-    EQUAL(rename(path_of("stash"), path_of("kept/p.snapshot")), 0);
-    pool = open_saving("p");
-    EQUAL(atomic_load(&pool->header->began), LARDER_BEGAN_EMPTY);
-    CHECK(!holds_text(pool, "k", "old"));
-}
-
-/* ---- deaths ---------------------------------------------------------------------------------------------- */
-
-static void save_and_die(void *context)
-{
-    (void)context;
-    fault_arm(plan->point, plan->skip, fault_die);
-    save();
-}
-
-static void open_and_die(void *context)
-{
-    (void)context;
-    fault_arm(plan->point, plan->skip, fault_die);
-    larder_pool_close(open_saving("p"));
-}
-
-static unsigned expect_truth(bool all)
-{
-    larder_pool *pool = open_saving("p");
-    const larder_key deleted = key_of("deleted");
-    unsigned found = 0;
-    for (uint64_t i = 0; i < 50; i++) {
-        described what;
-        larder_hit hit;
-        enum reading reading = read_described(pool, key_number(i), i, &what, &hit);
-        CHECK(reading != READ_TORN);
-        CHECK(reading == READ_NOTHING || what.version == 2);
-        found += reading == READ_WHOLE;
-    }
-    CHECK(!larder_exists(pool, &deleted));
-    CHECK(!all || found == 50);
-    CHECK(!is_there("kept/p.snapshot"));
-    larder_pool_leave(pool);
-    CHECK_POOL_AFTER_DEATHS(pool);
-    larder_pool_close(pool);
-    return found;
-}
-
-TEST(left_behind,
-     "what a killed saver was writing goes with the next pool of the name that is made, and with a removed one")
-{
-    plan = shared_memory(sizeof *plan);
-    plan->point = LARDER_AT_SNAPSHOT;
-    for (int removed = 0; removed < 2; removed++) {
-        larder_pool_close(open_saving("p"));
-        EQUAL(child_wait(child_start(save_and_die, NULL)), 256 + SIGKILL);
-        CHECK(is_there("kept/.new-p.snapshot"));
-        if (removed) {
-            remove_pool();
-        } else {
-            larder_pool_close(open_saving("p"));
-        }
-        CHECK(!is_there("kept/.new-p.snapshot"));
-    }
-}
-
-TEST(killed,
-     "who is killed anywhere in saving or loading leaves all of it, or a part, or nothing, and never what was dead")
-{
-    plan = shared_memory(sizeof *plan);
-    for (plan->point = LARDER_AT_CLOSE; plan->point <= LARDER_AT_LOAD; plan->point++) {
-        for (plan->skip = 0; plan->skip < 60; plan->skip += 29) {
-            larder_pool *pool = open_saving("p");
-            const larder_key deleted = key_of("deleted");
-            for (uint64_t i = 0; i < 50; i++) {
-                for (uint64_t version = 1; version <= 2; version++) {
-                    put_described(pool, key_number(i), &(described){.key = i, .version = version}, 400, LARDER_SET,
-                                  LARDER_NO_EXPIRY);
-                }
-            }
-            put_text(pool, "deleted", "v");
-            larder_delete(pool, &deleted);
-            larder_pool_close(pool);
-            bool dies = plan->skip == 0 ||
-                        ((plan->point == LARDER_AT_RECORD || plan->point == LARDER_AT_LOAD) && plan->skip < 50);
-            int status = 0;
-            if (plan->point <= LARDER_AT_CLOSED) {
-                status = child_wait(child_start(save_and_die, NULL));
-            } else {
-                save();
-                status = child_wait(child_start(open_and_die, NULL));
-            }
-            EQUAL(status, dies ? 256 + SIGKILL : 0);
-            expect_truth(!dies || plan->point == LARDER_AT_CLOSE || plan->point == LARDER_AT_CLOSED ||
-                         plan->point == LARDER_AT_CLAIM);
-            unlink(pool_path_of("p")); /* the machine is switched off without a save */
-            EQUAL(expect_truth(false), 0);
-            remove_pool();
-            if (test_failures() > 0) {
-                printf("    at fault point %u, skip %llu\n", plan->point, (unsigned long long)plan->skip);
-                test_give_up();
-            }
-        }
-    }
-}
-
-static void delete_and_wait(void *context)
-{
-    larder_pool *pool = open_saving("p");
-    const larder_key key = key_of("k");
-    (void)context;
-    fault_arm(LARDER_AT_CLEAR_WORD, 0, wait_here);
-    larder_delete(pool, &key);
-    CHECK(!pool->undone);
-    larder_pool_close(pool);
-}
-
 static void store_and_wait(void *context)
 {
     larder_pool *pool = open_saving("p");
     (void)context;
-    fault_arm(LARDER_AT_REPLACE, 0, wait_here);
+    fault_arm(LARDER_AT_REPLACE, 0, fault_stay);
     EQUAL(put_text(pool, "k", "older"), LARDER_BUSY);
     larder_pool_close(pool);
 }
 
 TEST(stopped_store, "a store that was stopped when its pool was saved does not undo what happened in the next pool")
 {
-    plan = shared_memory(sizeof *plan);
+    fault_gate = shared_memory(sizeof *fault_gate);
     const larder_key key = key_of("k");
     larder_pool *pool = open_saving("p");
     put_text(pool, "k", "v");
     pid_t storer = child_start(store_and_wait, NULL);
-    gate_wait(&plan->reached, 1);
+    gate_wait(fault_gate, 1);
     save();
     larder_pool_leave(pool);
     CHECK(holds_text(pool, "k", "v"));
     CHECK(larder_delete(pool, &key));
-    gate_open(&plan->reached, 2);
+    gate_open(fault_gate, 2);
     EQUAL(child_wait(storer), 0);
     CHECK(!holds_text(pool, "k", "older"));
     CHECK_POOL(pool);
 }
 
-TEST(killed_late, "a delete that was under way when a saver was killed with its work done is done in the next pool")
-{
-    plan = shared_memory(sizeof *plan);
-    larder_pool *pool = open_saving("p");
-    put_text(pool, "k", "v");
-    larder_pool_close(pool);
-    pid_t deleter = child_start(delete_and_wait, NULL);
-    gate_wait(&plan->reached, 1);
-    plan->point = LARDER_AT_CLOSED;
-    EQUAL(child_wait(child_start(save_and_die, NULL)), 256 + SIGKILL);
-    pool = open_saving("p");
-    CHECK(holds_text(pool, "k", "v")); /* it is not deleted yet */
-    gate_open(&plan->reached, 2);
-    EQUAL(child_wait(deleter), 0);
-    CHECK(!holds_text(pool, "k", "v"));
-}
-
 /* ---- everybody at once ----------------------------------------------------------------------------------- */
 
 enum { OWN_KEYS = 40 };
+
+static _Atomic bool *is_over;
 
 /* What a key's only owner knows of it: the version that was stored last (0: it is gone); but if a store could not be
  * done surely since, it may be any from that one on. */
@@ -395,7 +207,7 @@ static void own_some_keys(void *context)
     rng r = {test_seed() + first};
     knowledge known[OWN_KEYS] = {{0, 0}};
     larder_pool *pool = open_saving("p");
-    while (!atomic_load(&plan->saved) && test_failures() == 0) {
+    while (!atomic_load(is_over) && test_failures() == 0) {
         uint64_t i = rng_below(&r, OWN_KEYS), number = first + i;
         const larder_key key = key_number(number);
         version++;
@@ -429,7 +241,7 @@ static void own_some_keys(void *context)
 
 TEST(busy, "while a busy pool is saved and loaded again and again, nobody ever reads what it has replaced or deleted")
 {
-    plan = shared_memory(sizeof *plan);
+    is_over = shared_memory(sizeof *is_over);
     pid_t children[3];
     larder_pool_close(open_saving("p"));
     for (uintptr_t i = 0; i < 3; i++) {
@@ -447,7 +259,7 @@ TEST(busy, "while a busy pool is saved and loaded again and again, nobody ever r
         saves += result == 1;
         usleep(4000); /* so that they meet pools in all their ages; nothing depends on it */
     }
-    atomic_store(&plan->saved, true);
+    atomic_store(is_over, true);
     for (int i = 0; i < 3; i++) {
         EQUAL(child_wait(children[i]), 0);
     }

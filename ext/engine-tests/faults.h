@@ -2,6 +2,8 @@
 #ifndef LARDER_FAULTS_H
 #define LARDER_FAULTS_H
 
+#include "children.h"
+
 #include <stdint.h>
 
 /* At the `skip`+1st time that this process comes to the point (0: to any), `act` is called, once. */
@@ -10,6 +12,10 @@ void fault_disarm(void);
 
 /* For `act`: kill -9 of itself. */
 void fault_die(void);
+
+/* For `act`: opens the gate to 1, and waits there for 2. */
+extern gate *fault_gate;
+void fault_stay(void);
 
 /* Calls it at each point that this process comes to, but for those that it comes to itself. NULL: no more. */
 void fault_meddle(void (*meddle)(unsigned point));

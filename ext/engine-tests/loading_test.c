@@ -94,18 +94,10 @@ static void open_and_die(void *point)
     larder_pool_close(open_timed());
 }
 
-static gate *loading;
-
-static void stay_here(void)
-{
-    gate_open(loading, 1);
-    gate_wait(loading, 2);
-}
-
 static void open_and_stay(void *context)
 {
     (void)context;
-    fault_arm(LARDER_AT_LOAD, 0, stay_here);
+    fault_arm(LARDER_AT_LOAD, 0, fault_stay);
     larder_pool_close(open_timed());
 }
 
@@ -129,9 +121,9 @@ static void expect_fills(larder_pool *pool)
 TEST(killed, "when the loader has been killed, sets after misses do not refuse each other any more")
 {
     make_snapshot();
-    loading = shared_memory(sizeof *loading);
+    fault_gate = shared_memory(sizeof *fault_gate);
     pid_t loader = child_start(open_and_stay, NULL);
-    gate_wait(loading, 1);
+    gate_wait(fault_gate, 1);
     larder_pool *pool = open_timed(), *other = open_timed(); /* before, so that neither takes the loader's slot */
     EQUAL(atomic_load(&pool->header->began), LARDER_LOADING);
     kill(loader, SIGKILL);
@@ -179,12 +171,12 @@ static void save_and_begin_to_load(void)
     config.now = clock_now;
     EQUAL(save_as(&config).items, 1);
     loader = child_start(open_and_stay, NULL);
-    gate_wait(loading, 1);
+    gate_wait(fault_gate, 1);
 }
 
 TEST(saved_under_it, "what a set after a miss was to replace while its pool was saved is not loaded into the next one")
 {
-    loading = shared_memory(sizeof *loading);
+    fault_gate = shared_memory(sizeof *fault_gate);
     larder_pool *pool = open_timed(), *other = open_timed();
     CHECK(misses(pool, "k"));
     CHECK(misses(other, "k"));
@@ -193,7 +185,7 @@ TEST(saved_under_it, "what a set after a miss was to replace while its pool was 
     fault_arm(LARDER_AT_REPLACE, 0, save_and_begin_to_load);
     EQUAL(put_text(pool, "k", "new"), LARDER_BUSY);
     fault_disarm();
-    gate_open(loading, 2);
+    gate_open(fault_gate, 2);
     EQUAL(child_wait(loader), 0);
     CHECK(!holds_text(pool, "k", "old"));
     CHECK_POOL(pool);

@@ -50,3 +50,19 @@ bool is_there(const char *name)
     struct stat status;
     return lstat(path_of(name), &status) == 0;
 }
+
+uint64_t count_items(larder_pool *pool)
+{
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    return stats.items;
+}
+
+void expect_empty(larder_pool *pool, const char *reason)
+{
+    EQUAL(atomic_load(&pool->header->began), LARDER_BEGAN_EMPTY);
+    CONTAINS(pool->header->reason, reason);
+    EQUAL(count_items(pool), 0);
+    EQUAL(put_text(pool, "afterwards", "v"), LARDER_OK);
+    CHECK_POOL(pool);
+}

@@ -22,4 +22,10 @@ void remove_pool(void);
 /* Is there a file of that name in the test's directory? */
 bool is_there(const char *name);
 
+/* How many items it has. */
+uint64_t count_items(larder_pool *pool);
+
+/* A pool that began empty, for a reason that it tells. */
+void expect_empty(larder_pool *pool, const char *reason);
+
 #endif

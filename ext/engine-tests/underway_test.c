@@ -273,14 +273,6 @@ TEST(settled, "whether a write outlives an invalidation of its tag is settled wh
     COMPARE(steps, >, 2 * (LARDER_TAG_CELLS + 3));
 }
 
-static gate *moment;
-
-static void stay(void)
-{
-    gate_open(moment, 1);
-    gate_wait(moment, 2);
-}
-
 typedef struct end {
     unsigned point;
     uint64_t skip;
@@ -298,13 +290,13 @@ static void end_there(void *context)
 TEST(stopped_in_between,
      "an invalidation whose process has stopped refuses fills of its tag until it goes on, no longer")
 {
-    moment = shared_memory(sizeof *moment);
+    fault_gate = shared_memory(sizeof *fault_gate);
     begin();
-    end its = {LARDER_AT_INVALIDATED, 0, stay, invalidate_here};
+    end its = {LARDER_AT_INVALIDATED, 0, fault_stay, invalidate_here};
     pid_t pid = child_start(end_there, &its);
-    gate_wait(moment, 1);
+    gate_wait(fault_gate, 1);
     store_beside();
-    gate_open(moment, 2);
+    gate_open(fault_gate, 2);
     EQUAL(child_wait(pid), 0);
     EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
     CHECK(larder_all_is_over(there));
