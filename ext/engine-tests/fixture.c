@@ -1,4 +1,10 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "fixture.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 uint64_t clock_ms = UINT64_C(1700000000000);
 
@@ -92,6 +98,14 @@ const char *pool_path_of(const char *name)
     char file[256];
     snprintf(file, sizeof file, "%s@%u", name, LARDER_FORMAT);
     return path_of(file);
+}
+
+void pool_overwrite(size_t at, const void *bytes, size_t size)
+{
+    int fd = open(pool_path_of("p"), O_WRONLY);
+    REQUIRE(fd >= 0);
+    REQUIRE(pwrite(fd, bytes, size, (off_t)at) == (ssize_t)size);
+    close(fd);
 }
 
 bool pool_checked(larder_pool *pool, bool after_deaths, const char *file, int line)

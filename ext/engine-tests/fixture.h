@@ -55,6 +55,9 @@ const char *path_of(const char *name);
 /* ... of a pool's file. */
 const char *pool_path_of(const char *name);
 
+/* Writes into the file of the pool "p", whoever uses it. */
+void pool_overwrite(size_t at, const void *bytes, size_t size);
+
 /* larder_check(), as a check. */
 #define CHECK_POOL(pool)              pool_checked(pool, false, __FILE__, __LINE__)
 #define CHECK_POOL_AFTER_DEATHS(pool) pool_checked(pool, true, __FILE__, __LINE__)
