@@ -162,27 +162,11 @@ TEST(under_way, "an operation in whose middle the pool is removed and given back
     for (unsigned point = 1; point < LARDER_WORKING_POINTS; point++) {
         for (uint64_t i = 0; i < 2; i++) {
             larder_pool *pool = pool_open("p", 4 * MIB);
-            int64_t number;
             remover = pool_open("p", 4 * MIB);
             fill(pool);
             fault_arm(point, rng_below(&r, 200), remove_here);
             for (uint64_t n = 0; n < 400; n++) {
-                const larder_key key = key_number(rng_below(&r, 40)), counter = key_of("counter");
-                described what = {.key = 1, .version = n, .block = n % 2 == 0};
-                switch (rng_below(&r, 6)) {
-                case 0:
-                    larder_delete(pool, &key);
-                    break;
-                case 1:
-                    larder_touch(pool, &key, LARDER_NO_EXPIRY);
-                    break;
-                case 2:
-                    larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number);
-                    break;
-                default:
-                    put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, 60000), LARDER_SET,
-                                  LARDER_NO_EXPIRY);
-                }
+                work_at_random(pool, &r, 40, 60000);
             }
             fault_disarm();
             larder_pool_leave(pool);

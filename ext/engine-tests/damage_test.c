@@ -152,24 +152,7 @@ static void use_heavily(void *context)
     rng r = {*(const uint64_t *)context};
     larder_pool *pool = pool_open("p", 4 * MIB);
     for (int i = 0; i < 6000; i++) {
-        uint64_t number = rng_below(&r, 400);
-        const larder_key key = key_number(number);
-        described what = {.key = number, .version = (uint64_t)i, .block = rng_below(&r, 2) == 0};
-        larder_hit hit;
-        switch (rng_below(&r, 5)) {
-        case 0:
-            larder_delete(pool, &key);
-            break;
-        case 1:
-            larder_touch(pool, &key, LARDER_NO_EXPIRY);
-            break;
-        case 2:
-            read_described(pool, key, number, &what, &hit);
-            break;
-        default:
-            put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(&r, rng_below(&r, 50) == 0 ? 300000 : 5000),
-                          LARDER_SET, LARDER_NO_EXPIRY);
-        }
+        work_at_random(pool, &r, 400, rng_below(&r, 50) == 0 ? 300000 : 5000);
         if (i % 100 == 0) {
             larder_pool_leave(pool);
         }

@@ -143,6 +143,31 @@ const void *read_block(larder_pool *pool, uint64_t number, size_t *size)
     return larder_hit_value(pool, &hit, size);
 }
 
+void work_at_random(larder_pool *pool, rng *r, uint64_t keys, size_t most)
+{
+    uint64_t number = rng_below(r, keys);
+    const larder_key key = key_number(number), counter = key_of("counter");
+    described what = {.key = number, .version = rng_next(r), .block = rng_below(r, 2) == 0};
+    larder_hit hit;
+    int64_t now;
+    switch (rng_below(r, 7)) {
+    case 0:
+        larder_delete(pool, &key);
+        break;
+    case 1:
+        larder_touch(pool, &key, LARDER_NO_EXPIRY);
+        break;
+    case 2:
+        larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &now);
+        break;
+    case 3:
+        read_described(pool, key, number, &what, &hit);
+        break;
+    default:
+        put_described(pool, key, &what, DESCRIBED_LEAST + rng_below(r, most), LARDER_SET, LARDER_NO_EXPIRY);
+    }
+}
+
 larder_pool *pool_with_block(void)
 {
     larder_pool *pool = pool_timed(4 * MIB, true);

@@ -5,6 +5,8 @@
 #include "engine/get.h"
 #include "engine/store.h"
 
+#include "random.h"
+
 /* From 32 bytes on, all of its bytes follow from key, version and size. A *block* is of a
  * kind that is used in place, belongs to this layout and knows the address it is read at; else it is bytes.
  *
@@ -39,6 +41,10 @@ bool has_block(larder_pool *pool, uint64_t number);
 
 /* ... which it must be, and where it lies: a pin holds it. */
 const void *read_block(larder_pool *pool, uint64_t number, size_t *size);
+
+/* Does something with one of so many keys, at random: mostly stores a value, which is hardly longer than that, else
+ * deletes, touches, reads or counts. */
+void work_at_random(larder_pool *pool, rng *r, uint64_t keys, size_t most);
 
 /* The pool "p", in which the clock stands still, with a block of 30,000 bytes, number 1. */
 larder_pool *pool_with_block(void);

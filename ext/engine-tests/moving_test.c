@@ -1,10 +1,25 @@
 /* Items on their way to another segment, while others do something to them. */
 #include "fixture.h"
 
+enum { NUMBERS = 60000 }; /* more than fit */
+
 static larder_pool *beside;
 static larder_key moved_key;
 static unsigned meddled;
 static uint64_t storing; /* comes after the meddling if it makes room first */
+
+static larder_pool *open_both(void)
+{
+    beside = pool_timed(4 * MIB, true);
+    return pool_timed(4 * MIB, true);
+}
+
+static void close_both(larder_pool *pool)
+{
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+}
 
 /* Fills the pool with items that are all used, so that they are moved, until `meddle` has come in between. */
 static void move_items(larder_pool *pool, unsigned point, void (*meddle)(void))
@@ -12,7 +27,8 @@ static void move_items(larder_pool *pool, unsigned point, void (*meddle)(void))
     char bytes[500] = "";
     size_t size;
     meddled = 0;
-    for (uint64_t i = 0; i < 60000 && meddled == 0; i++) {
+    moved_key = key_of("moved");
+    for (uint64_t i = 0; i < NUMBERS && meddled == 0; i++) {
         storing = i;
         put_bytes(pool, key_number(i), bytes, sizeof bytes);
         take(pool, key_number(i), bytes, sizeof bytes, &size);
@@ -26,110 +42,88 @@ static void move_items(larder_pool *pool, unsigned point, void (*meddle)(void))
     EQUAL(meddled, 1);
 }
 
-static uint64_t victim_number;
+/* How many items live, but for one that does not count. */
+static unsigned count_alive(larder_pool *pool, uint64_t other)
+{
+    unsigned alive = 0;
+    for (uint64_t i = 0; i < NUMBERS; i++) {
+        const larder_key key = key_number(i);
+        alive += i != other && larder_exists(pool, &key);
+    }
+    return alive;
+}
+
+static unsigned deleted;
 
 static void delete_all(void)
 {
-    for (uint64_t i = 0; i < 60000; i++) {
+    for (uint64_t i = 0; i < NUMBERS; i++) {
         const larder_key key = key_number(i);
-        if (larder_delete(beside, &key)) {
-            victim_number++;
-        }
+        deleted += larder_delete(beside, &key);
     }
     meddled = 1;
 }
 
 TEST(delete_while_moving, "an item that is deleted while it is being moved stays deleted")
 {
-    larder_pool *pool = pool_timed(4 * MIB, true);
-    beside = pool_timed(4 * MIB, true);
-    moved_key = key_of("moved");
+    larder_pool *pool = open_both();
     move_items(pool, LARDER_AT_MOVE, delete_all);
-    COMPARE(victim_number, >, 1000);
-    unsigned alive = 0;
-    for (uint64_t i = 0; i < 60000; i++) {
+    COMPARE(deleted, >, 1000);
+    EQUAL(count_alive(pool, storing), 0);
+    close_both(pool);
+}
+
+static void touch_everything(uint64_t expiry)
+{
+    for (uint64_t i = 0; i < NUMBERS; i++) {
         const larder_key key = key_number(i);
-        alive += i != storing && larder_exists(pool, &key);
+        larder_touch(beside, &key, expiry);
     }
-    EQUAL(alive, 0);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
 }
 
 static void touch_all(void)
 {
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        larder_touch(beside, &key, clock_ms + 1000);
-    }
+    touch_everything(clock_ms + 1000);
     meddled = 1;
 }
 
 TEST(touch_while_moving, "a touch that comes while an item is being moved is not lost")
 {
-    larder_pool *pool = pool_timed(4 * MIB, true);
-    beside = pool_timed(4 * MIB, true);
-    moved_key = key_of("moved");
+    larder_pool *pool = open_both();
     move_items(pool, LARDER_AT_MOVE, touch_all);
     clock_ms += 1000;
-    unsigned alive = 0;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        alive += i != storing && larder_exists(pool, &key);
-    }
-    EQUAL(alive, 0);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
+    EQUAL(count_alive(pool, storing), 0);
+    close_both(pool);
 }
 
 /* The first touch writes to an item that has been copied already. The second gives the copy the old expiry again,
  * before the mover has looked what came of the first. */
 static void touch_again(void)
 {
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        larder_touch(beside, &key, LARDER_NO_EXPIRY);
-    }
+    touch_everything(LARDER_NO_EXPIRY);
     meddled = 1;
 }
 
 static void touch_first(void)
 {
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        larder_touch(beside, &key, clock_ms + 1000);
-    }
+    touch_everything(clock_ms + 1000);
     fault_arm(LARDER_AT_SETTLE, 0, touch_again);
 }
 
 TEST(touches_while_moving, "of two touches that come while an item is being moved the later one is kept")
 {
-    larder_pool *pool = pool_timed(4 * MIB, true);
-    beside = pool_timed(4 * MIB, true);
-    moved_key = key_of("moved");
+    larder_pool *pool = open_both();
     move_items(pool, LARDER_AT_MOVE, touch_first);
-    unsigned before = 0, after = 0;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        before += larder_exists(pool, &key);
-    }
+    unsigned before = count_alive(pool, NUMBERS);
     clock_ms += 1000;
-    for (uint64_t i = 0; i < 60000; i++) {
-        const larder_key key = key_number(i);
-        after += larder_exists(pool, &key);
-    }
     COMPARE(before, >, 1000);
-    EQUAL(after, before);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
+    EQUAL(count_alive(pool, NUMBERS), before);
+    close_both(pool);
 }
 
 static void replace_all(void)
 {
-    for (uint64_t i = 0; i < 60000; i++) {
+    for (uint64_t i = 0; i < NUMBERS; i++) {
         put_with(beside, key_number(i), "newer", 5, LARDER_REPLACE, LARDER_NO_EXPIRY);
     }
     meddled = 1;
@@ -137,14 +131,12 @@ static void replace_all(void)
 
 TEST(replace_while_moving, "an item that is replaced while it is being moved keeps the newer value")
 {
-    larder_pool *pool = pool_timed(4 * MIB, true);
-    beside = pool_timed(4 * MIB, true);
-    moved_key = key_of("moved");
+    larder_pool *pool = open_both();
     move_items(pool, LARDER_AT_MOVE, replace_all);
     unsigned newer = 0, older = 0;
     char bytes[500];
     size_t size;
-    for (uint64_t i = 0; i < 60000; i++) {
+    for (uint64_t i = 0; i < NUMBERS; i++) {
         if (take(pool, key_number(i), bytes, sizeof bytes, &size)) {
             newer += size == 5;
             older += i != storing && size != 5;
@@ -152,9 +144,7 @@ TEST(replace_while_moving, "an item that is replaced while it is being moved kee
     }
     COMPARE(newer, >, 500);
     EQUAL(older, 0); /* those that were refused for want of the lock were deleted */
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
+    close_both(pool);
 }
 
 static uint64_t written_beside;
@@ -170,8 +160,7 @@ static void write_until_refused(void)
 
 TEST(used_survive_others, "what is used survives although others write faster than room is made for them")
 {
-    larder_pool *pool = pool_timed(4 * MIB, true);
-    beside = pool_timed(4 * MIB, true);
+    larder_pool *pool = open_both();
     unsigned lost = 0;
     enum { ROUNDS = 30, HOT = 150, COLD = 2500 };
     meddled = 0;
@@ -196,9 +185,7 @@ TEST(used_survive_others, "what is used survives although others write faster th
     EQUAL(meddled, ROUNDS);
     COMPARE(written_beside, >=, 500);
     EQUAL(lost, 0);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
+    close_both(pool);
 }
 
 enum { COUNTERS = 150 };
@@ -222,8 +209,7 @@ static void count_all(void)
 TEST(count_while_moving, "increments that come while counters are being moved are not lost")
 {
     static const unsigned points[] = {LARDER_AT_FREEZE, LARDER_AT_MOVE};
-    larder_pool *pool = pool_timed(4 * MIB, true);
-    beside = pool_timed(4 * MIB, true);
+    larder_pool *pool = open_both();
     char filler[1000] = "";
     uint64_t checked = 0;
     meddled = 0;
@@ -246,9 +232,7 @@ TEST(count_while_moving, "increments that come while counters are being moved ar
     fault_disarm();
     COMPARE(meddled, >=, 5);
     COMPARE(checked, >, 10000);
-    CHECK_POOL(pool);
-    larder_pool_close(beside);
-    larder_pool_close(pool);
+    close_both(pool);
 }
 
 TEST(blocks_move, "blocks that are moved still know their own address")
