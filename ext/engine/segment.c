@@ -18,40 +18,33 @@
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
+/* Who comes before a segment says which is next, and who comes after it which was before: a neighbour, or the list. */
+static void join(larder_pool *pool, larder_list_ends *ends, uint32_t prev, uint32_t next)
+{
+    *(prev == LARDER_NO_SEGMENT ? &ends->first : &pool->segments[prev].next) = next;
+    *(next == LARDER_NO_SEGMENT ? &ends->last : &pool->segments[next].prev) = prev;
+}
+
 /* model/lock.pml: go_on(), listed */
-void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t index)
+static void link_between(larder_pool *pool, enum larder_list list, uint32_t prev, uint32_t index, uint32_t next)
 {
     larder_list_ends *ends = &pool->header->lists[list];
-    larder_segment *segment = &pool->segments[index];
     LARDER_FAULT(LARDER_AT_LINK);
-    segment->prev = ends->last;
-    segment->next = LARDER_NO_SEGMENT;
-    segment->list = (uint8_t)list;
-    if (ends->last == LARDER_NO_SEGMENT) {
-        ends->first = index;
-    } else {
-        pool->segments[ends->last].next = index;
-    }
-    ends->last = index;
+    pool->segments[index].list = (uint8_t)list;
+    join(pool, ends, prev, index);
+    join(pool, ends, index, next);
     ends->count++;
 }
 
-/* What became free last is taken first: it is still in the processor's cache. model/lock.pml: go_on(), listed */
+void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t index)
+{
+    link_between(pool, list, pool->header->lists[list].last, index, LARDER_NO_SEGMENT);
+}
+
+/* What became free last is taken first: it is still in the processor's cache. */
 static void push_free(larder_pool *pool, uint32_t index)
 {
-    larder_list_ends *ends = &pool->header->lists[LARDER_LIST_FREE];
-    larder_segment *segment = &pool->segments[index];
-    LARDER_FAULT(LARDER_AT_LINK);
-    segment->prev = LARDER_NO_SEGMENT;
-    segment->next = ends->first;
-    segment->list = LARDER_LIST_FREE;
-    if (ends->first == LARDER_NO_SEGMENT) {
-        ends->last = index;
-    } else {
-        pool->segments[ends->first].prev = index;
-    }
-    ends->first = index;
-    ends->count++;
+    link_between(pool, LARDER_LIST_FREE, LARDER_NO_SEGMENT, index, pool->header->lists[LARDER_LIST_FREE].first);
 }
 
 /* model/lock.pml: go_on(), UNLISTED */
@@ -63,16 +56,7 @@ void larder_list_remove(larder_pool *pool, uint32_t index)
     }
     LARDER_FAULT(LARDER_AT_UNLINK);
     larder_list_ends *ends = &pool->header->lists[segment->list];
-    if (segment->prev == LARDER_NO_SEGMENT) {
-        ends->first = segment->next;
-    } else {
-        pool->segments[segment->prev].next = segment->next;
-    }
-    if (segment->next == LARDER_NO_SEGMENT) {
-        ends->last = segment->prev;
-    } else {
-        pool->segments[segment->next].prev = segment->prev;
-    }
+    join(pool, ends, segment->prev, segment->next);
     ends->count--;
     segment->list = LARDER_LISTS;
 }
