@@ -284,21 +284,29 @@ ZEND_METHOD(Larder_SharedMemory, open)
     larder_shared_memory_of(Z_OBJ_P(return_value))->pool = pool;
 }
 
-ZEND_METHOD(Larder_SharedMemory, remove)
+/* The only argument of remove() and save(), a pool's name, and where such a pool and its snapshot are. False: an
+ * exception is pending. */
+static bool named_place(zend_execute_data *execute_data, larder_pool_config *config, char snapshots[LARDER_PATH_MAX])
 {
     zend_string *name = NULL;
-    char snapshots[LARDER_PATH_MAX];
-    larder_error error;
     ZEND_PARSE_PARAMETERS_START(0, 1)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
     if (name != NULL && !names_a_pool(name)) {
         zend_argument_value_error(1, "must not contain a NUL byte");
-        RETURN_THROWS();
+        return false;
     }
-    larder_pool_config config = {.name = name == NULL ? "default" : ZSTR_VAL(name)};
-    if (!configured_place(&config, snapshots)) {
+    config->name = name == NULL ? "default" : ZSTR_VAL(name);
+    return configured_place(config, snapshots);
+}
+
+ZEND_METHOD(Larder_SharedMemory, remove)
+{
+    char snapshots[LARDER_PATH_MAX];
+    larder_error error;
+    larder_pool_config config = {.name = NULL};
+    if (!named_place(execute_data, &config, snapshots)) {
         RETURN_THROWS();
     }
     config.impatient = was_waited_for(config.name);
@@ -310,8 +318,7 @@ ZEND_METHOD(Larder_SharedMemory, remove)
         RETURN_THROWS();
     }
     /* This process need not wait until it happens to look. */
-    larder_pool *pool = name == NULL ? zend_hash_str_find_ptr(&LARDER_G(pools), ZEND_STRL("default"))
-                                     : zend_hash_find_ptr(&LARDER_G(pools), name);
+    larder_pool *pool = zend_hash_str_find_ptr(&LARDER_G(pools), config.name, strlen(config.name));
     if (pool != NULL) {
         larder_pool_abandon(pool);
     }
@@ -320,21 +327,11 @@ ZEND_METHOD(Larder_SharedMemory, remove)
 
 ZEND_METHOD(Larder_SharedMemory, save)
 {
-    zend_string *name = NULL;
     char snapshots[LARDER_PATH_MAX];
     larder_error error;
     larder_saved saved;
     larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
-    ZEND_PARSE_PARAMETERS_START(0, 1)
-    Z_PARAM_OPTIONAL
-    Z_PARAM_STR(name)
-    ZEND_PARSE_PARAMETERS_END();
-    if (name != NULL && !names_a_pool(name)) {
-        zend_argument_value_error(1, "must not contain a NUL byte");
-        RETURN_THROWS();
-    }
-    config.name = name == NULL ? "default" : ZSTR_VAL(name);
-    if (!configured_place(&config, snapshots)) {
+    if (!named_place(execute_data, &config, snapshots)) {
         RETURN_THROWS();
     }
     config.impatient = was_waited_for(config.name);

@@ -147,7 +147,10 @@ ZEND_METHOD(Larder_SharedMemory, get)
     }
 }
 
-ZEND_METHOD(Larder_SharedMemory, getMany)
+/* Adds to the result what there is of one key, under its name. */
+typedef void (*adding)(larder_pool *pool, const larder_key *key, zend_string *name, zval *result);
+
+static zend_always_inline void read_many(INTERNAL_FUNCTION_PARAMETERS, adding add)
 {
     zend_array *keys = larder_keys_argument(execute_data);
     zval *entry;
@@ -159,21 +162,31 @@ ZEND_METHOD(Larder_SharedMemory, getMany)
     ZEND_HASH_FOREACH_VAL(keys, entry)
     {
         larder_key key;
-        larder_hit hit;
-        zval value;
         zend_string *name = larder_listed_key(entry, &key, 1);
         if (name == NULL) {
             RETURN_THROWS();
         }
-        if (larder_get(pool, &key, &hit) && read_value(pool, &key, &hit, &value)) {
-            zend_symtable_update(Z_ARRVAL_P(return_value), name, &value);
-        }
+        add(pool, &key, name, return_value);
         zend_string_release(name);
         if (EG(exception)) {
             RETURN_THROWS();
         }
     }
     ZEND_HASH_FOREACH_END();
+}
+
+static zend_always_inline void add_value(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
+{
+    larder_hit hit;
+    zval value;
+    if (larder_get(pool, key, &hit) && read_value(pool, key, &hit, &value)) {
+        zend_symtable_update(Z_ARRVAL_P(result), name, &value);
+    }
+}
+
+ZEND_METHOD(Larder_SharedMemory, getMany)
+{
+    read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_value);
 }
 
 static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
@@ -201,27 +214,7 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
 
 ZEND_METHOD(Larder_SharedMemory, fetch)
 {
-    zend_array *keys = larder_keys_argument(execute_data);
-    zval *entry;
-    if (keys == NULL) {
-        RETURN_THROWS();
-    }
-    larder_pool *pool = THIS_POOL();
-    array_init_size(return_value, zend_hash_num_elements(keys));
-    ZEND_HASH_FOREACH_VAL(keys, entry)
-    {
-        larder_key key;
-        zend_string *name = larder_listed_key(entry, &key, 1);
-        if (name == NULL) {
-            RETURN_THROWS();
-        }
-        add_fetched(pool, &key, name, return_value);
-        zend_string_release(name);
-        if (EG(exception)) {
-            RETURN_THROWS();
-        }
-    }
-    ZEND_HASH_FOREACH_END();
+    read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_fetched);
 }
 
 ZEND_METHOD(Larder_SharedMemory, has)

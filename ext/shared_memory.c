@@ -50,8 +50,7 @@ ZEND_COLD void larder_refuse_key(uint32_t argument, size_t length)
     }
 }
 
-/* A key out of a list of keys; the string is to be released. NULL: an exception is pending. */
-zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument)
+zend_string *larder_listed_name(zval *entry, uint32_t argument)
 {
     ZVAL_DEREF(entry);
     if (Z_TYPE_P(entry) != IS_STRING && Z_TYPE_P(entry) != IS_LONG) {
@@ -59,13 +58,19 @@ zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument)
                                  zend_zval_type_name(entry));
         return NULL;
     }
-    zend_string *name = zval_get_string(entry);
-    if (!larder_make_key(key, name, argument)) {
+    return zval_get_string(entry);
+}
+
+zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument)
+{
+    zend_string *name = larder_listed_name(entry, argument);
+    if (name != NULL && !larder_make_key(key, name, argument)) {
         zend_string_release(name);
         return NULL;
     }
     return name;
 }
+
 zend_array *larder_keys_argument(zend_execute_data *execute_data)
 {
     zend_array *keys = NULL;

@@ -53,7 +53,10 @@ static zend_always_inline bool larder_key_argument(zend_execute_data *execute_da
     return larder_make_key(key, name, 1);
 }
 
-/* A key out of a list of keys; the string is to be released. NULL: an exception is pending. */
+/* An entry of a list of names; the string is to be released. NULL: an exception is pending. */
+zend_string *larder_listed_name(zval *entry, uint32_t argument);
+
+/* ... of keys. */
 zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument);
 
 /* The only argument of a method that takes a list of keys. NULL: an exception is pending. */

@@ -59,13 +59,10 @@ static ZEND_COLD void refuse_value(const zend_string *key, const larder_image_re
 /* A name of a tag out of a list. False: an exception is pending. */
 static bool tag_of(zval *entry, uint32_t argument, uint64_t *tag)
 {
-    ZVAL_DEREF(entry);
-    if (Z_TYPE_P(entry) != IS_STRING && Z_TYPE_P(entry) != IS_LONG) {
-        zend_argument_type_error(argument, "must be a list of strings or ints, %s given in it",
-                                 zend_zval_type_name(entry));
+    zend_string *name = larder_listed_name(entry, argument);
+    if (name == NULL) {
         return false;
     }
-    zend_string *name = zval_get_string(entry);
     bool sound = ZSTR_LEN(name) - 1 < LARDER_KEY_MAX;
     if (sound) {
         *tag = larder_tag_of(ZSTR_VAL(name), ZSTR_LEN(name));
