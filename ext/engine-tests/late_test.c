@@ -10,13 +10,7 @@ static uint64_t late_token;
 static void fill_late(void)
 {
     const uint64_t tags[] = {larder_tag_of("a", 1)};
-    const larder_terms terms = {.verb = LARDER_FILL,
-                                .token = late_token,
-                                .life = there->life,
-                                .expiry = LARDER_NO_EXPIRY,
-                                .tags = tags,
-                                .tags_count = 1};
-    put_under(there, "k", "stale", &terms);
+    fill_tagged(there, "k", "stale", late_token, tags, 1);
 }
 
 static void fill_meanwhile(void)
@@ -108,15 +102,9 @@ TEST(judged_meanwhile,
 static void fill_past_own_meanwhile(void)
 {
     const uint64_t tags[] = {larder_tag_of("a", 1), larder_tag_of("b", 1)};
-    const larder_terms terms = {.verb = LARDER_FILL,
-                                .token = late_token,
-                                .life = there->life,
-                                .expiry = LARDER_NO_EXPIRY,
-                                .tags = tags,
-                                .tags_count = 2};
     larder_invalidate(there, tags, 1);
     bool refused = larder_is_underway(there, tags, 2); /* by an invalidation or a clear that is late */
-    EQUAL(put_under(there, "k", "stale", &terms), refused ? LARDER_OVERTAKEN : LARDER_OK);
+    EQUAL(fill_tagged(there, "k", "stale", late_token, tags, 2), refused ? LARDER_OVERTAKEN : LARDER_OK);
 }
 
 TEST(late_event_of_another_kind,

@@ -34,10 +34,21 @@ uint64_t token_now(larder_pool *pool)
     return larder_now_logical(pool->header);
 }
 
+enum larder_result fill_tagged(larder_pool *pool, const char *key, const char *text, uint64_t token,
+                               const uint64_t *tags, uint32_t count)
+{
+    const larder_terms terms = {.verb = LARDER_FILL,
+                                .token = token,
+                                .life = pool->life,
+                                .expiry = LARDER_NO_EXPIRY,
+                                .tags = tags,
+                                .tags_count = count};
+    return put_under(pool, key, text, &terms);
+}
+
 enum larder_result fill(larder_pool *pool, const char *key, const char *text, uint64_t token)
 {
-    const larder_terms terms = {.verb = LARDER_FILL, .token = token, .life = pool->life, .expiry = LARDER_NO_EXPIRY};
-    return put_under(pool, key, text, &terms);
+    return fill_tagged(pool, key, text, token, NULL, 0);
 }
 
 enum larder_result write_judged(larder_pool *pool, const char *key, const char *text, uint64_t token)

@@ -20,6 +20,8 @@ void delete_key(larder_pool *pool, const char *name);
 uint64_t token_now(larder_pool *pool);
 
 enum larder_result fill(larder_pool *pool, const char *key, const char *text, uint64_t token);
+enum larder_result fill_tagged(larder_pool *pool, const char *key, const char *text, uint64_t token,
+                               const uint64_t *tags, uint32_t count);
 enum larder_result write_judged(larder_pool *pool, const char *key, const char *text, uint64_t token);
 
 #endif

@@ -146,13 +146,7 @@ TEST(fill_and_later_tag, "an item that a fill stored is as old as its token: an 
     const uint64_t tags[] = {larder_tag_of("a", 1)};
     uint64_t token = token_now(here);
     put_text(there, "x", "moves the clock");
-    const larder_terms terms = {.verb = LARDER_FILL,
-                                .token = token,
-                                .life = here->life,
-                                .expiry = LARDER_NO_EXPIRY,
-                                .tags = tags,
-                                .tags_count = 1};
-    EQUAL(put_under(here, "k", "v", &terms), LARDER_OK);
+    EQUAL(fill_tagged(here, "k", "v", token, tags, 1), LARDER_OK);
     CHECK(holds_text(there, "k", "v"));
     larder_found found = {0};
     const larder_key key = key_of("k");
@@ -232,13 +226,7 @@ TEST(damaged_cell, "a cell that was damaged misleads no request into looking thr
         put_text(there, "x", "moves the clock");
     }
     larder_invalidate(here, tags, 1); /* at the very tick */
-    const larder_terms terms = {.verb = LARDER_FILL,
-                                .token = token,
-                                .life = here->life,
-                                .expiry = LARDER_NO_EXPIRY,
-                                .tags = tags,
-                                .tags_count = 1};
-    EQUAL(put_under(here, "k", "v", &terms), LARDER_OVERTAKEN);
+    EQUAL(fill_tagged(here, "k", "v", token, tags, 1), LARDER_OVERTAKEN);
     close_two();
 }
 
