@@ -15,7 +15,7 @@ if test "$PHP_LARDER" != "no"; then
      engine/geometry.c engine/get.c engine/ghost.c engine/index.c engine/item.c engine/key.c engine/lease.c engine/load.c engine/lock.c engine/map.c engine/pin.c engine/pool.c engine/publish.c \
      engine/recover.c engine/request.c engine/run.c engine/save.c engine/segment.c engine/slot.c engine/snapshot.c engine/stats.c engine/store.c engine/tag.c engine/token.c engine/underway.c engine/vacancy.c engine/walk.c \
      image/ask.c image/class.c image/cycle.c image/layout.c image/make.c image/measure.c image/move.c image/read.c image/rebuild.c \
-     image/refusal.c image/seen.c image/settle.c image/survey.c image/wake.c image/write.c],
+     image/refusal.c image/seen.c image/settle.c image/survey.c image/tell.c image/wake.c image/write.c],
     [$ext_shared],,
     [-std=gnu11 -fvisibility=hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
   PHP_ADD_BUILD_DIR([$ext_builddir/engine $ext_builddir/image], [1])
