@@ -21,7 +21,8 @@ final class UserDirectory
     {
         $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
         $path ??= sys_get_temp_dir() . "/larder-{$user}";
-        if (!is_dir($path)) {
+        // Outside of open_basedir it is a warning, not a false.
+        if (!@is_dir($path)) {
             @mkdir($path, 0o700);
         }
         $about = @lstat($path);
