@@ -54,7 +54,12 @@ final class Noted
         } elseif (abs(time() - $written) < $age) {
             return;
         }
-        @file_put_contents($path, sprintf("%.6F %s\n", microtime(true), $what), \LOCK_EX);
+        // Not under a lock, whose holder may be stopped: everybody would wait for it.
+        $line = sprintf("%.6F %s\n", microtime(true), $what);
+        $next = $path . '-' . bin2hex(random_bytes(4));
+        if (@file_put_contents($next, $line) !== \strlen($line) || !@rename($next, $path)) {
+            @unlink($next);
+        }
     }
 
     public function forget(string $about): void
