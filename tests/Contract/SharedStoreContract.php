@@ -56,7 +56,8 @@ abstract class SharedStoreContract extends SharedLeaseContract
         }
         $seed = random_int(0, \PHP_INT_MAX);
         $random = new \Random\Randomizer(new \Random\Engine\Mt19937($seed));
-        $forgeries = ['nothing' => static fn(): string => '', 'noise' => static fn(): string => $random->getBytes(300), 'text' => static fn(): string => 'O:8:"stdClass":0:{}'];
+        // Noise that no payload begins like: whatever follows the mark of a string, or is a number, is a value.
+        $forgeries = ['nothing' => static fn(): string => '', 'noise' => static fn(): string => "\xff" . $random->getBytes(300), 'text' => static fn(): string => 'O:8:"stdClass":0:{}'];
         for ($i = 0; $i < 20; $i++) {
             $end = $random->getInt(1, $length - 1);
             $forgeries["cut after {$end}"] = static fn(string $bytes): string => substr($bytes, 0, $end);
