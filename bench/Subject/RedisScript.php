@@ -22,8 +22,8 @@ final class RedisScript
     private readonly Cache $cache;
     private readonly Layout $layout;
     private readonly string $hash;
-    private readonly string $clock;
-    private readonly string $tags;
+    /** @var list<string> the clock's, the tags' and the guards' */
+    private readonly array $names;
     private readonly bool $hasIgbinary;
 
     public function __construct(string $socket)
@@ -34,8 +34,7 @@ final class RedisScript
         $this->layout = new Layout(self::PREFIX . ':');
         $hash = $this->redis->script('load', Script::Fetch->text());
         $this->hash = is_string($hash) ? $hash : throw new \RuntimeException('Redis did not take the script.');
-        $this->clock = $this->layout->clock(0);
-        $this->tags = $this->layout->tags(0);
+        $this->names = $this->layout->names(0);
         $this->hasIgbinary = Extension::hasIgbinary();
     }
 
@@ -47,8 +46,8 @@ final class RedisScript
 
     public function get(string $key): mixed
     {
-        $reply = $this->redis->evalSha($this->hash, [$this->clock, $this->tags, $this->layout->item($key), $this->layout->guard($key), 'an epoch', '0', '1'], 4);
-        $item = is_array($reply) ? $reply[4] ?? null : null;
+        $reply = $this->redis->evalSha($this->hash, [...$this->names, $this->layout->item($key), 'an epoch', '0', '1'], 4);
+        $item = is_array($reply) ? $reply[5] ?? null : null;
         if (!is_string($item)) {
             return null;
         }

@@ -32,29 +32,35 @@ use Larder\Token;
 use Larder\Ttl;
 
 /**
- * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip, mostly a script
- * (see Script); replicas are never read. What walks over names is not: keys(), prune(), and a clear(), whose first round trip
- * kills everything, and whose others, 20 at most, free memory.
+ * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reads for the one
+ * exception), all but most reads a script (see Script); replicas are never read. What walks over names is not: keys(), prune(), and a
+ * clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
  *
  *     prefix:key      an item, with the server's own expiry
  *     prefix!clock    the epoch, the tick, and when a tag was last invalidated
  *     prefix!tags     a hash of the tags' stamps
- *     prefix!<n>      a guard, one of some thousand that the keys share by their hashes
+ *     prefix!guards   some thousand guards, which the keys share by their hashes: the tick at which one was last written or deleted
  *
- * Whatever of these is lost (evicted, flushed), what needed it is dead: without the clock, the next script begins another
- * epoch, and every item, guard and token of the last one is of no use; without the tags, an item that has some is dead if
- * any tag was invalidated since its stamp. A clear removes the clock, and is done. What is dead then goes by and by: some
+ * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which its
+ * key was found missing. Whatever makes a key's fills stale, a write or a delete, moves its guard to a new tick, which is later
+ * than that of every token given so far, and no later than that of any given from then on. So a fill is stored only if the epoch is the same, its
+ * guard is not later than its token, and none of its tags was invalidated later; what overtook it is seen, and nothing else is: fills move
+ * no guard, and do not refuse each other. Reading moves nothing either, and so takes no script, as long as there is a clock.
+ *
+ * Whatever of these is lost (evicted, flushed), what needed it is dead. Without the clock, the next script begins another
+ * epoch, and every item, guard and token of the last one is of no use. Without the guards, the next script that needs one makes them all anew with
+ * a tick that is later than every token given so far: what began before is refused. Without the tags, an item that has some is dead if
+ * any tag was invalidated since its stamp. A clear begins another epoch, and is done. What is dead then goes by and by: some
  * of it at once, the rest with prune(), or when its time is over.
  *
- * A miss gives its key's guard a new tick, if it has none; a write or a delete removes the guard, which even a full
- * server allows; a fill is stored only if the guard is there and not younger than its token. So fills that overlap do
- * not refuse each other, and one that was overtaken finds no guard or a younger one.
+ * A full server forbids a script its first write, and no other: so each of them begins with one that frees memory, or with that of
+ * the item, which may be refused.
  *
  * A tag has a stamp only once it was invalidated. If there are too many, the older half goes, and what stands for them is
  * the tick of the youngest of those; prune() finds out which ones no item can need.
  *
- * A read is a script that judges the items by their heads, with an MGET behind it (see Reads); a large item is written by a plain SET
- * to a name aside, with a script behind it that puts it in its place: Lua copies each value that it touches four times.
+ * A large item is written by a plain SET to a name aside, with a script behind it that puts it in its place: Lua copies each value that
+ * it touches four times.
  *
  * A write says how long we wait for its answer, by the server's clock. Reads bring the time along, and the processes of a
  * machine tell each other. Only a write of one that has heard of no comparison for a minute asks for it in a round trip of its own.
@@ -172,12 +178,13 @@ final class RedisStore implements Store, Leases, MayEvict
         $unsaved = $unreadable = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
             $late = $again = [];
-            foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->time->deadline()], static fn(int $i): array => [
+            foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->time->deadline()], fn(int $i): array => [
                 (isset($aside[$i]) ? ($items[$i]->fill ? 'F' : 'W') : ($items[$i]->fill ? 'f' : 'w')) . ($unreadable[$i] ?? ''),
                 self::milliseconds($items[$i]->ttl),
                 $items[$i]->token->epoch ?? '',
                 (string) ($items[$i]->token->clock ?? ''),
                 $bodies[$i],
+                $this->layout->guard($items[$i]->key),
             ], $aside) as $i => $saved) {
                 if ($saved === -1) {
                     $late[$i] = $items[$i]->key;
@@ -205,7 +212,12 @@ final class RedisStore implements Store, Leases, MayEvict
 
     public function delete(array $keys, ?Token $token = null): array
     {
-        return $this->answering1($keys, $this->inShards($keys, Script::Delete, [$token->epoch ?? '', (string) ($token->clock ?? '')]));
+        return $this->answering1($keys, $this->inShards(
+            $keys,
+            Script::Delete,
+            [$token->epoch ?? '', (string) ($token->clock ?? '')],
+            fn(int $i): array => [$this->layout->guard($keys[$i])],
+        ));
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
@@ -230,7 +242,7 @@ final class RedisStore implements Store, Leases, MayEvict
         $calls = [];
         foreach ($this->layout->all() as $shard) {
             foreach (array_chunk($tags, Layout::AT_ONCE) as $chunk) {
-                $calls[] = [Script::Invalidate, [$this->layout->clock($shard), $this->layout->tags($shard)], [(string) max(0, $serveStale), (string) self::MOST_TAGS, ...$chunk]];
+                $calls[] = [Script::Invalidate, $this->layout->names($shard), [(string) max(0, $serveStale), (string) self::MOST_TAGS, ...$chunk]];
             }
         }
         $this->scripts->run($calls);
@@ -311,6 +323,7 @@ final class RedisStore implements Store, Leases, MayEvict
             Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
             self::milliseconds($ttl),
             (string) $initial,
+            $this->layout->guard($key),
         ]]]);
         [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
         if (!\is_string($value)) {

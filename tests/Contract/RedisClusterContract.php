@@ -36,7 +36,7 @@ abstract class RedisClusterContract extends NamedStoreContract
 
     final protected function losses(): iterable
     {
-        foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*}[0-9]*' => 'the guards'] as $pattern => $name) {
+        foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*guards' => 'the guards'] as $pattern => $name) {
             yield $name => static function () use ($pattern): void {
                 foreach (self::$cluster->nodes ?? [] as $node) {
                     $redis = new \Redis();

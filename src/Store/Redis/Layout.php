@@ -12,7 +12,7 @@ use Larder\Exception\InvalidOption;
  *     prefix:key      an item           prefix:{7}:key      in a cluster: an item of shard 7
  *     prefix!clock    the clock         prefix!{7}clock     its clock
  *     prefix!tags     the tags          prefix!{7}tags
- *     prefix!123      a guard           prefix!{7}123
+ *     prefix!guards   the guards        prefix!{7}guards
  *     prefix!lease:x  a lease           prefix!{7}lease:x
  *     prefix!aside:x  a large item that is put in its place by the next command
  *
@@ -23,6 +23,10 @@ final class Layout
 {
     /** How many guards there are. Keys that share one refuse each other's fills for nothing. */
     private const GUARDS = 16_384;
+
+    /** Where the first of them begins, and how many bytes each has. */
+    private const FIRST_GUARD = 14;
+    private const GUARD_BYTES = 6;
 
     /** Keys or tags in one command. */
     public const AT_ONCE = 1_000;
@@ -65,13 +69,18 @@ final class Layout
         return $this->shards === 0 ? $this->prefix . $key : "{$this->prefix}{{$this->shard($key)}}:{$key}";
     }
 
+    public function guards(int $shard): string
+    {
+        return $this->internal($shard) . 'guards';
+    }
+
+    /** @return string where among the guards of its shard the key's begins */
     public function guard(string $key): string
     {
         $hash = crc32($key);
+        $number = $this->shards === 0 ? $hash % self::GUARDS : intdiv($hash, $this->shards) % intdiv(self::GUARDS, $this->shards);
 
-        return $this->shards === 0
-            ? $this->internal . $hash % self::GUARDS
-            : $this->internal($hash % $this->shards) . intdiv($hash, $this->shards) % intdiv(self::GUARDS, $this->shards);
+        return (string) (self::FIRST_GUARD + self::GUARD_BYTES * $number);
     }
 
     public function lease(string $name): string
@@ -115,16 +124,14 @@ final class Layout
 
     /**
      * @param array<int, string> $keys of that shard
-     * @param ?string            $item to name instead of the items
      *
-     * @return non-empty-list<string> the keys of a script: clock, tags, and of each key the item and the guard
+     * @return non-empty-list<string> the keys of a script: clock, tags, guards, and the items
      */
-    public function names(int $shard, array $keys, ?string $item = null): array
+    public function names(int $shard, array $keys = []): array
     {
-        $names = [$this->clock($shard), $this->tags($shard)];
+        $names = [$this->clock($shard), $this->tags($shard), $this->guards($shard)];
         foreach ($keys as $key) {
-            $names[] = $item ?? $this->item($key);
-            $names[] = $this->guard($key);
+            $names[] = $this->item($key);
         }
 
         return $names;

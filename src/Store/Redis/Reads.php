@@ -11,18 +11,32 @@ use Larder\Store\Tags;
 use Larder\Token;
 
 /**
- * How a RedisStore reads: a script judges the items by their heads, and a plain MGET behind it, in the same round trip, brings
- * them, as Lua would copy each value four times.
+ * How a RedisStore reads.
  *
- * The two are not one moment. But what the script found alive was so after the read began; and what has taken its place before
- * the MGET was written after that, and lived when it was. What was missing stays so, with a token that a later write refuses.
+ * A plain MGET of the clock and the items is one moment, and tells all but one thing: what became of an item with tags since it was
+ * stored, if any tag was invalidated since. So a process begins with a script, which can tell that as well, and makes a
+ * clock where there is none. From then on it reads plainly, as long as it sees that no tag was ever invalidated in this epoch; once it
+ * has seen one that was, it keeps to the script. What remains is a read that follows plain ones and finds that meanwhile another
+ * process was the first to invalidate a tag, or that the clock was lost: what it cannot tell is asked of the script in a second round trip.
+ * After the first of the two that does not happen to it again, and the second happens to nobody else, as then there is a clock.
  *
- * In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
+ * The script judges the items by their heads, and an MGET behind it, in the same round trip, brings them, as Lua would copy each
+ * value four times. The two are not one moment. But what the script found alive was so after the read began; and what has taken
+ * its place before the MGET was written after that, and lived when it was. What was missing stays so, with a token that a later
+ * write refuses. In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
  * script brings the values.
  */
 final class Reads
 {
+    private const SIX_BYTES = 0xffffffffffff;
+
     private readonly \stdClass $foreign;
+
+    /** Whether a plain MGET will do, as far as we know. */
+    private bool $isPlain = false;
+
+    /** Whether this process has seen that tags are invalidated here. */
+    private bool $tagsAreInUse = false;
 
     public function __construct(
         private readonly Scripts $scripts,
@@ -36,88 +50,137 @@ final class Reads
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
     {
-        $items = $tokens = $stale = $foreign = $asked = [];
-        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                $asked[] = [$shard, $chunk];
-            }
-        }
-        foreach ($this->look($asked) as $i => [$token, $verdicts, $values]) {
+        $items = $tokens = $stale = [];
+        $chunks = $this->chunks($keys);
+        $open = $this->isPlain && $chunks !== [] ? $this->readPlainly($chunks, $items, $tokens) : $keys;
+        foreach ($this->look($chunks = $this->chunks($open)) as $i => [$token, $verdicts, $values]) {
             $at = 0;
-            foreach ($asked[$i][1] as $key) {
+            foreach ($chunks[$i][1] as $key) {
                 $bytes = $values[$at] ?? null;
                 $verdict = $verdicts[$at++];
-                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token, $bytes) ? $this->parsed($key, $bytes) : null;
+                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token->epoch, $bytes) ? $this->parsed($key, $bytes) : null;
                 if ($item === null || $verdict === '1') {
                     $tokens[$key] = $token;
                     $item === null || $stale[$key] = $item;
                 } else {
                     $items[$key] = $item;
                 }
-                if ($item === null && $verdict === '0') {
-                    $foreign[] = $key;
+            }
+        }
+
+        return \count($chunks) <= 1 && \count($open) === \count($keys) || \count($keys) === 1
+            ? new Fetched($items, $tokens, $stale)
+            : new Fetched(self::inOrder($keys, $items), self::inOrder($keys, $tokens), self::inOrder($keys, $stale));
+    }
+
+    /** Whatever is there. */
+    public function token(string $key): Token
+    {
+        $shard = $this->layout->shard($key);
+        if ($this->isPlain) {
+            [$reply] = $this->scripts->send([['MGET', $this->layout->clock($shard)]]);
+            $clock = $this->clock(\is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense());
+            if ($clock !== null) {
+                return $clock[0];
+            }
+        }
+        [$reply] = $this->scripts->run([[Script::Fetch, $this->layout->names($shard), [$this->time->isToBeAsked() ? '1' : '0', '0']]]);
+
+        return $this->judgement($reply, 0)[0];
+    }
+
+    /**
+     * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
+     * @param array<array-key, Item>                         $items
+     * @param array<array-key, Token>                        $tokens
+     *
+     * @return list<string> the keys that only the script can tell of
+     */
+    private function readPlainly(array $chunks, array &$items, array &$tokens): array
+    {
+        $reads = $open = [];
+        foreach ($chunks as [$shard, $keys]) {
+            $read = ['MGET', $this->layout->clock($shard)];
+            foreach ($keys as $key) {
+                $read[] = $this->layout->item($key);
+            }
+            $reads[] = $read;
+        }
+        $asksForTime = $this->time->isToBeAsked();
+        $replies = $this->scripts->send($asksForTime ? [...$reads, ['TIME']] : $reads);
+        if ($asksForTime) {
+            $this->time->compareTo(array_pop($replies));
+        }
+        foreach ($chunks as $i => [, $keys]) {
+            $values = $replies[$i] ?? null;
+            if (!\is_array($values) || \count($values) !== \count($keys) + 1) {
+                throw Scripts::nonsense();
+            }
+            $clock = $this->clock($values[0]);
+            if ($clock === null) {
+                array_push($open, ...array_values($keys));
+                continue;
+            }
+            [$token, $invalidated] = $clock;
+            $at = 0;
+            foreach ($keys as $key) {
+                $bytes = $values[++$at];
+                $item = \is_string($bytes) && self::isOf($token->epoch, $bytes) ? $this->parsed($key, $bytes) : null;
+                if ($item === null) {
+                    $tokens[$key] = $token;
+                } elseif ($item->stamp >= $invalidated || $item->tags === []) {
+                    $items[$key] = $item;
+                } else {
+                    $open[] = $key;
                 }
             }
         }
-        if ($foreign !== []) {
-            // The script took these for living, and made nothing that fills of them could be judged by.
-            $tokens = array_replace($tokens, $this->tokens($foreign));
-        }
 
-        return \count($asked) <= 1 ? new Fetched($items, $tokens, $stale) : new Fetched(self::inOrder($keys, $items), self::inOrder($keys, $tokens), self::inOrder($keys, $stale));
+        return $open;
     }
 
-    public function token(string $key): Token
+    /** @return ?array{Token, int} the token of now, and the tick at which a tag was last invalidated; null: there is no clock */
+    private function clock(mixed $clock): ?array
     {
-        return $this->tokens([$key])[$key];
+        if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || $clock[0] !== Script::CLOCK_MARK) {
+            return null;
+        }
+        /** @var array{a: int, b: int} $numbers */
+        $numbers = unpack('Ja/X2/Jb', $clock, 7);
+        $this->learn($numbers['b'] & self::SIX_BYTES);
+
+        return [new Token(substr($clock, 1, 8), $numbers['a'] & self::SIX_BYTES), $numbers['b'] & self::SIX_BYTES];
+    }
+
+    /** @param int $invalidated the tick at which a tag was last invalidated */
+    private function learn(int $invalidated): void
+    {
+        $this->tagsAreInUse = $this->tagsAreInUse || $invalidated > 0;
+        $this->isPlain = !$this->tagsAreInUse;
     }
 
     /**
-     * The tokens of keys, whatever is there.
-     *
-     * @param list<string> $keys
-     *
-     * @return array<array-key, Token> by key
-     */
-    private function tokens(array $keys): array
-    {
-        $calls = $asked = $tokens = [];
-        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                // The clock is no item: whoever asks for that gets a token and nothing else.
-                $calls[] = [Script::Fetch, $this->layout->names($shard, $chunk, $this->layout->clock($shard)), [$this->time->isToBeAsked() ? '1' : '0', '']];
-                $asked[] = $chunk;
-            }
-        }
-        foreach ($this->scripts->run($calls) as $i => $reply) {
-            [$token] = $this->judgement($reply, \count($asked[$i]));
-            $tokens += array_fill_keys($asked[$i], $token);
-        }
-
-        return $tokens;
-    }
-
-    /**
-     * @param list<array{int, array<int, string>}> $asked shards, and keys there
+     * @param list<array{int, array<int, string>}> $chunks shards, and keys there
      *
      * @return list<array{Token, string, array<mixed>}> for each the token of what is missing, the verdicts, and the items
      */
-    private function look(array $asked): array
+    private function look(array $chunks): array
     {
         $isOne = $this->layout->shards === 0;
         $calls = $reads = $found = [];
-        foreach ($asked as [$shard, $keys]) {
-            $calls[] = [Script::Fetch, $this->layout->names($shard, $keys), [$this->time->isToBeAsked() ? '1' : '0', $isOne ? '0' : '1']];
-            $reads[] = ['MGET', ...array_map($this->layout->item(...), array_values($keys))];
+        foreach ($chunks as [$shard, $keys]) {
+            $names = $this->layout->names($shard, $keys);
+            $calls[] = [Script::Fetch, $names, [$this->time->isToBeAsked() ? '1' : '0', $isOne ? '0' : '1']];
+            $reads[] = ['MGET', ...\array_slice($names, -\count($keys))];
         }
         if ($calls === []) {
             return [];
         }
         foreach ($isOne ? $this->scripts->runBefore($calls, $reads) : $this->scripts->run($calls) as $i => $reply) {
             [$judged, $values] = $isOne && \is_array($reply) ? $reply + [null, null] : [$reply, null];
-            [$token, $verdicts] = $this->judgement($judged, \count($asked[$i][1]));
+            [$token, $verdicts] = $this->judgement($judged, \count($chunks[$i][1]));
             if (!$isOne && \is_array($judged)) {
-                $values = self::spread(\array_slice($judged, 4), $verdicts);
+                $values = self::spread(\array_slice($judged, 5), $verdicts);
             }
             $found[] = [$token, $verdicts, \is_array($values) ? $values : throw Scripts::nonsense()];
         }
@@ -128,15 +191,33 @@ final class Reads
     /** @return array{Token, string} the token of what is missing, and the verdicts on so many items */
     private function judgement(mixed $reply, int $count): array
     {
-        [$epoch, $tick, $time, $verdicts] = \is_array($reply) ? $reply + [null, null, null, null] : [null, null, null, null];
-        if (!\is_string($epoch) || !\is_int($tick) || !\is_int($time) || !\is_string($verdicts) || \strlen($verdicts) !== $count) {
+        [$epoch, $tick, $invalidated, $time, $verdicts] = \is_array($reply) ? $reply + [null, null, null, null, null] : [null, null, null, null, null];
+        if (!\is_string($epoch) || !\is_int($tick) || !\is_int($invalidated) || !\is_int($time) || !\is_string($verdicts) || \strlen($verdicts) !== $count) {
             throw Scripts::nonsense();
         }
         if ($time > 0) {
             $this->time->compare($time);
         }
+        $this->learn($invalidated);
 
         return [new Token($epoch, $tick), $verdicts];
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<array{int, array<int, string>}> shards, and keys there, by their numbers
+     */
+    private function chunks(array $keys): array
+    {
+        $all = [];
+        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
+            foreach ($chunks as $chunk) {
+                $all[] = [$shard, $chunk];
+            }
+        }
+
+        return $all;
     }
 
     /**
@@ -175,9 +256,9 @@ final class Reads
     }
 
     /** Whether it was stored in this life of the clock. */
-    private static function isOf(Token $now, string $item): bool
+    private static function isOf(string $epoch, string $item): bool
     {
-        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr($item, 1, 8) === $now->epoch;
+        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr_compare($item, $epoch, 1, 8) === 0;
     }
 
     /** @param string $item one that the server takes for living */
@@ -188,21 +269,22 @@ final class Reads
 
     private function parsed(string $key, string $bytes): ?Item
     {
-        $numbers = unpack('na/Nb/nc/Nd/Ce/nf', $bytes, 9);
-        if ($numbers === false) {
-            return null;
-        }
-        /** @var array{a: int, b: int, c: int, d: int, e: int, f: int} $numbers */
-        $expiry = $numbers['c'] << 32 | $numbers['d'];
-        $length = $numbers['e'] << 16 | $numbers['f'];
+        /** @var array{a: int, b: int, c: int} $numbers */
+        $numbers = unpack('Ja/X2/Jb/X/Nc', $bytes, 7);
+        $expiry = $numbers['b'] & self::SIX_BYTES;
+        $length = $numbers['c'] & 0xffffff;
         $value = $this->payload->decode($bytes, $this->foreign, $key, Script::HEAD + $length);
 
-        return $value === $this->foreign ? null : Item::found(
+        return $value === $this->foreign ? null : new Item(
             $key,
             $value,
-            $expiry === 0 ? null : $this->time->ours($expiry),
-            $numbers['a'] << 32 | $numbers['b'],
+            null,
             $length === 0 ? [] : Tags::unpack(substr($bytes, Script::HEAD, $length)),
+            null,
+            false,
+            0.0,
+            $expiry === 0 ? null : $this->time->ours($expiry),
+            $numbers['a'] & self::SIX_BYTES,
         );
     }
 }

@@ -83,17 +83,38 @@ final class Scripts
     }
 
     /**
+     * For what is sent beside other commands, and so small that the server need not know it already.
+     *
+     * @param array{Script, non-empty-list<string>, list<string>} $call
+     *
+     * @return non-empty-list<string>
+     */
+    public static function spelledOut(array $call): array
+    {
+        return ['EVAL', $call[0]->text(), ...self::words($call)];
+    }
+
+    /**
      * @param array{Script, non-empty-list<string>, list<string>} $call
      *
      * @return non-empty-list<string>
      */
     private function command(array $call): array
     {
-        [$script, $keys, $arguments] = $call;
-        $hash = $this->hashes[$script->name] ??= sha1($script->text());
+        return ['EVALSHA', $this->hashes[$call[0]->name] ??= sha1($call[0]->text()), ...self::words($call)];
+    }
+
+    /**
+     * @param array{Script, non-empty-list<string>, list<string>} $call
+     *
+     * @return non-empty-list<string>
+     */
+    private static function words(array $call): array
+    {
+        [, $keys, $arguments] = $call;
 
         // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
-        return ['EVALSHA', $hash, (string) \count($keys), ...$keys, random_bytes(8), ...$arguments];
+        return [(string) \count($keys), ...$keys, random_bytes(8), ...$arguments];
     }
 
     /**

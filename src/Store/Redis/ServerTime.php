@@ -40,7 +40,7 @@ final class ServerTime
         }
         if ($this->isToBeAsked() && !$this->isNoted()) {
             [$time] = $this->scripts->send([['TIME']]);
-            $this->compare(self::in($time));
+            $this->compareTo($time);
         }
 
         return (string) ((int) ((microtime(true) + 0.9 * $this->patience) * 1000) + $this->lag);
@@ -65,6 +65,12 @@ final class ServerTime
         $this->found = microtime(true);
         $this->lag = $time - (int) ($this->found * 1000);
         $this->noted->write(self::ABOUT, (string) $this->lag, self::TOLD_EVERY);
+    }
+
+    /** @param mixed $reply to TIME */
+    public function compareTo(mixed $reply): void
+    {
+        $this->compare(self::in($reply));
     }
 
     /** @return int Unix seconds of our clock, of what is in ms by the server's */

@@ -62,7 +62,7 @@ final class Walk
     public function clear(int $names): void
     {
         $shards = $this->layout->all();
-        $ends = array_map(fn(int $shard): array => ['UNLINK', $this->layout->clock($shard)], $shards);
+        $ends = array_map(fn(int $shard): array => Scripts::spelledOut([Script::Clear, $this->layout->names($shard), []]), $shards);
         $cursors = array_fill_keys($shards, '0');
         for ($looked = 0; $cursors !== [] && $looked < $names; $looked += self::NAMES_AT_ONCE * \count($shards)) {
             $looks = array_map(fn(int $shard): array => $this->look($shard, $cursors[$shard], ''), array_keys($cursors));
@@ -91,7 +91,7 @@ final class Walk
         $keys = [];
         for ($shard = 0; $shard < max(1, $this->layout->shards); $shard++) {
             foreach ($this->names($shard, $prefix) as $names) {
-                [$living] = $names === [] ? [[]] : $this->scripts->run([[Script::Living, [$this->layout->clock($shard), $this->layout->tags($shard), ...$names], []]]);
+                [$living] = $names === [] ? [[]] : $this->scripts->run([[Script::Living, [...$this->layout->names($shard), ...$names], []]]);
                 foreach (\is_array($living) ? $living : throw Scripts::nonsense() as $i => $lives) {
                     if ($lives === 1 && isset($names[$i])) {
                         $keys[$this->layout->key($shard, $names[$i])] = true;
@@ -129,10 +129,9 @@ final class Walk
 
     private function forget(): void
     {
-        $tags = $this->layout->tags($this->shard);
-        [$epoch] = $this->scripts->send([['HGET', $tags, 'e']]);
+        [$epoch] = $this->scripts->send([['HGET', $this->layout->tags($this->shard), 'e']]);
         for ($cursor = '0'; \is_string($epoch);) {
-            [$cursor] = $this->scripts->run([[Script::Forget, [$this->layout->clock($this->shard), $tags], [$epoch, (string) $this->oldest, $cursor]]]);
+            [$cursor] = $this->scripts->run([[Script::Forget, $this->layout->names($this->shard), [$epoch, (string) $this->oldest, $cursor]]]);
             if (!\is_string($cursor) || $cursor === '0') {
                 break;
             }
@@ -158,7 +157,7 @@ final class Walk
      */
     private function sweeping(int $shard, array $names): array
     {
-        return [Script::Sweep, [$this->layout->clock($shard), $this->layout->tags($shard), ...$names], []];
+        return [Script::Sweep, [...$this->layout->names($shard), ...$names], []];
     }
 
     /** @return non-empty-list<string> */

@@ -1,0 +1,173 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+/** What the scripts (see Script) are made of, in the language of the server. */
+final class Lua
+{
+    private function __construct() {}
+
+    public const REFUSAL = <<<'LUA'
+        local function refusal(answer)
+            return type(answer) == 'table' and answer.err
+        end
+
+        LUA;
+
+    /** A full server forbids a script only its first write: this one it allows. */
+    public const UNREFUSED = <<<'LUA'
+        redis.call('HDEL', KEYS[2], '')
+
+        LUA;
+
+    public const BEGIN = <<<'LUA'
+        redis.call('UNLINK', KEYS[1], KEYS[3])
+        redis.call('SET', KEYS[1], '\3' .. ARGV[1] .. struct.pack('>I6I6', 1, 0))
+        redis.call('SET', KEYS[3], ARGV[1] .. struct.pack('>I6', 1))
+
+        LUA;
+
+    /** Begins another epoch if there is none. */
+    public const CLOCK = self::LOOKED_AT_CLOCK . "if not epoch then\n" . self::BEGIN . "epoch, tick = ARGV[1], 1\nend\n";
+
+    /** There being none kills everything as well. */
+    public const LOOKED_AT_CLOCK = <<<'LUA'
+        local epoch, tick, invalidated = false, 0, 0
+        local found = redis.call('MGET', KEYS[1])[1]
+        if found and #found == 21 and string.byte(found) == 3 then
+            epoch, tick, invalidated = struct.unpack('>c8I6I6', found, 2)
+        end
+
+        LUA;
+
+    public const TIME = <<<'LUA'
+        local time
+        local function milliseconds()
+            time = time or redis.call('TIME')
+            return time[1] * 1000 + math.floor(time[2] / 1000)
+        end
+
+        LUA;
+
+    public const STAMP = <<<'LUA'
+        local function stamp(field, floor)
+            if not field then return floor, 0, 0 end
+            local dead, stale, till = string.match(field, '^(%d+) (%d+) (%d+)$')
+            if dead then return tonumber(dead), tonumber(stale), tonumber(till) end
+            return tonumber(field), 0, 0
+        end
+
+        LUA;
+
+    public const JUDGE = <<<'LUA'
+        local function worst(item, at, since)
+            local last, verdict, fields = at + struct.unpack('>I3', item, at - 3), 0, {'e', 'f'}
+            if last > #item + 1 then return 2 end
+            while at < last do
+                local size = string.byte(item, at)
+                fields[#fields + 1] = 't' .. string.sub(item, at + 1, at + size)
+                at = at + 1 + size
+                if at >= last or #fields > 1000 then
+                    local found = redis.call('HMGET', KEYS[2], unpack(fields))
+                    if found[1] ~= epoch then return 2 end
+                    local floor = tonumber(found[2])
+                    for i = 3, #fields do
+                        local dead, stale, till = stamp(found[i], floor)
+                        if since < dead then return 2 end
+                        if since < stale then
+                            if milliseconds() >= till * 1000 then return 2 end
+                            verdict = 1
+                        end
+                    end
+                    fields = {'e', 'f'}
+                end
+            end
+            return verdict
+        end
+        local function look(key)
+            local head = redis.pcall('GETRANGE', key, 0, 23)
+            if #head < 24 or string.byte(head) ~= 2 or string.sub(head, 2, 9) ~= epoch then return 2 end
+            if string.sub(head, 22, 24) == '\0\0\0' then return 0, head end
+            local since = struct.unpack('>I6', head, 10)
+            if since >= invalidated then return 0, head end
+            return worst(redis.call('GETRANGE', key, 0, 23 + struct.unpack('>I3', head, 22)), 25, since), head
+        end
+
+        LUA;
+
+    public const PUT = <<<'LUA'
+        local function put(key, head, body, ttl, aside)
+            if not aside then
+                if ttl == '' then return redis.pcall('SET', key, head .. body) end
+                return redis.pcall('SET', key, head .. body, 'PX', ttl)
+            end
+            if redis.call('STRLEN', aside) == 0 then return {err = 'OOM'} end
+            local answer = redis.pcall('SETRANGE', aside, 0, head)
+            if refusal(answer) then return answer end
+            redis.call('RENAME', aside, key)
+            if ttl == '' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
+        end
+
+        LUA;
+
+    /**
+     * Where the guards were lost, none is known to have stood still since any token that was given so far.
+     */
+    public const FLOOR = <<<'LUA'
+        local floor
+        local function guards()
+            if floor then return end
+            local head = redis.pcall('GETRANGE', KEYS[3], 0, 13)
+            if #head == 14 and string.sub(head, 1, 8) == epoch then
+                floor = struct.unpack('>I6', head, 9)
+            else
+                redis.call('UNLINK', KEYS[3])
+                redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6', tick + 1))
+                tick = tick + 1
+                floor = tick
+                redis.call('SET', KEYS[3], epoch .. struct.pack('>I6', tick))
+            end
+        end
+
+        LUA;
+
+    /** A guard is told by where it begins. All that one script moves get the same tick. */
+    public const GUARDS = self::FLOOR . <<<'LUA'
+        local moved
+        local function hasNotMoved(at, since)
+            guards()
+            local guard = redis.call('GETRANGE', KEYS[3], at, at + 5)
+            return floor <= since and (guard == '' or struct.unpack('>I6', guard) <= since)
+        end
+        local function move(at)
+            guards()
+            if not moved then
+                tick = tick + 1
+                moved = struct.pack('>I6', tick)
+                redis.call('SETRANGE', KEYS[1], 9, moved)
+            end
+            redis.call('SETRANGE', KEYS[3], at, moved)
+        end
+
+        LUA;
+
+    public const FORGET = <<<'LUA'
+        local function forget(cursor, floor)
+            local page, gone = redis.call('HSCAN', KEYS[2], cursor, 'COUNT', 500), {}
+            for i = 1, #page[2], 2 do
+                if string.byte(page[2][i]) == 116 then
+                    local dead, stale = stamp(page[2][i + 1], 0)
+                    if math.max(dead, stale) <= floor then gone[#gone + 1] = page[2][i] end
+                end
+            end
+            if #gone > 0 then
+                redis.call('HDEL', KEYS[2], unpack(gone))
+                redis.call('HINCRBY', KEYS[2], 'n', -#gone)
+            end
+            return page[1]
+        end
+
+        LUA;
+}

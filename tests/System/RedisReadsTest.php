@@ -1,0 +1,229 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Dsn;
+use Larder\Item;
+use Larder\Leases;
+use Larder\Store;
+use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\Reads;
+use Larder\Store\Redis\Script;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
+use PHPUnit\Framework\TestCase;
+
+/** What a process that has read plainly makes of what others do meanwhile. */
+#[CoversClass(Reads::class)]
+final class RedisReadsTest extends TestCase
+{
+    private static ?CacheServer $server = null;
+
+    private Proxy $proxy;
+
+    private string $prefix;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$server = CacheServer::redis()->start();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$server?->stop();
+        self::$server = null;
+    }
+
+    protected function setUp(): void
+    {
+        $this->proxy = new Proxy(self::$server->socket ?? '');
+        $this->prefix = 'reads-' . bin2hex(random_bytes(4));
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testAReadRunsNoScriptAndWritesNothingAsLongAsNoTagWasInvalidated(string $client): void
+    {
+        $store = $this->plain($client);
+        $store->save([new Item('there', 'x', 100), new Item('tagged', 'x', 100, ['a'])]);
+        $before = $this->calls();
+        self::assertCount(2, $store->fetch(['there', 'tagged', 'absent'])->items);
+        $store->fetch(['absent']);
+        $store->token('there');
+        $after = $this->calls();
+        self::assertSame(3, $after['mget'] - $before['mget']);
+        unset($after['mget'], $before['mget'], $after['info'], $before['info']);
+        self::assertSame($before, $after);
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testThatAnotherProcessIsTheFirstToInvalidateATagCostsOneMoreRoundTripOnce(string $client): void
+    {
+        [$store, $other] = [$this->plain($client), $this->open($client)];
+        $store->save([new Item('alive', 'x', 100, ['a']), new Item('killed', 'x', 100, ['b']), new Item('served', 'x', 100, ['c']), new Item('without', 'x', 100)]);
+        $other->invalidateTags(['b']);
+        $other->invalidateTags(['c'], 100);
+        $keys = ['absent', 'killed', 'without', 'served', 'alive'];
+        $before = $this->proxy->roundTrips();
+        $fetched = $store->fetch($keys);
+        self::assertSame(2, $this->proxy->roundTrips() - $before);
+        self::assertSame([['without', 'alive'], ['absent', 'killed', 'served'], ['served']], array_map(array_keys(...), [$fetched->items, $fetched->tokens, $fetched->stale]));
+        foreach ([$keys, ['alive'], ['killed'], ['absent']] as $asked) {
+            self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch($asked)));
+        }
+        // Tags are in use here: it does not expect otherwise again.
+        $other->clear();
+        $store->save([new Item('alive', 'x', 100, ['a'])]);
+        self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch(['alive'])));
+        $other->invalidateTags(['b']);
+        self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch(['alive'])));
+        self::assertSame(['alive'], array_keys($store->fetch(['alive'])->items));
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testAClockThatIsLostCostsOneProcessOneMoreRoundTripAndAClearCostsNobodyAny(string $client): void
+    {
+        [$store, $other] = [$this->plain($client), $this->plain($client)];
+        $writer = $this->open($client);
+        foreach (['clear', 'loss'] as $what) {
+            $store->save([new Item('old', 'x', 100)]);
+            $what === 'clear' ? $writer->clear() : $this->redis()->del("{$this->prefix}!clock");
+            $before = $this->proxy->roundTrips();
+            $tokens = $store->fetch(['old'])->tokens;
+            self::assertSame($what === 'clear' ? 1 : 2, $this->proxy->roundTrips() - $before, $what);
+            self::assertSame(1, $this->trips(static fn(): mixed => $other->fetch(['old'])), $what);
+            self::assertSame(1, $this->trips(static fn(): mixed => $other->token('old')), $what);
+            self::assertSame([], $other->save([new Item('old', 'new', 100, token: $tokens['old'], fill: true)]), $what);
+            self::assertSame('new', $store->fetch(['old'])->items['old']->value, $what);
+        }
+        $this->redis()->del("{$this->prefix}!clock");
+        self::assertSame([], $store->save([new Item('old', 'newer', 100, token: $store->token('old'), fill: true)]));
+    }
+
+    /** @return iterable<string, array{\Closure(Store): mixed}> */
+    public static function changes(): iterable
+    {
+        yield 'a write' => [static fn(Store $store): mixed => $store->save([new Item('key', 'written')])];
+        yield 'a write that is dead at once' => [static fn(Store $store): mixed => $store->save([new Item('key', 'written', 0)])];
+        yield 'a large write' => [static fn(Store $store): mixed => $store->save([new Item('other', 'x'), new Item('key', str_repeat('written', 1_000))])];
+        yield 'a delete of what is not there' => [static fn(Store $store): mixed => $store->delete(['other', 'key'])];
+        yield 'an increment' => [static fn(Store $store): mixed => $store->increment('key')];
+        yield 'two increments' => [static fn(Store $store): mixed => $store->increment('key') + $store->increment('key')];
+        yield 'a clear' => [static fn(Store $store) => $store->clear()];
+        yield 'an invalidation' => [static fn(Store $store) => $store->invalidateTags(['tag'])];
+    }
+
+    /** @param \Closure(Store): mixed $change */
+    #[DataProvider('changes')]
+    public function testAFillThatBeganWithAPlainReadNeverSurvivesWhatCameAfterIt(\Closure $change): void
+    {
+        $store = $this->plain('phpredis');
+        $early = $store->fetch(['key'])->tokens['key'];
+        $change($this->open('phpredis'));
+        $there = $store->fetch(['key'])->items['key']->value ?? null;
+        self::assertSame(['key'], $store->save([new Item('key', 'late', 100, ['tag'], $early, true)]));
+        self::assertNotSame('late', $store->fetch(['key'])->items['key']->value ?? null);
+        $store->delete(['key']);
+        $tokens = [$store->fetch(['key'])->tokens['key'], $this->plain('phpredis')->token('key')];
+        self::assertSame(['key'], $store->save([new Item('key', 'late', 100, ['tag'], $early, true)]), 'It moves nothing that others are judged by.');
+        self::assertSame([], $store->save([new Item('key', $there, 100, ['tag'], $tokens[0], true)]));
+        self::assertSame([], $store->save([new Item('key', 'fresh', 100, ['tag'], $tokens[1], true)]));
+        self::assertSame('fresh', $store->fetch(['key'])->items['key']->value);
+    }
+
+    public function testGuardsThatAreLostRefuseWhatBeganBeforeAndNothingElse(): void
+    {
+        [$store, $other] = [$this->plain('phpredis'), $this->plain('phpredis')];
+        $guards = (new Layout("{$this->prefix}:"))->guards(0);
+        $makers = [
+            'a fill' => static fn(): mixed => $other->save([new Item('other', 'x', 100, token: $other->token('other'), fill: true)]),
+            'a write' => static fn(): mixed => $other->save([new Item('other', 'x', 100)]),
+            'a delete' => static fn(): mixed => $other->delete(['other']),
+            'the first miss of a process' => fn(): mixed => $this->open('phpredis')->fetch(['absent']),
+        ];
+        foreach ($makers as $what => $make) {
+            foreach (['', 'not ours', str_repeat("\xff", 100), null] as $left) {
+                $early = $store->token('key');
+                $other->delete(['key']);
+                $left === null ? $this->redis()->del($guards) : $this->redis()->set($guards, $left);
+                $make();
+                self::assertSame(['key'], $store->save([new Item('key', 'late', 100, token: $early, fill: true)]), $what);
+                self::assertSame([], $store->save([new Item('key', 'fresh', 100, token: $store->token('key'), fill: true)]), $what);
+            }
+        }
+    }
+
+    /** Of a version that knew other guards, which is in use beside this one for a while. */
+    public function testAClockOfAnotherFormIsNoneAndItsItemsAreMisses(): void
+    {
+        $store = $this->plain('phpredis');
+        $redis = $this->redis();
+        $item = Script::MARK . 'an epoch' . "\0\0\0\0\0\x01" . str_repeat("\0", 9) . 'Sold';
+        foreach (["an epoch\0\0\0\0\0\x01\0\0\0\0\0\0", 'not ours', "an epoch\0\0\0\0\0\x01\0\0\0\0\0\0\0", ''] as $clock) {
+            $store->save([new Item('here', 'x', 100)]);
+            $redis->set("{$this->prefix}!clock", $clock);
+            $redis->set("{$this->prefix}:old", $item);
+            $fetched = $store->fetch(['old', 'here']);
+            self::assertSame([[], ['old', 'here']], [$fetched->items, array_keys($fetched->tokens)]);
+            self::assertSame([], $store->save([new Item('old', 'new', 100, token: $fetched->tokens['old'], fill: true)]));
+            self::assertSame(['old'], array_keys($store->fetch(['old'])->items));
+        }
+    }
+
+    private function open(string $client): Store
+    {
+        $store = Dsn::parse("redis+unix:{$this->proxy->socket}?client={$client}&prefix={$this->prefix}")->open();
+        self::assertInstanceOf(Leases::class, $store);
+        // Connecting can be a round trip of its own.
+        $store->acquire('lease', bin2hex(random_bytes(4)), 0.001);
+
+        return $store;
+    }
+
+    /** One that has read here, and seen no tag invalidated. */
+    private function plain(string $client): Store
+    {
+        $store = $this->open($client);
+        $store->fetch(['nothing']);
+
+        return $store;
+    }
+
+    /**
+     * @param \Closure(): mixed $operation
+     *
+     * @phpstan-impure
+     */
+    private function trips(\Closure $operation): int
+    {
+        $before = $this->proxy->roundTrips();
+        $operation();
+
+        return $this->proxy->roundTrips() - $before;
+    }
+
+    /** @return array<string, int> how often the server has run which command */
+    private function calls(): array
+    {
+        $calls = ['mget' => 0];
+        $about = $this->redis()->info('commandstats');
+        foreach (\is_array($about) ? $about : [] as $name => $line) {
+            $calls[substr((string) $name, \strlen('cmdstat_'))] = preg_match('/calls=(\d+)/', \is_string($line) ? $line : '', $found) === 1 ? (int) $found[1] : 0;
+        }
+
+        return $calls;
+    }
+
+    private function redis(): \Redis
+    {
+        $redis = new \Redis();
+        $redis->connect(self::$server->socket ?? '');
+
+        return $redis;
+    }
+}
