@@ -47,13 +47,13 @@ final class Clients implements Experiment
         return 'Source C sets and gets values of 32 bytes under 100,000 keys, 10,000 and 100,000 times, from 1 to 300 clients, '
             . 'with redis-benchmark for Redis and its port mc-benchmark for Memcached, three times each. Ours loads both with one '
             . 'generator, over TCP as the source does, after storing every key (random sets would leave a third of the keys '
-            . 'out), checks every value, takes turns between the servers, and shows means with standard deviations as the '
+            . 'out), checks every value, takes turns between the servers, has Memcached run with one thread and with more on one processor and on more, and shows means with standard deviations as the '
             . 'source does. Caches without a server are read by as many processes of PHP.';
     }
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 80 : 400);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 85 : 425);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -66,7 +66,7 @@ final class Clients implements Experiment
         $within = array_values(array_filter(self::WITHIN, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name)));
         $outcome->parameters[self::PROCESSORS] = $laboratory->placement->ofServers;
         $threads = [1, max(2, $laboratory->placement->ofServers)];
-        $progress->begin($this->title(), $loops * (count(self::COUNTS) * count($requests) + count(self::SIZES) + count($within)) + 2);
+        $progress->begin($this->title(), $loops * (count(self::COUNTS) * count($requests) + count(self::SIZES) + count($within)) + 3);
         $this->within($laboratory, $progress, $outcome, $within, $loops, $isQuick ? 60 : 250);
         $servers = [];
         try {
@@ -75,6 +75,8 @@ final class Clients implements Experiment
                 $this->store($generator, $protocol, $server, 32);
             }
             $this->sweep($laboratory, $progress, $outcome, $generator, $servers, $requests, $loops);
+            $progress->advance('the threads of Memcached');
+            $this->threads($laboratory, $outcome, $generator, $servers, $isQuick ? 10_000 : 50_000, $loops);
             $progress->advance('the generator beside redis-benchmark');
             $this->crossCheck($laboratory, $outcome, $generator, $servers);
             $this->sizes($laboratory, $progress, $outcome, $generator, $servers, $loops);
@@ -101,8 +103,7 @@ final class Clients implements Experiment
         foreach ($threads as $count) {
             $name = "memcached-{$count}";
             if ($outcome->includes($laboratory, $name, 'memcached-tcp')) {
-                $ofServers = $laboratory->placement->ofServers;
-                $title = sprintf('Memcached, %d thread%s%s', $count, $count === 1 ? '' : 's', $count > $ofServers ? " on {$ofServers} processor" : '');
+                $title = sprintf('Memcached, %d thread%s', $count, $count === 1 ? '' : 's');
                 $this->start($servers, $outcome, $name, $title, 'memcached', static fn(): Server => MemcachedServer::onPort(Laboratory::MEGABYTES, $laboratory->placement->server, $count));
             }
         }
@@ -156,6 +157,24 @@ final class Clients implements Experiment
                 }
             }
         }
+    }
+
+    /** @param array<string, array{'resp'|'memcached', Server}> $servers */
+    private function threads(Laboratory $laboratory, Outcome $outcome, LoadGenerator $generator, array $servers, int $requests, int $loops): void
+    {
+        if ($laboratory->placement->choices() === []) {
+            $outcome->notes[] = 'Memcached did not run on fewer processors and on more, because servers cannot be kept from the load generator\'s: that takes two processors and taskset (package util-linux).';
+
+            return;
+        }
+        $memcached = array_map(static fn(array $entry): Server => $entry[1], array_filter($servers, static fn(array $entry): bool => $entry[0] === 'memcached'));
+        (new MemcachedThreads($generator, $laboratory->placement, $memcached, self::KEYS, $requests))->run(
+            $loops,
+            function (array $case, string $name, int $loop, Slice $slice) use ($outcome): void {
+                $this->write($outcome, $case, $name, $loop, $slice);
+            },
+            $laboratory->goOn(...),
+        );
     }
 
     /** @param array<string, array{'resp'|'memcached', Server}> $servers */
@@ -225,7 +244,7 @@ final class Clients implements Experiment
         $program = Program::find('redis-benchmark', 'valkey-benchmark');
         $server = $servers['redis'][1] ?? $servers['valkey'][1] ?? null;
         if ($program === null || $server === null) {
-            $outcome->notes[] = 'The load generator was not checked against redis-benchmark: install the package redis-tools or valkey-tools, and the server.';
+            $outcome->notes[] = 'The load generator was not checked against redis-benchmark, which takes that program (package redis-tools or valkey-tools) and the subject redis-tcp or valkey-tcp.';
 
             return;
         }

@@ -24,14 +24,18 @@ final readonly class Placement
      * @param list<string> $server the same for servers
      * @param int $processors how many there are for us
      * @param int $ofServers on how many of them servers run
+     * @param list<int> $all the processors, the clients' first; none where servers are not kept from it
      */
-    private function __construct(public array $client, public array $server, public string $description, public int $processors, public int $ofServers) {}
+    private function __construct(public array $client, public array $server, public string $description, public int $processors, public int $ofServers, private array $all = []) {}
 
     public static function ofThisMachine(): self
     {
-        $taskset = Program::find('taskset');
-        $processors = self::allowed();
+        return self::on(self::allowed(), Program::find('taskset'));
+    }
 
+    /** @param list<int> $processors those allowed to us */
+    public static function on(array $processors, ?string $taskset): self
+    {
         return match (true) {
             $taskset === null => new self([], [], 'left to the scheduler, because taskset is not installed (package util-linux)', count($processors), count($processors)),
             count($processors) < 2 => new self([], [], 'clients and servers share the only processor', 1, 1),
@@ -41,7 +45,30 @@ final readonly class Placement
                 "clients on processor {$processors[0]}, servers on " . implode(', ', array_slice($processors, 1)),
                 count($processors),
                 count($processors) - 1,
+                $processors,
             ),
+        };
+    }
+
+    /** @return list<int> the processors that servers run on; none where they are not kept from that of clients */
+    public function ofServer(): array
+    {
+        return array_slice($this->all, 1);
+    }
+
+    /**
+     * How many processors a server may be given: one, and all but the clients' – or that one, too, where there is only one other.
+     *
+     * @return array<non-empty-list<int>> by what the report calls them; none where servers are not kept from the clients' processor
+     */
+    public function choices(): array
+    {
+        $others = $this->ofServer();
+
+        return match (count($others)) {
+            0 => [],
+            1 => ['1' => $others, '2, one of them the load generator\'s' => [...$others, $this->all[0]]],
+            default => ['1' => [$others[0]], (string) count($others) => $others],
         };
     }
 
@@ -72,20 +99,33 @@ final readonly class Placement
      */
     public static function move(array $processors): void
     {
+        self::moveProcess((int) getmypid(), $processors);
+    }
+
+    /**
+     * Moves a process, with all of its threads, to these processors.
+     *
+     * @param list<int> $processors
+     */
+    public static function moveProcess(int $process, array $processors): void
+    {
         $taskset = Program::find('taskset');
         if ($taskset === null) {
             return;
         }
-        exec(sprintf('%s -cp %s %d 2>&1', escapeshellarg($taskset), implode(',', $processors), getmypid()), $said, $code);
+        exec(sprintf('%s -acp %s %d 2>&1', escapeshellarg($taskset), implode(',', $processors), $process), $said, $code);
         if ($code !== 0) {
             throw new \RuntimeException('A process could not be moved to a processor of its own: ' . implode(' ', $said));
         }
     }
 
-    /** @return list<int> the processors that this process may run on; none where the kernel does not say */
-    public static function allowed(): array
+    /**
+     * @param string $process below /proc: the number of one, or `1/task/2` for a thread
+     * @return list<int> the processors that it may run on; none where the kernel does not say
+     */
+    public static function allowed(string $process = 'self'): array
     {
-        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents('/proc/self/status'), $match);
+        preg_match('/^Cpus_allowed_list:\s*(\S+)$/m', (string) @file_get_contents("/proc/{$process}/status"), $match);
 
         return self::processors($match[1] ?? '');
     }

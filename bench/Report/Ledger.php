@@ -148,7 +148,7 @@ final readonly class Ledger
 
         return match (true) {
             $most === 1 => Claim::unmeasured('C', $claim, 'Memcached did not run with more threads than one'),
-            (int) ($outcome->parameters[Clients::PROCESSORS] ?? 1) < $most => Claim::unmeasured('C', $claim, "Memcached's {$most} threads had fewer processors here"),
+            (int) ($outcome->parameters[Clients::PROCESSORS] ?? 1) < $most => Claim::unmeasured('C', $claim, "Memcached's {$most} threads had fewer processors here that were not the load generator's as well"),
             default => $this->ofRates($claim, "GETs of 50 clients, Memcached with {$most} threads over one", [$case, "memcached-{$most}"], [$case, 'memcached-1']),
         };
     }
