@@ -97,7 +97,10 @@ final class Session
             $this->errors->writeln("\n<error>{$name}: {$failure}</error>");
             $this->hasFailed = true;
         }
-        $outcome->notes[] = sprintf('The hypervisor gave %.1f s of processor time to others meanwhile.', (Environment::stealTicks() - $steal) / 100);
+        $stolen = (Environment::stealTicks() - $steal) / 100;
+        if ($stolen >= 0.1) {
+            $outcome->notes[] = sprintf('The hypervisor gave %.1f s of processor time to others meanwhile.', $stolen);
+        }
 
         return $outcome;
     }

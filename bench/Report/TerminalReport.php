@@ -12,6 +12,8 @@ use Symfony\Component\Console\Output\OutputInterface;
 /** The tables at the end of a run. */
 final readonly class TerminalReport
 {
+    /** So many cases fit beside each other; of more, there is a row for each. */
+    private const BESIDE = 9;
     /** The values that fit beside each other; the report has all of them. */
     private const COLUMNS = ['hello', 'string-20', 'page', 'alloptions', 'post', 'entity', 'product'];
 
@@ -21,9 +23,13 @@ final readonly class TerminalReport
     {
         foreach ($findings->run->outcomes as $outcome) {
             foreach ($findings->metrics($outcome) as $metric) {
-                $outcome->name === 'gets' && $metric === 'time'
-                    ? $this->gets($findings, $outcome)
-                    : $this->pivot($findings, $outcome, $metric, $findings->cases($outcome, $metric), $metric);
+                if ($outcome->name === 'gets' && $metric === 'time') {
+                    $this->gets($findings, $outcome);
+                    continue;
+                }
+                foreach (self::alike($findings->cases($outcome, $metric)) as $cases) {
+                    $this->pivot($findings, $outcome, $metric, $cases, $metric);
+                }
             }
             foreach ($outcome->notes as $note) {
                 $this->output->writeln("  {$note}");
@@ -33,6 +39,21 @@ final readonly class TerminalReport
             }
         }
         $this->promises($findings);
+        $this->advice($findings);
+    }
+
+    /**
+     * @param list<array<string, string>> $cases
+     * @return array<string, non-empty-list<array<string, string>>> those that differ by the same factors
+     */
+    private static function alike(array $cases): array
+    {
+        $groups = [];
+        foreach ($cases as $case) {
+            $groups[implode("\n", array_keys($case))][] = $case;
+        }
+
+        return $groups;
     }
 
     private function gets(Findings $findings, Outcome $outcome): void
@@ -48,9 +69,9 @@ final readonly class TerminalReport
     }
 
     /**
-     * Subjects below each other, cases beside each other.
+     * Subjects below each other and cases beside each other, or the other way round where the cases would not fit.
      *
-     * @param list<array<string, string>> $cases
+     * @param list<array<string, string>> $cases that differ by the same factors
      * @param (\Closure(array<string, string>): string)|null $heading of a case
      */
     private function pivot(Findings $findings, Outcome $outcome, string $metric, array $cases, string $what, ?\Closure $heading = null): void
@@ -58,22 +79,30 @@ final readonly class TerminalReport
         if ($cases === []) {
             return;
         }
-        $rows = [];
+        $cells = [];
         $unit = '';
         $direction = '';
-        foreach ($cases as $column => $case) {
+        foreach ($cases as $number => $case) {
             foreach ($findings->inCase($outcome, $metric, $case) as $measurement) {
-                $rows[$measurement->subject][$column] = Quantity::of($findings->median($outcome->name, $measurement)->estimate, $measurement->unit);
+                $cells[$measurement->subject][$number] = Quantity::of($findings->median($outcome->name, $measurement)->estimate, $measurement->unit);
                 $unit = $measurement->unit;
                 $direction = $measurement->direction->inWords();
             }
         }
         $this->output->writeln(sprintf("\n<info>%s: %s</info> (median, %s, %s)", $outcome->title, $what, $unit, $direction));
+        $title = static fn(string $subject): string => $findings->run->title($subject, $outcome);
+        $factors = array_keys($cases[0]);
         $table = new Table($this->output);
-        $heading ??= self::heading(...);
-        $table->setHeaders(['', ...array_map($heading, $cases)]);
-        foreach ($rows as $subject => $cells) {
-            $table->addRow([$findings->run->title($subject, $outcome), ...array_map(static fn(int $column): string => $cells[$column] ?? '–', array_keys($cases))]);
+        if (count($cases) > max(self::BESIDE, count($cells))) {
+            $table->setHeaders([...$factors, ...array_map(static fn(string $subject): string => wordwrap($title($subject), 20), array_keys($cells))]);
+            foreach ($cases as $number => $case) {
+                $table->addRow([...array_values($case), ...array_map(static fn(array $row): string => $row[$number] ?? '–', array_values($cells))]);
+            }
+        } else {
+            $table->setHeaders([$heading === null ? implode("\n", $factors) : '', ...array_map($heading ?? self::heading(...), $cases)]);
+            foreach ($cells as $subject => $row) {
+                $table->addRow([$title($subject), ...array_map(static fn(int $number): string => $row[$number] ?? '–', array_keys($cases))]);
+            }
         }
         $table->render();
     }
@@ -84,6 +113,7 @@ final readonly class TerminalReport
         return implode("\n", $case);
     }
 
+    /** Those that are not met; the report has all of them. */
     private function promises(Findings $findings): void
     {
         $promises = Promises::of($findings);
@@ -92,26 +122,42 @@ final readonly class TerminalReport
         }
         $table = new Table($this->output);
         $table->setHeaders(['promise', 'found', 'bound', '']);
-        $measured = $unmeasured = 0;
+        $count = array_fill_keys(array_column(PromiseState::cases(), 'value'), 0);
         foreach ($promises as $promise) {
-            if ($promise->state === PromiseState::NotMeasured) {
-                $unmeasured++;
-                continue;
+            $count[$promise->state->value]++;
+            if ($promise->state === PromiseState::Missed || $promise->state === PromiseState::NotShown) {
+                $table->addRow([
+                    wordwrap($promise->title, 60),
+                    $promise->found === null ? '–' : Quantity::interval($promise->found),
+                    $promise->bound,
+                    "<error>{$promise->state->value}</error>",
+                ]);
             }
-            $measured++;
-            $table->addRow([
-                wordwrap($promise->title, 60),
-                $promise->found === null ? '–' : Quantity::interval($promise->found),
-                $promise->bound,
-                sprintf($promise->state === PromiseState::Met ? '<info>%s</info>' : '<error>%s</error>', $promise->state->value),
-            ]);
         }
-        if ($measured > 0) {
-            $this->output->writeln("\n<info>The promises of this run</info> (with their 95 % intervals)");
+        $this->output->writeln(sprintf(
+            "\n<info>Larder's promises</info> in these experiments: %s (with 95 %% intervals)",
+            implode(', ', array_map(static fn(int $number, string $state): string => "{$number} {$state}", $count, array_keys($count))),
+        ));
+        if ($count[PromiseState::Missed->value] + $count[PromiseState::NotShown->value] > 0) {
             $table->render();
         }
-        if ($unmeasured > 0) {
-            $this->output->writeln(sprintf('  %d promise%s of these experiments %s not measured by this run.', $unmeasured, ...($unmeasured === 1 ? ['', 'was'] : ['s', 'were'])));
+    }
+
+    /** Which cache for which site, where this run measured enough to say so. */
+    private function advice(Findings $findings): void
+    {
+        $advised = array_filter(Recommendation::of($findings), static fn(Advice $advice): bool => $advice->best !== null);
+        if ($advised === []) {
+            return;
         }
+        $this->output->writeln("\n<info>Which cache for which site</info> (what is assumed of each is in the report)");
+        $table = new Table($this->output);
+        $table->setHeaders(['site', 'host', 'use', 'a tie with it']);
+        foreach ($advised as $advice) {
+            $outcome = $findings->run->outcome($advice->experiment);
+            $title = static fn(string $subject): string => $findings->run->title($subject, $outcome);
+            $table->addRow([$advice->site, $advice->host, $title((string) $advice->best), wordwrap(implode(', ', array_map($title, $advice->ties)), 60)]);
+        }
+        $table->render();
     }
 }
