@@ -31,7 +31,7 @@ final readonly class ResultText
             $this->restatedInWords(),
             '',
             ...array_merge(...array_map(fn(string $source): array => [$this->judged($source), ''], ['A', 'B', 'C', 'D'])),
-            $this->standInWords(),
+            '**Larder.** ' . Standing::inWords($this->findings),
             '',
             '### Published, and measured here',
             '',
@@ -97,25 +97,6 @@ final readonly class ResultText
 
         return "**Source {$source}.** " . ($sentences === [] ? 'This run judges none of its claims' : 'This run ' . implode('. It ', $sentences))
             . ($open === 0 ? '.' : sprintf('. %d of its claims %s not measured.', $open, $open === 1 ? 'was' : 'were'));
-    }
-
-    private function standInWords(): string
-    {
-        $standings = Standing::all($this->findings);
-        if ($standings === []) {
-            return 'Shared memory was compared with nothing.';
-        }
-        $sum = static fn(string $field): int => array_sum(array_column($standings, $field));
-        $lost = array_map(static fn(Standing $standing): string => "`{$standing->experiment}`", array_filter($standings, static fn(Standing $standing): bool => $standing->loses > $standing->wins));
-
-        return sprintf(
-            '**Larder.** Of %s comparisons of shared memory with another store it wins %s, ties in %s and loses %s. %s.',
-            number_format($sum('wins') + $sum('ties') + $sum('loses')),
-            number_format($sum('wins')),
-            number_format($sum('ties')),
-            number_format($sum('loses')),
-            $lost === [] ? 'In no experiment does it lose more often than it wins' : 'It loses more often than it wins in ' . implode(', ', $lost),
-        );
     }
 
     /** @return list<string> */

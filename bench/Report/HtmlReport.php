@@ -48,12 +48,13 @@ final readonly class HtmlReport
             <p>Measured by <code>{$this->text($run->command)}</code> on {$this->text($run->started)}, profile {$this->text($run->profile)}, in {$this->text(Markup::duration($run->seconds))}.
             Everything here is computed from the samples in the JSON file beside it.</p>
             {$incomplete}
-            <nav><ul><li><a href="#promises">The promises of this run</a></li>{$contents}<li><a href="#recommendation">Which cache for which site</a></li><li><a href="#features">What no time tells</a></li><li><a href="#ledger">What the sources claim</a></li><li><a href="#not-measured">What was not measured</a></li><li><a href="#how">How it was measured</a></li><li><a href="#environment">The machine</a></li></ul></nav>
+            <p>{$this->text(Standing::inWords($findings))} <a href="#recommendation">Which cache for which site</a> says what follows from that.</p>
+            <nav><ul>{$contents}<li><a href="#recommendation">Which cache for which site</a></li><li><a href="#features">What no time tells</a></li><li><a href="#ledger">What the sources claim</a></li><li><a href="#promises">What Larder promises</a></li><li><a href="#not-measured">What was not measured</a></li><li><a href="#how">How it was measured</a></li><li><a href="#environment">The machine</a></li></ul></nav>
             </header>
             <main>
-            {$this->promises($findings)}
             {$sections}
             {$conclusions}
+            {$this->promises($findings)}
             {$this->how($findings)}
             {$this->environment($run)}
             </main>
@@ -66,21 +67,23 @@ final readonly class HtmlReport
 
     private function promises(Findings $findings): string
     {
-        $rows = '';
+        $rows = $met = '';
         foreach (Promises::of($findings) as $promise) {
-            $rows .= Markup::row([
+            $row = Markup::row([
                 Markup::escape($promise->title),
                 Markup::escape($promise->figure),
                 $promise->found === null ? '–' : Quantity::interval($promise->found),
                 $promise->bound,
                 Markup::state($promise->state->value),
             ]);
+            $promise->state === PromiseState::Met ? $met .= $row : $rows .= $row;
         }
+        $table = static fn(string $rows): string => $rows === '' ? '<p>None.</p>' : Markup::table(['promise', 'figure', 'found', 'bound', ''], $rows);
 
-        return '<section id="promises"><h2>The promises of this run</h2><p>What Larder claims of itself, a ratio or a figure '
+        return '<section id="promises"><h2>What Larder promises</h2><p>What Larder claims of itself, a ratio or a figure '
             . 'of this run, with its 95&nbsp;% interval. Met means that all of the interval keeps the bound, missed that none of it '
             . 'does, not shown that this run cannot tell; where it says so, met means that the interval reaches the bound.</p>'
-            . Markup::table(['promise', 'figure', 'found', 'bound', ''], $rows) . '</section>';
+            . '<h3>Not met</h3>' . $table($rows) . "<details><summary>Met</summary>{$table($met)}</details></section>";
     }
 
     private function experiment(Findings $findings, Outcome $outcome): string

@@ -33,6 +33,26 @@ final readonly class Standing
         return array_values(array_filter($standings, static fn(self $standing): bool => $standing->compared() > 0 || $standing->losses !== []));
     }
 
+    /** How shared memory stands in a whole run, in words. */
+    public static function inWords(Findings $findings): string
+    {
+        $standings = self::all($findings);
+        if ($standings === []) {
+            return 'Shared memory was compared with nothing.';
+        }
+        $sum = static fn(string $field): int => array_sum(array_column($standings, $field));
+        $lost = array_map(static fn(self $standing): string => $standing->experiment, array_filter($standings, static fn(self $standing): bool => $standing->loses > $standing->wins));
+
+        return sprintf(
+            'Of %s comparisons of shared memory with another store it wins %s, ties in %s and loses %s. %s.',
+            number_format($sum('wins') + $sum('ties') + $sum('loses')),
+            number_format($sum('wins')),
+            number_format($sum('ties')),
+            number_format($sum('loses')),
+            $lost === [] ? 'In no experiment does it lose more often than it wins' : 'It loses more often than it wins in ' . implode(', ', $lost),
+        );
+    }
+
     public function compared(): int
     {
         return $this->wins + $this->ties + $this->loses;

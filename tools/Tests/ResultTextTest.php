@@ -17,7 +17,7 @@ final class ResultTextTest extends TestCase
     {
         $text = self::text((new RunFixture())->gets('page', 'get', ['shared-memory' => 300.0, 'redis-tcp' => 100.0]));
 
-        self::assertStringContainsString('Of 1 comparisons of shared memory with another store it wins 0, ties in 0 and loses 1. It loses more often than it wins in `gets`.', $text);
+        self::assertStringContainsString('Of 1 comparisons of shared memory with another store it wins 0, ties in 0 and loses 1. It loses more often than it wins in gets.', $text);
         self::assertStringContainsString("| gets | time | REDIS-TCP | 1 of 1 | page, get, one hot key | 3.00 [3.00 … 3.00] |\n", $text);
     }
 

@@ -79,6 +79,27 @@ final class HtmlReportTest extends TestCase
         self::assertStringNotContainsString('All subjects take turns', $html);
     }
 
+    public function testTheReportBeginsWithHowSharedMemoryStandsAndHasThePromisesNotMetBeforeThoseThatAre(): void
+    {
+        $run = (new RunFixture())->gets('page', 'get', ['shared-memory' => 10.0, 'redis-tcp' => 1_000.0, 'file-disk' => 1_000.0])->run();
+        $html = (new HtmlReport(null))->render(new Findings($run));
+        $places = array_map(static fn(string $text): int|false => strpos($html, $text), [
+            'Of 2 comparisons of shared memory with another store it wins 2, ties in 0 and loses 0.',
+            '<section id="gets">',
+            '<section id="recommendation">',
+            '<section id="ledger">',
+            '<h3>Not met</h3>',
+            'gets of the page of 30 KB against Redis over TCP',
+            '<summary>Met</summary>',
+            'gets of the page of 30 KB against file_get_contents on disk',
+        ]);
+        $sorted = $places;
+        sort($sorted);
+
+        self::assertNotContains(false, $places);
+        self::assertSame($sorted, $places);
+    }
+
     public function testWhatWasMeasuredIsEscaped(): void
     {
         $html = self::render(null);
