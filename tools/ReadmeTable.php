@@ -25,11 +25,10 @@ final readonly class ReadmeTable
         '`set`: the same array' => ['alloptions', Operation::Set],
     ];
 
-    /** The subjects that the table shows: one of each kind. The report has them all. */
+    /** The subjects that the table shows: one of each kind, and of APCu those that are fastest at something. The report has them all. */
     private const SUBJECTS = [
-        'array', 'array-object', self::OURS, self::LIBRARY, 'apcu-default', 'apcu-php', 'apcu-igbinary',
-        'sqlite', 'file-disk', 'file-tmpfs', 'php-file', 'memcached-tcp', 'memcached-unix', 'redis-tcp', 'redis-unix',
-        'valkey-tcp', 'valkey-unix',
+        'array', self::OURS, self::LIBRARY, 'apcu-default', 'apcu-php', 'apcu-igbinary', 'php-file', 'sqlite', 'file-disk',
+        'memcached-unix', 'redis-unix', 'valkey-unix',
     ];
 
     /** What the others are compared with. */
@@ -78,15 +77,15 @@ final readonly class ReadmeTable
         }
 
         return [
-            'Median time of one call for one hot key, and how many times that of Larder shared memory it is; in bold where the',
-            'other one is faster, "tie" where the difference is within the noise of this run:',
+            'The median time of one call for one key, and how many times that of Larder shared memory it is; in bold where the other',
+            'is faster, "tie" where the difference is within the noise of this run:',
             '',
             '| | ' . implode(' | ', array_keys(self::FIGURES)) . ' |',
             '|---|' . str_repeat('---:|', count(self::FIGURES)),
             ...$rows,
             '',
             sprintf(
-                'Of these %d comparisons with others shared memory wins %d, ties in %d and loses %d. A PHP array and ArrayObject are yardsticks: what they hold ends with the request.',
+                'Of these %d comparisons with others shared memory wins %d, ties in %d and loses %d. A PHP array is a yardstick: what it holds ends with the request.',
                 array_sum($verdicts),
                 ...array_values($verdicts),
             ),
@@ -114,36 +113,35 @@ final readonly class ReadmeTable
         };
     }
 
-    /** @return list<string> */
+    /** @return list<string> how many are kept, and those that are not */
     private function promises(Findings $findings): array
     {
         $promises = Promises::of($findings);
         $count = static fn(PromiseState $state): int => count(array_filter($promises, static fn(Promise $promise): bool => $promise->state === $state));
+        $rows = [];
+        foreach ($promises as $promise) {
+            if ($promise->state === PromiseState::Missed || $promise->state === PromiseState::NotShown) {
+                $rows[] = sprintf('| %s | %s | %s | %s | %s |', $promise->title, $promise->figure, $promise->found === null ? '–' : Quantity::interval($promise->found), $promise->bound, $promise->state->value);
+            }
+        }
+        $sum = sprintf(
+            'Larder also promises figures of itself, such as how an item with tags is read or how much memory one takes. Of %d such promises this run met %d, missed %d, could not show %d and did not measure %d',
+            count($promises),
+            $count(PromiseState::Met),
+            $count(PromiseState::Missed),
+            $count(PromiseState::NotShown),
+            $count(PromiseState::NotMeasured),
+        );
 
-        return [
+        return $rows === [] ? ["{$sum}."] : [
+            "{$sum}:",
+            '',
             '<details>',
-            sprintf(
-                '<summary>Of the %d promises that Larder makes of itself, this run met %d, missed %d, could not show %d and did not measure %d.</summary>',
-                count($promises),
-                $count(PromiseState::Met),
-                $count(PromiseState::Missed),
-                $count(PromiseState::NotShown),
-                $count(PromiseState::NotMeasured),
-            ),
+            '<summary>those that were missed or could not be shown.</summary>',
             '',
             '| promise | figure | found, with its 95 % interval | bound | |',
             '|---|---|---:|---:|---|',
-            ...array_map(
-                static fn(Promise $promise): string => sprintf(
-                    '| %s | %s | %s | %s | %s |',
-                    $promise->title,
-                    $promise->figure,
-                    $promise->found === null ? '–' : Quantity::interval($promise->found),
-                    $promise->bound,
-                    $promise->state === PromiseState::Missed || $promise->state === PromiseState::NotShown ? "**{$promise->state->value}**" : $promise->state->value,
-                ),
-                $promises,
-            ),
+            ...$rows,
             '',
             '</details>',
         ];
@@ -165,7 +163,7 @@ final readonly class ReadmeTable
         return [
             sprintf('Measured on %s by `make bench`, that is `%s`.', substr($this->run->started, 0, 10), $this->run->command),
             sprintf('%s, %s cores, %s; %s, %s; %s.', $machine['processor'], $machine['cores'], $machine['memory'], $machine['system'], $machine['kernel'], implode(', ', $versions)),
-            'All samples are in [docs/results/first.json](docs/results/first.json).',
+            'All samples are in [docs/results/first.json](docs/results/first.json); `bin/larder bench report docs/results/first.json` draws the report from them.',
         ];
     }
 }
