@@ -52,7 +52,7 @@ final readonly class ResultPages
     }
 
     /**
-     * What follows from the run: a text, losses included, then advice, claims and promises.
+     * What follows from the run: advice, a text, losses included, then claims and promises.
      *
      * @param Comparison|null $again two runs of one kind on this machine, if there were two
      */
@@ -61,13 +61,15 @@ final readonly class ResultPages
         return implode("\n", [
             $this->circumstances(),
             '',
-            ...(new ResultText($this->findings))->lines(),
-            '',
             '### Which cache for which site',
+            '',
+            'What makes the time of a request least; how often a request does what is assumed in the report.',
             '',
             '| site | host | use | a tie with it | the next, as times of its time |',
             '|---|---|---|---|---|',
             ...array_map($this->advice(...), Recommendation::of($this->findings)),
+            '',
+            ...(new ResultText($this->findings))->lines(),
             '',
             '### What the sources claim',
             '',

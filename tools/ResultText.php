@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tools;
 
-use Larder\Bench\Report\Claim;
 use Larder\Bench\Report\ClaimState;
 use Larder\Bench\Report\Features;
 use Larder\Bench\Report\Findings;
@@ -18,8 +17,6 @@ use Larder\Bench\Report\Standing;
 /** What a run shows, in words: every sentence and figure follows from the samples. */
 final readonly class ResultText
 {
-    private const WORDS = ['alike', 'nearer together', 'further apart', 'turned round', 'cannot be told'];
-
     public function __construct(private Findings $findings) {}
 
     /** @return list<string> Markdown */
@@ -28,21 +25,11 @@ final readonly class ResultText
         return [
             '### What follows from it',
             '',
-            $this->restatedInWords(),
-            '',
-            ...array_merge(...array_map(fn(string $source): array => [$this->judged($source), ''], ['A', 'B', 'C', 'D'])),
             '**Larder.** ' . Standing::inWords($this->findings),
             '',
-            '### Published, and measured here',
+            ...array_merge(...array_map(fn(string $source): array => [$this->judged($source), ''], ['A', 'B', 'C', 'D'])),
+            '### Published ratios, and measured ones',
             '',
-            '| experiment | | published | measured here | unit |',
-            '|---|---|---:|---:|---|',
-            ...$this->published(),
-            '',
-            'Ratios travel to other machines better than times and rates do:',
-            '',
-            '| experiment | | published | measured here | |',
-            '|---|---|---:|---:|---|',
             ...$this->restated(),
             '',
             '### Where shared memory loses',
@@ -61,24 +48,7 @@ final readonly class ResultText
         ];
     }
 
-    private function restatedInWords(): string
-    {
-        $words = array_fill_keys(self::WORDS, []);
-        foreach (Restated::all($this->findings) as $one) {
-            if ($one->found !== null) {
-                $words[$one->word][] = sprintf('%s in `%s` (%s published, %s here)', $one->title(), $one->above->experiment, Quantity::number($one->published), Quantity::number($one->found->estimate));
-            }
-        }
-        $words = array_filter($words);
-        if ($words === []) {
-            return 'Nothing was measured that has a published figure beside it.';
-        }
-
-        return 'In terms of each other, what source A published and what was measured here are '
-            . implode('; ', array_map(static fn(string $word, array $which): string => "{$word} for " . implode(', ', $which), array_keys($words), $words)) . '.';
-    }
-
-    /** What the run says to a source, claim by claim. */
+    /** What the run says to a source: what it does not agree with, claim by claim. */
     private function judged(string $source): string
     {
         $claims = [];
@@ -87,40 +57,48 @@ final readonly class ResultText
                 $claims[$claim->state->value][] = $claim->found === null ? $claim->claim : sprintf('%s (%s)', $claim->claim, Quantity::number($claim->found->estimate));
             }
         }
-        $sentences = [];
-        foreach ([[ClaimState::Agrees, 'agrees', 'that'], [ClaimState::Disagrees, 'disagrees', 'that'], [ClaimState::Tie, 'cannot tell', 'whether']] as [$state, $verb, $word]) {
+        $count = static fn(ClaimState $state): int => count($claims[$state->value] ?? []);
+        $all = array_sum(array_map($count, ClaimState::cases()));
+        $sentences = $all === $count(ClaimState::NotMeasured)
+            ? ["**Source {$source}.** This run judges none of its {$all} claims."]
+            : [sprintf('**Source %s.** This run agrees with %d of its %d claims%s.', $source, $count(ClaimState::Agrees), $all, match ($open = $count(ClaimState::NotMeasured)) {
+                0 => '',
+                1 => ', and one was not measured',
+                default => ", and {$open} were not measured",
+            })];
+        foreach ([[ClaimState::Disagrees, 'disagrees', 'that'], [ClaimState::Tie, 'cannot tell', 'whether']] as [$state, $verb, $word]) {
             if (isset($claims[$state->value])) {
-                $sentences[] = "{$verb} {$word} " . implode("; {$word} ", $claims[$state->value]);
+                $sentences[] = "It {$verb} {$word} " . implode("; {$word} ", $claims[$state->value]) . '.';
             }
         }
-        $open = count($claims[ClaimState::NotMeasured->value] ?? []);
 
-        return "**Source {$source}.** " . ($sentences === [] ? 'This run judges none of its claims' : 'This run ' . implode('. It ', $sentences))
-            . ($open === 0 ? '.' : sprintf('. %d of its claims %s not measured.', $open, $open === 1 ? 'was' : 'were'));
+        return implode(' ', $sentences);
     }
 
-    /** @return list<string> */
-    private function published(): array
-    {
-        $rows = [];
-        foreach (Sources::figures() as $figure) {
-            $rows[] = sprintf('| [%1$s](../experiments/%1$s.md) | %2$s | %3$s | %4$s | %5$s |', $figure->experiment, $figure->title, Quantity::number($figure->value), $figure->measuredIn($this->findings), $figure->unit);
-        }
-
-        return $rows;
-    }
-
-    /** @return list<string> */
+    /** @return list<string> how far apart source A and this run are, which alone has figures that make ratios */
     private function restated(): array
     {
-        return array_map(static fn(Restated $one): string => sprintf(
-            '| [%1$s](../experiments/%1$s.md) | %2$s | %3$s | %4$s | %5$s |',
-            $one->above->experiment,
-            $one->title(),
-            Quantity::number($one->published),
-            $one->found === null ? '–' : Quantity::interval($one->found),
-            $one->word,
-        ), Restated::all($this->findings));
+        $all = Restated::all($this->findings);
+        $words = array_count_values(array_map(static fn(Restated $one): string => $one->word, array_filter($all, static fn(Restated $one): bool => $one->found !== null)));
+        if ($words === []) {
+            return ['Nothing was measured that has a published figure beside it.'];
+        }
+
+        return [
+            'Times and rates as they were published stand beside ours on the pages of the [experiments](../experiments/README.md). Ratios travel to other machines better. Of source A\'s, '
+            . implode(', ', array_map(static fn(string $word, int $count): string => "{$count} " . ($count === 1 ? 'is' : 'are') . " {$word}", array_keys($words), $words)) . ':',
+            '',
+            '| experiment | | published | measured here | |',
+            '|---|---|---:|---:|---|',
+            ...array_map(static fn(Restated $one): string => sprintf(
+                '| [%1$s](../experiments/%1$s.md) | %2$s | %3$s | %4$s | %5$s |',
+                $one->above->experiment,
+                $one->title(),
+                Quantity::number($one->published),
+                $one->found === null ? '–' : Quantity::interval($one->found),
+                $one->word,
+            ), $all),
+        ];
     }
 
     /** @return list<string> each experiment's count, and every rival that is better by some metric */

@@ -27,18 +27,19 @@ final readonly class Conclusions
             ]);
         }
 
-        return '<section id="recommendation"><h2>Which cache for which site</h2><p>Computed from the samples above. How often a request does what is our '
-            . 'assumption: one of a blog '
-            . 'reads its options once, 20 posts and a page, and stores a post every tenth time; one of a shop reads its options, 40 '
-            . 'products and 20 entities and stores three; in a large catalogue\'s cache a hundred reads come with five writes and one '
-            . 'clean by tag, and once more with the 999 reads to one write and one clean that the tool of source D asks for; a write there is one '
-            . 'after half was cleaned, which reclaims what cleans leave. A server is '
-            . 'asked for one item a round trip, and once more, on one host, for the items of a kind of which a request reads 20 or more in pipelines or '
-            . 'lists of a hundred, which is more than such a request has and flatters it. What makes the time of a request least is '
-            . 'advised; what is not shown to be slower ties with it. Several hosts: the network\'s own round trips come on top of '
-            . 'every figure. For a blog and a shop they are the same for each. For a catalogue they are not: its figures are of Unix sockets on one host, and designs '
-            . 'differ in how often they ask (to clean a tag, Memcached in two levels asks for each item that has it; tag sets ask twice a write).</p>'
-            . Markup::table(['site', 'host', 'use', 'a tie with it', 'the next, as times of its time'], $rows) . '</section>';
+        return '<section id="recommendation"><h2>Which cache for which site</h2><p>What makes the time of a request least, by the samples above; '
+            . 'what is not shown to be slower ties with it.</p>'
+            . Markup::table(['site', 'host', 'use', 'a tie with it', 'the next, as times of its time'], $rows)
+            . '<h3>What is assumed</h3><p>How often a request does what is our assumption.</p><ul>'
+            . '<li>A request of a blog reads its options once, 20 posts and a page, and stores a post every tenth time; one of a shop reads its options, '
+            . '40 products and 20 entities, and stores three.</li>'
+            . '<li>In a large catalogue\'s cache a hundred reads come with five writes and one clean by tag; where it is mostly read, 999 reads with one '
+            . 'write and one clean, as the tool of source D has it. A write there is one after half was cleaned, which reclaims what cleans leave.</li>'
+            . '<li>A server is asked for one item a round trip, and once more, on one host, for a hundred at once where a request reads 20 or more of a kind: '
+            . 'that is more than such a request has, and flatters it.</li>'
+            . '<li>Several hosts: the network\'s round trips come on top of every figure. For a blog and a shop they are the same for each store. For a '
+            . 'catalogue they are not: its figures are of Unix sockets on one host, and designs differ in how often they ask (to clean a tag, Memcached in '
+            . 'two levels asks for each item that has it; tag sets ask twice a write).</li></ul></section>';
     }
 
     private function title(Advice $advice, string $subject): string

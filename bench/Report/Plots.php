@@ -100,7 +100,7 @@ final class Plots
     public static function heatMap(array $cells, array $order): array
     {
         return [
-            'width' => ['step' => 57], 'height' => ['step' => 20],
+            'width' => ['step' => 50], 'height' => ['step' => 20],
             'data' => ['values' => $cells],
             'encoding' => [
                 'x' => ['field' => 'value', 'type' => 'nominal', 'sort' => $order, 'title' => null, 'axis' => ['orient' => 'top', 'labelAngle' => -35]],
