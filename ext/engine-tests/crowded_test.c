@@ -1,10 +1,16 @@
 /* The pool's own budget of pins: what requests have been holding for more than a second, and what waits in limbo for
  * readers, is not to be more than a quarter of it. Else nobody keeps a pin until it is less.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "fixture.h"
 
 #include "engine/lock.h"
 #include "engine/pin.h"
+
+#include <signal.h>
+#include <unistd.h>
 
 enum {
     BLOCK = 3000,
@@ -108,6 +114,46 @@ TEST(nobody_stores, "where nobody stores, who reads much finds that the pool is 
     larder_pool_leave(s.reader); /* it has no pins, and nothing changes */
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
     larder_pool_leave(s.holder[0]);
+    EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
+    close_all(&s);
+}
+
+/* A process that reads until it pins so much, and waits for its end. */
+typedef struct doomed {
+    scene *s;
+    gate *has_pinned;
+    uint64_t from;
+} doomed;
+
+static void hold_until_killed(void *context)
+{
+    doomed *d = context;
+    larder_pool *pool = pool_timed(0, true);
+    pin_segments(d->s, pool, d->s->quarter / 2 + 1, &d->from);
+    gate_open(d->has_pinned, 1);
+    for (;;) {
+        pause();
+    }
+}
+
+TEST(killed,
+     "who only reads finds that those are dead whose pins made the pool crowded, and uses values in place again")
+{
+    scene s = open_full(16 * MIB);
+    doomed d = {.s = &s, .has_pinned = shared_memory(sizeof(gate)), .from = s.next / 4};
+    pid_t child = child_start(hold_until_killed, &d);
+    gate_wait(d.has_pinned, 1);
+    uint64_t from = s.next / 2;
+    pin_segments(&s, s.holder[0], s.quarter / 2 + 1, &from);
+    clock_ms += LONG_MS;
+    larder_pins_survey(s.reader);
+    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
+
+    kill(child, SIGKILL);
+    EQUAL(child_wait(child), 256 + SIGKILL);
+    clock_ms += LONG_MS / 2;
+    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY); /* not at each read */
+    clock_ms += LONG_MS;
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
     close_all(&s);
 }

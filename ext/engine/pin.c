@@ -123,7 +123,8 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
     return false;
 }
 
-#define LONG_MS 1000u /* a request that has been pinning for so long is no page of a site */
+#define LONG_MS       1000u /* a request that has been pinning for so long is no page of a site */
+#define LOOK_AGAIN_MS 1000u
 
 void larder_pins_survey(larder_pool *pool)
 {
@@ -137,7 +138,8 @@ void larder_pins_survey(larder_pool *pool)
             /* relaxed: figures. Segments in limbo that are pinned count twice, which errs on the safe side. */
             const larder_slot *slot = &pool->slots[i];
             uint64_t since = atomic_load_explicit(&slot->pinned_since, memory_order_relaxed);
-            if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && since != 0 && now - since > LONG_MS) {
+            if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && since != 0 && now - since > LONG_MS &&
+                larder_slot_seems_alive(pool, i)) {
                 pinned |= atomic_load_explicit(&pool->pins[(size_t)i * words + word], memory_order_relaxed);
             }
         }
@@ -148,4 +150,13 @@ void larder_pins_survey(larder_pool *pool)
     if (atomic_load_explicit(&header->crowded, memory_order_relaxed) != crowded) {
         atomic_store_explicit(&header->crowded, crowded, memory_order_relaxed);
     }
+    pool->surveyed_at = now;
+}
+
+bool larder_pins_crowd(larder_pool *pool)
+{
+    if (larder_pool_now(pool) - pool->surveyed_at >= LOOK_AGAIN_MS) {
+        larder_pins_survey(pool);
+    }
+    return atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) != 0;
 }

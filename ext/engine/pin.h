@@ -47,6 +47,10 @@ static inline bool larder_pin_holds(const larder_pool *pool, uint32_t segment, u
  * than a quarter, nobody keeps pins until it is less. Called now and then. */
 void larder_pins_survey(larder_pool *pool);
 
+/* It was too much when somebody looked. Looks again if this process last did a second ago: the dead drop no pins, and
+ * where nobody stores, nobody else would find out. */
+bool larder_pins_crowd(larder_pool *pool);
+
 /* May this process keep another pin for as long as its request runs? It has a quarter of the segments at most. */
 static inline bool larder_pin_may_last(larder_pool *pool)
 {
@@ -55,7 +59,7 @@ static inline bool larder_pin_may_last(larder_pool *pool)
     }
     /* relaxed: a hint. */
     return pool->zero_copy && pool->pinned_count < pool->pinned_most &&
-           atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) == 0;
+           (atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) == 0 || !larder_pins_crowd(pool));
 }
 
 #endif

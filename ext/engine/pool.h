@@ -107,6 +107,7 @@ typedef struct larder_pool {
     _Atomic uint64_t *own_pins; /* the part of `pins` that is this process's */
     uint32_t *pinned_list;      /* which entries of `pinned` are set */
     uint32_t pinned_count, pinned_most;
+    uint64_t surveyed_at; /* ms; when this process last looked how much is pinned */
     uint32_t slot_index, incarnation;
     larder_sighting sighted[LARDER_SIGHTINGS]; /* of other slots' owners; see larder_slot_seems_alive() */
     uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
