@@ -116,6 +116,53 @@ TEST(no_eviction_of_words,
     larder_pool_close(pool);
 }
 
+static larder_pool *late;
+static bool touched;
+
+/* By a process that looked at the clock before it expired, and acts only now. */
+static void touch_late(void)
+{
+    const larder_key key = twin(5);
+    clock_ms -= 2000;
+    touched = larder_touch(late, &key, LARDER_NO_EXPIRY);
+    clock_ms += 2000;
+}
+
+static void touch_at(unsigned point)
+{
+    larder_pool *pool = pool_timed(4 * MIB, false);
+    late = pool_timed(4 * MIB, false);
+    for (uint32_t i = 0; i < 14; i++) {
+        EQUAL(put_with(pool, twin(i), &i, sizeof i, LARDER_SET, i == 5 ? clock_ms + 1000 : LARDER_NO_EXPIRY),
+              LARDER_OK);
+    }
+    clock_ms += 1000;
+    touched = false;
+    fault_arm(point, 0, touch_late);
+    uint32_t more = 14;
+    enum larder_result result = put_bytes(pool, twin(14), &more, sizeof more);
+    fault_disarm();
+    EQUAL(result, touched ? LARDER_FULL : LARDER_OK);
+    for (uint32_t i = 0; i < 15; i++) {
+        EQUAL(holds_number(pool, twin(i), i), i == 5 ? touched : i == 14 ? !touched : true);
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(late);
+    larder_pool_close(pool);
+    pool_remove("p", &(larder_error){.message = ""});
+}
+
+TEST(touched_in_full_buckets,
+     "of an item that expires in a full bucket and one that takes its place one alone is told that it is there")
+{
+    touch_at(LARDER_AT_RESERVE);
+    CHECK(touched);
+    touch_at(LARDER_AT_TOUCH); /* it has been found dead, and its place chosen */
+    CHECK(touched);
+    touch_at(LARDER_AT_PENDING);
+    CHECK(!touched);
+}
+
 TEST(pending_of_the_dead, "words that killed writers left pending do not keep a key out for good")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);

@@ -31,6 +31,7 @@
 #define LARDER_LAYOUTS      16u   /* kinds of PHP that one pool can serve */
 #define LARDER_BUCKET_WORDS 7u
 #define LARDER_NO_EXPIRY    UINT64_MAX
+#define LARDER_LONG_AGO     UINT64_C(0) /* the expiry of what nobody can prolong any more */
 #define LARDER_NO_SEGMENT   UINT32_MAX
 #define LARDER_NO_SLOT      UINT32_MAX
 

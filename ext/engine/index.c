@@ -15,6 +15,24 @@ bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint
            !larder_own_are_all(pool, token);
 }
 
+/* A touch exchanges the expiry that it found to come, so that one of us fails. model/touch.pml: dropper() */
+bool larder_stays_dead(const larder_pool *pool, larder_item *item)
+{
+    uint64_t seen = atomic_load_explicit(&item->expiry, memory_order_relaxed);
+    while (!larder_is_invalidated(pool, item)) {
+        if (larder_is_to_come(pool, seen)) {
+            return false;
+        }
+        LARDER_FAULT(LARDER_AT_TOUCH);
+        /* seq_cst: as a touch's. */
+        if (atomic_compare_exchange_strong_explicit(&item->expiry, &seen, LARDER_LONG_AGO, memory_order_seq_cst,
+                                                    memory_order_relaxed)) {
+            break;
+        }
+    }
+    return true;
+}
+
 bool larder_clear_found(larder_pool *pool, const larder_found *found)
 {
     if (!larder_exchange_word(LARDER_AT_CLEAR_WORD, found->at, found->word, 0)) {

@@ -338,16 +338,23 @@ static inline bool larder_is_invalidated(const larder_pool *pool, const larder_i
            (item->tags != 0 && !larder_tags_allow(pool, item));
 }
 
-/* Neither invalidated nor expired. The time is only asked for if the item can expire. */
-static inline bool larder_is_alive(const larder_pool *pool, const larder_item *item)
+/* The time is only asked for if there is an expiry. */
+static inline bool larder_is_to_come(const larder_pool *pool, uint64_t expiry)
 {
-    if (larder_is_invalidated(pool, item)) {
-        return false;
-    }
-    /* relaxed: an expiry stands alone. */
-    uint64_t expiry = atomic_load_explicit(&item->expiry, memory_order_relaxed);
     return expiry == LARDER_NO_EXPIRY || larder_pool_now(pool) < expiry;
 }
+
+/* Neither invalidated nor expired. */
+static inline bool larder_is_alive(const larder_pool *pool, const larder_item *item)
+{
+    /* relaxed: an expiry stands alone. */
+    return !larder_is_invalidated(pool, item) &&
+           larder_is_to_come(pool, atomic_load_explicit(&item->expiry, memory_order_relaxed));
+}
+
+/* The item (writable, and kept from being recycled) looks dead, and is to lose its word for that. True: it stays dead.
+ * False: somebody who found it alive in its last moment has just prolonged it. */
+bool larder_stays_dead(const larder_pool *pool, larder_item *item);
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
 

@@ -34,15 +34,19 @@ static bool touch_entered(larder_pool *pool, const larder_key *key, uint64_t exp
         if (!larder_find(pool, &place, key, &found)) {
             return false;
         }
-        if (!larder_is_alive(pool, found.item)) {
+        /* relaxed: it is exchanged below, or left. */
+        uint64_t seen = atomic_load_explicit(&found.item->expiry, memory_order_relaxed);
+        if (larder_is_invalidated(pool, found.item) || !larder_is_to_come(pool, seen)) {
             larder_found_drop(pool, &found);
             return false;
         }
         larder_segment_note_expiry(&pool->segments[found.segment], expiry);
         LARDER_FAULT(LARDER_AT_TOUCH);
-        /* seq_cst: a mover looks at the expiry again after it has turned the word; so one of us sees the other. */
-        atomic_store_explicit(&larder_writable(pool, found.item)->expiry, expiry, memory_order_seq_cst);
-        bool still = atomic_load_explicit(found.at, memory_order_seq_cst) == found.word;
+        /* By exchange: somebody may have found the item dead since we looked, larder_stays_dead(). seq_cst: a mover
+         * looks at the expiry again after it has turned the word; so one of us sees the other. */
+        bool given = atomic_compare_exchange_strong_explicit(&larder_writable(pool, found.item)->expiry, &seen, expiry,
+                                                             memory_order_seq_cst, memory_order_relaxed);
+        bool still = given && atomic_load_explicit(found.at, memory_order_seq_cst) == found.word;
         larder_found_drop(pool, &found);
         if (still) {
             return true;

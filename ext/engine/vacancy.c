@@ -95,9 +95,10 @@ bool larder_take_vacancy(larder_pool *pool, const larder_vacancy *vacancy, uint6
         /* Nothing is there; or nothing any more, if its segment was recycled meanwhile. */
         return larder_exchange_word(LARDER_AT_PENDING, vacancy->at, vacancy->word, pending);
     }
-    const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, vacancy->word));
-    bool alive = larder_is_alive(pool, item);
-    bool taken = larder_exchange_word(LARDER_AT_PENDING, vacancy->at, vacancy->word, pending);
+    larder_item *item = (larder_item *)(pool->rw + larder_word_offset(pool, vacancy->word));
+    bool alive = larder_is_alive(pool, item) || !larder_stays_dead(pool, item);
+    bool may_go = !alive || pool->geometry.evict != 0; /* it was dead when it was chosen */
+    bool taken = may_go && larder_exchange_word(LARDER_AT_PENDING, vacancy->at, vacancy->word, pending);
     if (taken) {
         larder_segment_account(pool, segment, -1, item->units);
         larder_count(pool, alive ? LARDER_EVICTIONS : LARDER_EXPIRED);

@@ -187,7 +187,7 @@ static bool visit_item(walk *w, uint64_t offset)
     if (at == NULL) {
         return true;
     }
-    bool alive = larder_is_alive(pool, item);
+    bool alive = larder_is_alive(pool, item) || !larder_stays_dead(pool, item);
     if (alive && is_worth_keeping(w, item, &level)) {
         bool movable = can_move(pool, item), may_drop = pool->geometry.evict != 0 && !movable;
         if (movable && may_move(w) && move_item(w, item, at, word, level)) {
