@@ -18,6 +18,7 @@ require __DIR__ . '/pool.inc';
 
 use Larder\SharedMemory;
 
+take_turns();
 const FPM = 64991;
 const DEPLOY = 64992;
 const STRANGER = 64994;
@@ -113,6 +114,8 @@ same(run_php('Larder\SharedMemory::open("x", 4 << 20); echo fileperms("/dev/shm/
 ?>
 --CLEAN--
 <?php
+require __DIR__ . '/pool.inc';
+take_turns();
 foreach (['/dev/shm/larder-g64993', '/tmp/larder-g64993'] as $directory) {
     foreach (glob("$directory/{,.}*", GLOB_BRACE) as $path) {
         is_file($path) && unlink($path);

@@ -15,6 +15,7 @@ require __DIR__ . '/pool.inc';
 
 use Larder\SharedMemory;
 
+take_turns();
 const USER = 64991;
 const OTHER = 64992;
 $directory = '/dev/shm/larder-' . USER;
