@@ -207,6 +207,10 @@ final class Cache
         }
         $values = [];
         foreach ($fetched->items as $key => $item) {
+            if (!\is_array($item->value) || ($item->value[0] ?? null) !== Envelope::MARK) {
+                $values[$key] = $item->value;
+                continue;
+            }
             $found = $this->found($item);
             if ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)()) {
                 $values[$key] = $found->value;

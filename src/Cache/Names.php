@@ -25,7 +25,7 @@ final class Names
     {
         $checked = [];
         foreach ($keys as $key) {
-            $checked[] = self::key($key);
+            $checked[] = \is_string($key) && $key !== '' && !isset($key[Key::LONGEST]) ? $key : self::key($key);
         }
 
         return $checked;

@@ -58,7 +58,7 @@ final class Reads
             foreach ($chunks[$i][1] as $key) {
                 $bytes = $values[$at] ?? null;
                 $verdict = $verdicts[$at++];
-                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token->epoch, $bytes) ? $this->parsed($key, $bytes) : null;
+                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token, $bytes) ? $this->parsed($key, $bytes) : null;
                 if ($item === null || $verdict === '1') {
                     $tokens[$key] = $token;
                     $item === null || $stale[$key] = $item;
@@ -122,10 +122,11 @@ final class Reads
                 continue;
             }
             [$token, $invalidated] = $clock;
+            $begins = Script::MARK . $token->epoch;
             $at = 0;
             foreach ($keys as $key) {
                 $bytes = $values[++$at];
-                $item = \is_string($bytes) && self::isOf($token->epoch, $bytes) ? $this->parsed($key, $bytes) : null;
+                $item = \is_string($bytes) && isset($bytes[Script::HEAD - 1]) && str_starts_with($bytes, $begins) ? $this->parsed($key, $bytes) : null;
                 if ($item === null) {
                     $tokens[$key] = $token;
                 } elseif ($item->stamp >= $invalidated || $item->tags === []) {
@@ -256,9 +257,9 @@ final class Reads
     }
 
     /** Whether it was stored in this life of the clock. */
-    private static function isOf(string $epoch, string $item): bool
+    private static function isOf(Token $now, string $item): bool
     {
-        return isset($item[Script::HEAD - 1]) && $item[0] === Script::MARK && substr_compare($item, $epoch, 1, 8) === 0;
+        return isset($item[Script::HEAD - 1]) && str_starts_with($item, Script::MARK . $now->epoch);
     }
 
     /** @param string $item one that the server takes for living */
