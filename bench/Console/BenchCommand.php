@@ -20,6 +20,7 @@ use Larder\Bench\Report\Run;
 use Larder\Bench\Report\TerminalReport;
 use Larder\Bench\Statistics\Verdict;
 use Larder\Bench\Subject\Subject;
+use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\WorkerProcess;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Command\SignalableCommandInterface;
@@ -82,7 +83,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
     protected function configure(): void
     {
         $this->setDescription('Measure the caches of this machine side by side')
-            ->setHelp(self::HELP)
+            ->setHelp(self::HELP . "\n\nThe subjects:\n\n" . wordwrap(implode(' ', array_keys(Subjects::all())), 100) . "\n")
             ->addArgument('experiment', InputArgument::IS_ARRAY, 'Which experiments: ' . implode(', ', array_keys(Experiments::all())) . ' (default: all); or compare and two JSON files, or report and one')
             ->addOption('subjects', null, InputOption::VALUE_REQUIRED, 'Which subjects, names or patterns such as redis-*, with commas between them (default: all)')
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')

@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Console;
 
+use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\Subject\Subjects;
 use Larder\Tests\Bench\Patience;
 use Larder\Tests\Bench\Report\RunFixture;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -70,6 +72,15 @@ final class BenchCommandTest extends TestCase
         self::assertSame(2, $code);
         self::assertStringContainsString($expected, (string) preg_replace('/\s+/', ' ', $errors));
         self::assertFileDoesNotExist("{$this->directory}/report.json");
+    }
+
+    public function testTheHelpNamesEveryExperimentAndEverySubject(): void
+    {
+        [$code, $output] = $this->bench('--help');
+        preg_match_all('/[\w-]+/', $output, $words);
+
+        self::assertSame(0, $code);
+        self::assertSame([], array_diff([...array_keys(Experiments::all()), ...array_keys(Subjects::all())], $words[0]));
     }
 
     public function testASubjectOfTheReadersOwnIsMeasured(): void
