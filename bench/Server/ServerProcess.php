@@ -45,19 +45,33 @@ final class ServerProcess
         return $directory;
     }
 
-    /**
-     * A TCP port of 127.0.0.1 that was free a moment ago.
-     */
+    /** A TCP port of 127.0.0.1 that was free a moment ago. */
     public static function freePort(): int
     {
-        $listener = stream_socket_server('tcp://127.0.0.1:0', $code, $message);
-        if ($listener === false) {
-            throw new \RuntimeException("No TCP port of 127.0.0.1 could be had ({$message}): the loopback interface must be up.");
-        }
-        $port = (int) substr((string) strrchr((string) stream_socket_get_name($listener, false), ':'), 1);
-        fclose($listener);
+        return self::freePorts(1)[0];
+    }
 
-        return $port;
+    /**
+     * As many ports as one command needs, of which none is another.
+     *
+     * @param positive-int $count
+     *
+     * @return non-empty-list<int>
+     */
+    public static function freePorts(int $count): array
+    {
+        $listeners = $ports = [];
+        do {
+            $listener = stream_socket_server('tcp://127.0.0.1:0', $code, $message);
+            if ($listener === false) {
+                throw new \RuntimeException("No TCP port of 127.0.0.1 could be had ({$message}): the loopback interface must be up.");
+            }
+            $listeners[] = $listener;
+            $ports[] = (int) substr((string) strrchr((string) stream_socket_get_name($listener, false), ':'), 1);
+        } while (\count($ports) < $count);
+        array_map(fclose(...), $listeners);
+
+        return $ports;
     }
 
     /**

@@ -52,10 +52,11 @@ final class CacheServer
      * On a port of 127.0.0.1 as well.
      *
      * @param list<string> $options
+     * @param ?int         $port    null: one that is free
      */
-    public static function redisOnPort(array $options = []): self
+    public static function redisOnPort(array $options = [], ?int $port = null): self
     {
-        $port = ServerProcess::freePort();
+        $port ??= ServerProcess::freePort();
         $server = self::redis(['--port', (string) $port, '--bind', '127.0.0.1', ...$options]);
         $server->port = $port;
 

@@ -24,18 +24,22 @@ final class RedisCluster
     public function __construct(
         private readonly Scratch $scratch = new Scratch(),
     ) {
-        $buses = [];
-        foreach (range(0, 2) as $i) {
-            $buses[$i] = ServerProcess::freePort();
+        $ports = ServerProcess::freePorts(6);
+        $buses = array_splice($ports, 3);
+        foreach ($ports as $i => $port) {
+            // Whoever waits for a processor is not to be taken for dead by the others.
             $this->nodes[$i] = CacheServer::redisOnPort([
                 '--cluster-enabled', 'yes', '--cluster-config-file', "{$this->scratch->path}/nodes-{$i}.conf", '--cluster-port', (string) $buses[$i],
-                '--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '2000',
-            ])->start();
+                '--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '20000',
+            ], $port)->start();
         }
-        foreach ($this->nodes as $i => $node) {
+        foreach ([0, 1, 2] as $i) {
             $this->ask($i, 'CLUSTER', 'SET-CONFIG-EPOCH', (string) ($i + 1));
             $this->ask($i, 'CLUSTER', 'ADDSLOTSRANGE', (string) intdiv(self::SLOTS * $i, 3), (string) (intdiv(self::SLOTS * ($i + 1), 3) - 1));
-            $this->ask(0, 'CLUSTER', 'MEET', '127.0.0.1', (string) $node->port, (string) $buses[$i]);
+        }
+        // Every two, as they take their time to tell each other of a third.
+        foreach ([[0, 1], [0, 2], [1, 2]] as [$one, $other]) {
+            $this->ask($one, 'CLUSTER', 'MEET', '127.0.0.1', (string) $this->nodes[$other]->port, (string) $buses[$other]);
         }
         $deadline = hrtime(true) + self::PATIENCE;
         foreach ([0, 1, 2] as $i) {
