@@ -104,7 +104,7 @@ final readonly class ResultPages
             $advice->site,
             $advice->host,
             $advice->best === null ? 'not measured' : $title($advice->best),
-            $advice->ties === [] ? '–' : implode(', ', array_map($title, $advice->ties)),
+            $advice->ties === [] ? '–' : implode('; ', array_map($title, $advice->ties)),
             $advice->next === null || $advice->ratio === null ? '–' : $title($advice->next) . ': ' . Quantity::interval($advice->ratio) . ' ×',
         );
     }
@@ -130,7 +130,7 @@ final readonly class ResultPages
         $items = [];
         foreach ($this->run->outcomes as $outcome) {
             foreach ($this->findings->leftOut($outcome) as $why => $titles) {
-                $items[] = sprintf('- %s: %s; %s', $outcome->title, implode(', ', $titles), strtok($why, "\n") ?: $why);
+                $items[] = sprintf('- %s: %s – %s', $outcome->title, implode('; ', $titles), strtok($why, "\n") ?: $why);
             }
         }
 

@@ -22,7 +22,7 @@ final readonly class Conclusions
                 Markup::escape($advice->site),
                 Markup::escape($advice->host),
                 $advice->best === null ? 'not measured' : '<strong>' . $this->title($advice, $advice->best) . '</strong>',
-                $advice->ties === [] ? '–' : implode(', ', array_map(fn(string $subject): string => $this->title($advice, $subject), $advice->ties)),
+                $advice->ties === [] ? '–' : implode('; ', array_map(fn(string $subject): string => $this->title($advice, $subject), $advice->ties)),
                 $advice->next === null || $advice->ratio === null ? '–' : $this->title($advice, $advice->next) . ': ' . Quantity::interval($advice->ratio) . ' ×',
             ]);
         }
@@ -90,7 +90,7 @@ final readonly class Conclusions
         $items = '';
         foreach ($this->findings->run->outcomes as $outcome) {
             foreach ($this->findings->leftOut($outcome) as $why => $titles) {
-                $items .= sprintf('<li>%s: %s; %s</li>', Markup::escape($outcome->title), Markup::escape(implode(', ', $titles)), Markup::escape(strtok($why, "\n") ?: $why));
+                $items .= sprintf('<li>%s: %s – %s</li>', Markup::escape($outcome->title), Markup::escape(implode('; ', $titles)), Markup::escape(strtok($why, "\n") ?: $why));
             }
         }
         $items .= '<li>Hosts that are apart: everything here runs on one machine, over its loopback interface.</li>'

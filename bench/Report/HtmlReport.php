@@ -95,7 +95,7 @@ final readonly class HtmlReport
         }
         $notes = implode('', array_map(static fn(string $note): string => '<li>' . Markup::escape($note) . '</li>', $outcome->notes));
         foreach ($findings->leftOut($outcome) as $why => $titles) {
-            $notes .= sprintf('<li>Left out: %s; %s</li>', Markup::escape(implode(', ', $titles)), nl2br(Markup::escape($why)));
+            $notes .= sprintf('<li>Left out: %s – %s</li>', Markup::escape(implode('; ', $titles)), nl2br(Markup::escape($why)));
         }
         $notes = $notes === '' ? '' : "<h3>Notes</h3><ul>{$notes}</ul>";
         $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment is not complete: it was interrupted, something failed, or what it needs is not here.</p>';

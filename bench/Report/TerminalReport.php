@@ -35,7 +35,7 @@ final readonly class TerminalReport
                 $this->output->writeln("  {$note}");
             }
             foreach ($findings->leftOut($outcome) as $why => $titles) {
-                $this->output->writeln(sprintf('  <comment>Left out of %s: %s; %s</comment>', $outcome->name, implode(', ', $titles), $why));
+                $this->output->writeln(sprintf('  <comment>Left out of %s: %s – %s</comment>', $outcome->name, implode('; ', $titles), $why));
             }
         }
         $this->promises($findings);
@@ -156,7 +156,7 @@ final readonly class TerminalReport
         foreach ($advised as $advice) {
             $outcome = $findings->run->outcome($advice->experiment);
             $title = static fn(string $subject): string => $findings->run->title($subject, $outcome);
-            $table->addRow([$advice->site, $advice->host, $title((string) $advice->best), wordwrap(implode(', ', array_map($title, $advice->ties)), 60)]);
+            $table->addRow([$advice->site, $advice->host, $title((string) $advice->best), wordwrap(implode('; ', array_map($title, $advice->ties)), 60)]);
         }
         $table->render();
     }
