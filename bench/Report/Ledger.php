@@ -8,6 +8,7 @@ use Larder\Bench\Experiment\Clients;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
+use Larder\Bench\Statistics\PairedRatio;
 use Larder\Bench\Subject\Operation;
 
 /**
@@ -115,26 +116,38 @@ final readonly class Ledger
     }
 
     /**
-     * That one rate of clients is above another, unless both are the load generator's own.
+     * That one rate of clients is above another. Where both are the load generator's own, the servers' processor times are compared
+     * instead, which are what limits a rate when the generator does not.
      *
      * @param array{array<string, string>, string} $above case and subject
      * @param array{array<string, string>, string} $below
+     * @param bool $isOneThread whether both servers have one, whose time for a request says how many it could answer
      */
-    private function ofRates(string $claim, string $figure, array $above, array $below): Claim
+    private function ofRates(string $claim, string $figure, array $above, array $below, bool $isOneThread = true): Claim
     {
         $saturated = [];
+        $times = [];
         foreach ([$above, $below] as [$case, $subject]) {
             $measurement = $this->findings->measurement('clients', 'rate', $case, $this->findings->spoken('clients', $subject));
+            $name = sprintf('the %ss of %s', $case['operation of the clients'] ?? '', $this->findings->run->title($measurement->subject ?? $subject, $this->findings->run->outcome('clients')));
+            $times[$name] = $measurement?->column('server cpu') ?? [];
             if ($measurement !== null && Saturation::isIn($measurement)) {
-                $saturated[] = sprintf('the %ss of %s', $case['operation of the clients'] ?? '', $this->findings->run->title($measurement->subject, $this->findings->run->outcome('clients')));
+                $saturated[] = $name;
             }
         }
+        $floor = new NoiseFloor(NoiseFloor::ASSUMED);
         if (count($saturated) === 2) {
-            return Claim::unmeasured('C', $claim, 'the load generator used up its processor for both, so that the rates are its own');
+            $remark = 'the load generator used up its processor for both, so that the rates are its own';
+            // More of a rate is less time for a request.
+            $found = $isOneThread ? PairedRatio::of([$times[$saturated[1]]], [$times[$saturated[0]]]) : null;
+
+            return $found === null
+                ? Claim::unmeasured('C', $claim, $remark)
+                : Claim::above('C', $claim, "processor time of the server for one of {$saturated[1]}, over one of {$saturated[0]}; {$remark}", $found, $floor);
         }
         $remark = $saturated === [] ? '' : "; the load generator used up its processor for {$saturated[0]}, which may be faster than was seen";
 
-        return Claim::above('C', $claim, $figure . $remark, $this->between('clients', 'rate', $above[0], $above[1], $below[0], $below[1]), new NoiseFloor(NoiseFloor::ASSUMED));
+        return Claim::above('C', $claim, $figure . $remark, $this->between('clients', 'rate', $above[0], $above[1], $below[0], $below[1]), $floor);
     }
 
     /** @param array<string, string> $case */
@@ -149,7 +162,7 @@ final readonly class Ledger
         return match (true) {
             $most === 1 => Claim::unmeasured('C', $claim, 'Memcached did not run with more threads than one'),
             (int) ($outcome->parameters[Clients::PROCESSORS] ?? 1) < $most => Claim::unmeasured('C', $claim, "Memcached's {$most} threads had fewer processors here that were not the load generator's as well"),
-            default => $this->ofRates($claim, "GETs of 50 clients, Memcached with {$most} threads over one", [$case, "memcached-{$most}"], [$case, 'memcached-1']),
+            default => $this->ofRates($claim, "GETs of 50 clients, Memcached with {$most} threads over one", [$case, "memcached-{$most}"], [$case, 'memcached-1'], false),
         };
     }
 

@@ -188,6 +188,33 @@ final class LedgerTest extends TestCase
         self::assertStringContainsString($figure, $claim->figure);
     }
 
+    #[TestWith([5_000.0, ClaimState::Agrees])]
+    #[TestWith([7_000.0, ClaimState::Disagrees])]
+    #[TestWith([6_100.0, ClaimState::Tie])]
+    #[TestWith([0.0, ClaimState::NotMeasured])]
+    public function testWhereBothRatesAreTheLoadGeneratorsTheProcessorTimesOfTheServersAreCompared(float $set, ClaimState $state): void
+    {
+        $fixture = new RunFixture();
+        foreach (['SET' => $set, 'GET' => 6_000.0] as $operation => $server) {
+            $fixture->add('clients', [...self::FIFTY, 'operation of the clients' => $operation], 'rate', Direction::HigherIsBetter, 'memcached-1', 1_000.0, 0.01, 0.95, $server);
+        }
+        $claim = self::claim($fixture, 'Memcached sets faster than it gets');
+
+        self::assertSame($state, $claim->state);
+        self::assertStringContainsString('the rates are its own', $claim->figure);
+    }
+
+    public function testTheProcessorTimeOfSeveralThreadsSaysNothingOfTheirRate(): void
+    {
+        $fixture = new RunFixture();
+        foreach (['memcached-1' => 6_000.0, 'memcached-3' => 3_000.0] as $subject => $server) {
+            $fixture->add('clients', self::FIFTY, 'rate', Direction::HigherIsBetter, $subject, 1_000.0, 0.01, 0.95, $server);
+        }
+        $fixture->parameters('clients', [Clients::PROCESSORS => 3]);
+
+        self::assertSame(ClaimState::NotMeasured, self::claim($fixture, 'one core and one thread are unfair to a multi-threaded server (a comment)')->state);
+    }
+
     #[TestWith([1, ClaimState::NotMeasured])]
     #[TestWith([3, ClaimState::Agrees])]
     public function testThreadsAreJudgedWhereEachHasAProcessor(int $processors, ClaimState $state): void

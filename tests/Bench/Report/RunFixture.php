@@ -40,8 +40,9 @@ final class RunFixture
     /**
      * @param array<string, string> $case
      * @param float|null $share of its processor that a load generator used; null: there was none
+     * @param float $server processor time of the server for an operation, in ns
      */
-    public function add(string $experiment, array $case, string $metric, Direction $direction, string $subject, float $value, float $spread = 0.01, ?float $share = null): self
+    public function add(string $experiment, array $case, string $metric, Direction $direction, string $subject, float $value, float $spread = 0.01, ?float $share = null, float $server = 0.0): self
     {
         $this->outcomes[$experiment] ??= new Outcome($experiment, ucfirst($experiment), 'Re-creates nothing.', ['blocks' => 3]);
         $unit = $metric === 'time' ? 'ns per operation' : $metric;
@@ -49,7 +50,7 @@ final class RunFixture
         for ($process = 0; $process < 2; $process++) {
             foreach ([1 - $spread, 1.0, 1 + $spread] as $block => $factor) {
                 // Subjects with the same spread are disturbed alike, so that their ratios are exact.
-                $measurement->add($process, $block, $value * $factor, 1000, $value, 0.0, ...($share === null ? [] : [$share]));
+                $measurement->add($process, $block, $value * $factor, 1000, $value, $server * $factor, ...($share === null ? [] : [$share]));
             }
         }
         $this->outcomes[$experiment]->measurements[] = $measurement;
