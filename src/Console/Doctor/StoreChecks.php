@@ -40,7 +40,7 @@ final class StoreChecks
             try {
                 [$found, $known] = [[$this->timed($store)], $store->statistics()];
             } catch (StoreUnavailable $failure) {
-                return [Finding::problem($what, $failure->getMessage(), 'see above'), ...$this->place($dsn)];
+                return [Finding::problem($what, $failure->getMessage(), 'the place that the DSN names, or the DSN'), ...$this->place($dsn)];
             }
         } catch (Exception $mistake) {
             return [Finding::problem($what, $mistake->getMessage(), 'the DSN, or what it asks for')];
