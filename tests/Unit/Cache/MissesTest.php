@@ -12,6 +12,7 @@ use Larder\Store\ChaosStore;
 use Larder\Store\FileStore;
 use Larder\Store\NamespacedStore;
 use Larder\Tests\Scratch;
+use Larder\Token;
 use Larder\Trace\RecordingStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
@@ -110,6 +111,50 @@ final class MissesTest extends TestCase
         self::assertFalse($cache->set('key 0', 'stale'));
         self::assertTrue($cache->set('key 1', 'fine'));
         self::assertTrue($cache->set('key 15999', 'fine'));
+    }
+
+    public function testALateFillIsRefusedHoweverManyOtherMissesThereWere(): void
+    {
+        $store = new ArrayStore();
+        $cache = new Cache($store);
+        for ($i = 0; $i < 40_000; $i += 1_000) {
+            $cache->getMany(array_map(static fn(int $n): string => "key {$n}", range($i, $i + 999)));
+        }
+        $other = new Cache($store);
+        foreach ([0, 1, 8_191, 8_192, 20_000, 39_999] as $i) {
+            $other->set("key {$i}", 'theirs');
+            $other->delete("key {$i}");
+            self::assertFalse($cache->set("key {$i}", 'stale'), "key {$i}");
+            self::assertNull($other->get("key {$i}"));
+            self::assertTrue($cache->set("key {$i}", 'mine'), 'What was forgotten refuses one fill.');
+        }
+        self::assertTrue($cache->set('key 39998', 'a fill of which the token is there'));
+        // A second miss is no younger than the first.
+        self::assertNull($cache->get('key 2'));
+        self::assertFalse($cache->set('key 2', 'computed after the first miss'));
+        self::assertTrue($cache->delete('key 3'));
+        self::assertTrue($cache->set('key 3', 'new'));
+        $cache->refresh();
+        self::assertTrue($cache->set('key 4', 'of another request'));
+    }
+
+    public function testEachOfThousandsThatAreForgottenIsKnownOnceAndNoOther(): void
+    {
+        $misses = new Misses();
+        $token = new Token('epoch', 1);
+        for ($i = 0; $i < 100_000; $i++) {
+            $misses->note((string) $i, $token);
+        }
+        $tokens = 0;
+        for ($i = 0; $i < 100_000; $i++) {
+            $taken = $misses->take((string) $i);
+            self::assertNotNull($taken);
+            $tokens += Misses::isOfAMiss($taken) ? 1 : 0;
+            self::assertNull($misses->take((string) $i));
+            self::assertNull($misses->take("other {$i}"));
+        }
+        self::assertGreaterThanOrEqual(8_192, $tokens);
+        self::assertLessThanOrEqual(16_384, $tokens);
     }
 
     public function testWhatWasNeverMissedIsAWriteHoweverManyOtherMissesThereWere(): void
