@@ -6,7 +6,6 @@ namespace Larder\Store\Sqlite;
 
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
-use Larder\Owner;
 use Larder\Process;
 
 /**
@@ -14,7 +13,7 @@ use Larder\Process;
  *
  * In WAL mode readers never wait; writers wait for each other for at most the timeout.
  *
- * Whatever goes wrong is one exception.
+ * Whatever goes wrong with it is one exception. What others throw meanwhile, such as a handler of signals, stays theirs.
  */
 final class Database
 {
@@ -181,6 +180,7 @@ final class Database
      *
      * @throws StoreUnavailable
      * @throws Full             the database has reached its size; the last statement changed nothing
+     * @throws \Throwable       what is none of SQLite's
      */
     public function attempt(\Closure $work): mixed
     {
@@ -193,7 +193,7 @@ final class Database
             try {
                 return $work();
             } catch (\Exception $failure) {
-                if ($failure instanceof Exception || !str_contains($failure->getMessage(), 'no such table')) {
+                if (!self::isOfSqlite($failure) || !str_contains($failure->getMessage(), 'no such table')) {
                     throw $failure;
                 }
                 $this->install();
@@ -202,7 +202,13 @@ final class Database
             }
         } catch (Exception $mistake) {
             throw $mistake;
-        } catch (\Exception $failure) {
+        } catch (\Throwable $failure) {
+            if (!self::isOfSqlite($failure)) {
+                // It may have come between a transaction's beginning and our knowing of it.
+                $this->close();
+
+                throw $failure;
+            }
             $extended = $this->failure ?? $this->connection?->lastExtendedErrorCode() ?? 0;
             $code = $extended & 0xff;
             if ($code === self::FULL && $this->isAtItsSize()) {
@@ -240,6 +246,13 @@ final class Database
     public function shrink(int $pages): void
     {
         $this->attempt(fn(): bool => $this->connection()->exec("PRAGMA incremental_vacuum({$pages})"));
+    }
+
+    /** PHP has a class for these from 8.3 on; before it only where they are thrown tells them from an application's own. */
+    private static function isOfSqlite(\Throwable $failure): bool
+    {
+        return $failure instanceof \Exception
+            && \in_array($failure->getTrace()[0]['class'] ?? '', [\SQLite3::class, \SQLite3Stmt::class, \SQLite3Result::class, self::class], true);
     }
 
     /** Or rather, near it: the pages of what did not fit are not counted. Else it is the disk that is full. */
@@ -292,7 +305,7 @@ final class Database
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
         // along is closed before another is opened, so that the new one takes locks of its own.
         $this->close();
-        $this->make();
+        DatabaseFile::make($this->path);
         $connection = new \SQLite3($this->path);
         $connection->enableExceptions(true);
         $connection->busyTimeout($this->patience());
@@ -313,29 +326,6 @@ final class Database
         return $this->connection = $connection;
     }
 
-    /** SQLite's other files get the owner and the rights of this one, from SQLite. */
-    private function make(): void
-    {
-        if (Owner::isStrangers($this->path)) {
-            throw $this->planted('it is another user\'s, who could put it there as everybody may write into its directory');
-        }
-        if (@file_exists($this->path)) {
-            return;
-        }
-        $file = Owner::open($this->path, isShared: true);
-        if ($file !== false) {
-            // SQLite's locks would go with it, if this process had any.
-            fclose($file);
-        } elseif (Owner::isTrap($this->path)) {
-            throw $this->planted('another user has put a link in its place that leads nowhere');
-        }
-    }
-
-    private function planted(string $why): StoreUnavailable
-    {
-        return StoreUnavailable::because("The SQLite database \"{$this->path}\"", $why, 'remove it, and name one in a directory of PHP\'s user');
-    }
-
     /**
      * Makes the tables, which most connections find there. Where several do so at once, each reads before it writes, and
      * SQLite does not let one wait that holds what the other waits for: it says at once that the database is locked.
@@ -349,7 +339,7 @@ final class Database
 
                 return;
             } catch (\Exception $failure) {
-                if ($this->connection?->lastErrorCode() !== self::BUSY || hrtime(true) > $end) {
+                if (!self::isOfSqlite($failure) || $this->connection?->lastErrorCode() !== self::BUSY || hrtime(true) > $end) {
                     throw $failure;
                 }
             }

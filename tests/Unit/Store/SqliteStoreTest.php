@@ -7,9 +7,11 @@ namespace Larder\Tests\Unit\Store;
 use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception\NotACounter;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\Sqlite\Database;
 use Larder\Store\Sqlite\Rows;
+use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
@@ -201,7 +203,7 @@ final class SqliteStoreTest extends TestCase
         $store->invalidateTags(['a']);
         $store->save([new Item('new', 'x', tags: ['t'])]);
         $store->invalidateTags(['b', 'c']);
-        $schema = new \Larder\Store\Sqlite\Schema('larder');
+        $schema = new Schema('larder');
         $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
         $sweep = new Sweep($database, $schema, new Rows($database, $schema, time(...)));
         $sweep->forgetTags(3);
@@ -212,6 +214,41 @@ final class SqliteStoreTest extends TestCase
         self::assertSame([], $store->fetch(['old', 'new'])->items);
         $store->save([new Item('newest', 'x', tags: ['t', 'a', 'b'])]);
         self::assertCount(1, $store->fetch(['newest'])->items);
+    }
+
+    public function testWhatOthersThrowMeanwhileStaysTheirsAndChangesNothing(): void
+    {
+        $schema = new Schema('larder');
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, [...$schema->statements(), 'CREATE TABLE IF NOT EXISTS own (number INTEGER)'], $schema->floors());
+        self::assertSame(1, $database->atomically(static fn(): int => $database->change('INSERT INTO own VALUES (1)')));
+        foreach ([new \Exception('no such table'), new \RuntimeException('SIGTERM'), new \ErrorException('a warning'), new \Error('a mistake')] as $theirs) {
+            $work = static function () use ($database, $theirs): void {
+                $database->change('INSERT INTO own VALUES (2)');
+
+                throw $theirs;
+            };
+            $mistake = static function () use ($theirs): void {
+                throw $theirs;
+            };
+            foreach ([[$database->atomically(...), $work], [$database->atomicallyAtOnce(...), $work], [$database->attempt(...), $mistake]] as [$do, $what]) {
+                try {
+                    $do($what);
+                    self::fail('It was thrown.');
+                } catch (\Throwable $caught) {
+                    self::assertSame($theirs, $caught);
+                }
+            }
+            self::assertSame([[1]], $database->attempt(static fn(): array => $database->rows('SELECT number FROM own')));
+        }
+
+        foreach (['SELECT nothing FROM own', 'no SQL at all', 'SELECT abs(-9223372036854775808)'] as $sql) {
+            try {
+                $database->attempt(static fn(): array => $database->rows($sql));
+                self::fail('It failed.');
+            } catch (StoreUnavailable $failure) {
+                self::assertStringStartsWith('The SQLite database', $failure->getMessage());
+            }
+        }
     }
 
     public function testAFullDatabaseOfAnEarlierVersionGetsWhatKeepsItsFloors(): void
