@@ -16,6 +16,19 @@ final class DocumentationTest extends TestCase
 {
     private const ROOT = __DIR__ . '/../..';
 
+    /** What is neither run nor compared, by its first line, and why. */
+    private const NOT_RUN = [
+        'make bench' => 'takes ten minutes; the tests of bench run it with small numbers',
+        'composer config repositories.larder vcs <this repository>' => 'a name is to be filled in, and packages come from the network',
+        'git clone <this repository> larder' => 'a name is to be filled in; what follows is how the tests begin',
+        'cp ext/modules/larder.so "$(php-config --extension-dir)"' => 'changes the PHP of the machine',
+        'ACL SETUSER shop on >hunter2 ~larder:* ~larder!* +@read +@write +@scripting +@connection +time +info +role' => 'is for a server\'s console',
+        '# /etc/systemd/system/larder.service' => 'is for systemd; what it starts is tested as a command',
+        'larder.group = shop' => 'a group of that name is to be there; group.phpt has another',
+        'install -d -m 2770 -o deploy -g www-data /var/cache/shop' => 'users of these names are to be there; TwoUsersTest has others',
+        'sqlite3 /var/cache/site.db ".restore /var/backups/site.db"' => 'needs a program that nothing else does; RestoredDatabaseTest restores by PHP',
+    ];
+
     /**
      * @return iterable<string, array{string, string}> the code, and what the page says it prints
      */
@@ -64,6 +77,31 @@ final class DocumentationTest extends TestCase
         self::assertSame($printed, $output);
     }
 
+    /** Each runs where the user would be: in the checkout, of which a directory that goes with the test has what it needs. */
+    public function testEveryOtherBlockIsRunInAShellOrSaysWhyItIsNot(): void
+    {
+        $left = self::NOT_RUN;
+        $run = 0;
+        foreach (self::otherBlocks() as $block) {
+            $first = (string) strtok($block, "\n");
+            if (isset(self::NOT_RUN[$first])) {
+                unset($left[$first]);
+                continue;
+            }
+            $scratch = new Scratch();
+            symlink(self::ROOT . '/ext', "{$scratch->path}/ext");
+            file_put_contents("{$scratch->path}/script.php", '<?php exit(extension_loaded("larder") ? 0 : 1);');
+            $process = proc_open(['sh', '-eu', '-c', "exec 2>&1\n{$block}"], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes, $scratch->path);
+            self::assertIsResource($process);
+            fclose($pipes[0]);
+            $output = (string) stream_get_contents($pipes[1]);
+            self::assertSame(0, proc_close($process), "{$block}{$output}");
+            $run++;
+        }
+        self::assertGreaterThan(0, $run);
+        self::assertSame([], $left, 'It is on no page.');
+    }
+
     #[DataProvider('pagesByName')]
     public function testEveryLinkToAFileLeadsSomewhere(string $page): void
     {
@@ -72,6 +110,19 @@ final class DocumentationTest extends TestCase
             self::assertFileExists(dirname($page) . '/' . $link);
         }
         self::assertFileExists($page);
+    }
+
+    /** @return iterable<string> what is no PHP, and not what some prints */
+    private static function otherBlocks(): iterable
+    {
+        foreach (self::pages('README.md', 'docs/*.md') as $page) {
+            preg_match_all('/^```(\w*)\n(.*?)^```$/ms', (string) file_get_contents($page), $blocks, PREG_SET_ORDER);
+            foreach ($blocks as [, $language, $block]) {
+                if ($language !== 'php' && $language !== 'text') {
+                    yield $block;
+                }
+            }
+        }
     }
 
     /**
