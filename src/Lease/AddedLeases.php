@@ -107,11 +107,12 @@ final class AddedLeases implements Leases
         return Key::internal('lease', $name);
     }
 
-    /** Stores count whole seconds, from the beginning of the present one; a lease may last a second longer than asked for, never shorter. */
+    /**
+     * Stores count whole seconds, from the beginning of the present one; a lease may last a second longer than asked for, never
+     * shorter. Which second that is they ask time(), which before PHP 8.3 is some milliseconds behind microtime().
+     */
     private static function whole(float $seconds): int
     {
-        $now = microtime(true);
-
-        return (int) ceil($now + $seconds) - (int) floor($now);
+        return (int) ceil(microtime(true) + $seconds) - time();
     }
 }

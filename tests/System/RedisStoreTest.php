@@ -393,7 +393,14 @@ final class RedisStoreTest extends TestCase
         [$store, $other] = [$open('read_timeout=0.2'), $open('timeout=10&read_timeout=10')];
         self::assertInstanceOf(Leases::class, $store);
         self::assertInstanceOf(Leases::class, $other);
-        $store->fetch(['absent']);
+        for ($isConnected = false; !$isConnected;) {
+            try {
+                $store->fetch(['absent']);
+                $isConnected = true;
+            } catch (StoreUnavailable) {
+                // It has not answered in time.
+            }
+        }
         for ($round = 0; $round < 3; $round++) {
             $server->signal(\SIGSTOP);
             try {

@@ -115,26 +115,34 @@ final class ServerFailureTest extends TestCase
     public function testALateAnswerOfAStoppedServerIsNeverTakenForAnotherOne(string $dsn): void
     {
         $cache = $this->cache($dsn);
+        $until = static function (\Closure $isSo): void {
+            for ($deadline = hrtime(true) + 60_000_000_000; !$isSo(); usleep(10_000)) {
+                self::assertLessThan($deadline, hrtime(true), 'The cache did not recover.');
+            }
+        };
         for ($i = 0; $i < 10; $i++) {
-            $cache->set("key {$i}", "value {$i}");
+            // On a busy machine it may not answer in time.
+            $until(static fn(): bool => $cache->set("key {$i}", "value {$i}"));
         }
         $this->server?->signal(\SIGSTOP);
         self::assertNull($cache->get('key 0'));
         self::assertNull($cache->get('key 1'));
         $this->server?->signal(\SIGCONT);
-        for ($try = 0; $cache->get('key 2') === null; $try++) {
-            self::assertLessThan(500, $try, 'The cache did not recover.');
-            usleep(10_000);
-        }
-        for ($i = 0; $i < 10; $i++) {
-            self::assertSame("value {$i}", $cache->get("key {$i}"));
+        for ($i = 2; $i < 12; $i++) {
+            $value = null;
+            $until(static function () use ($cache, $i, &$value): bool {
+                $value = $cache->get('key ' . $i % 10);
+
+                return $value !== null;
+            });
+            self::assertSame('value ' . $i % 10, $value);
         }
     }
 
     #[DataProvider('clients')]
     public function testAChildThatEndsDoesNotTakeTheParentsConnectionAlong(string $dsn): void
     {
-        $cache = $this->cache($dsn);
+        $cache = $this->cache(str_replace('=0.3', '=10', $dsn));
         $cache->set('key', 'parent');
         for ($i = 0; $i < 3; $i++) {
             $child = pcntl_fork();

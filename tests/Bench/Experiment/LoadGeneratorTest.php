@@ -71,7 +71,7 @@ final class LoadGeneratorTest extends RealServers
         $nginx = NginxServer::start($root, '/nowhere', 1);
         try {
             // Everything but this address goes to a php-fpm that is not there.
-            $slices = LoadGenerator::build([])->pages($nginx->port, ['/nginx-is-here', '/x', '/nginx-is-here'], 2, true, 0.02, $nginx->processIds());
+            $slices = LoadGenerator::build([])->pages($nginx->port, ['/nginx-is-here', '/x', '/nginx-is-here'], 2, true, 0.3, $nginx->processIds());
         } finally {
             $nginx->stop();
             FileSystem::remove($root);

@@ -92,8 +92,11 @@ final class WorkerTest extends TestCase
     {
         $worker = $this->worker(self::subject('$client[$key]'));
         $worker->prepare('string-20', 1);
-        $short = $worker->calibrate(Operation::Get, 100_000);
-        $long = $worker->calibrate(Operation::Get, 10_000_000);
+        // Both take a moment, in which somebody else may have had the processor.
+        for ($short = $long = $try = 0; $try < 100 && $long <= 5 * $short; $try++) {
+            $short = $worker->calibrate(Operation::Get, 100_000);
+            $long = $worker->calibrate(Operation::Get, 10_000_000);
+        }
 
         self::assertGreaterThan(5 * $short, $long);
     }
