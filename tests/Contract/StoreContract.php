@@ -13,9 +13,9 @@ use Larder\SaveMode;
 
 /**
  * What every store promises. Extend it for a store of your own; one that several processes share extends
- * SharedStoreContract instead, which holds the races as well. What is promised of tags, of tokens, of values, of objects
- * that say themselves what they are made of, of counters, of bad input, to those who remember() and through a cache otherwise is in
- * the classes above it.
+ * SharedStoreContract instead, which holds the races as well. What is promised of tags, of tokens, of what is lost, of
+ * objects that say themselves what they are made of, of values, of counters, of bad input, to those who remember() and through a
+ * cache otherwise is in the classes above it.
  */
 abstract class StoreContract extends CacheContract
 {
