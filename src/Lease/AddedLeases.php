@@ -109,7 +109,7 @@ final class AddedLeases implements Leases
 
     /**
      * Stores count whole seconds, from the beginning of the present one; a lease may last a second longer than asked for, never
-     * shorter. Which second that is they ask time(), which before PHP 8.3 is some milliseconds behind microtime().
+     * shorter. Which second that is they ask time(), whose clock may be some milliseconds behind that of microtime().
      */
     private static function whole(float $seconds): int
     {

@@ -175,11 +175,11 @@ final class SessionTest extends TestCase
         $handler = new SessionHandler(Cache::open($place->dsn), 2, locking: false);
         self::assertTrue($handler->open('', 'PHPSESSID'));
         self::assertTrue($handler->write('a', 'data'));
-        self::assertSame(0, $handler->gc(1));
-        for ($deadline = hrtime(true) + 60_000_000_000; ($removed = $handler->gc(1)) === 0; usleep(10_000)) {
-            self::assertLessThan($deadline, hrtime(true), 'Its time is never over.');
+        $removed = [$handler->gc(1)];
+        for ($deadline = hrtime(true) + 60_000_000_000; array_sum($removed) === 0 && hrtime(true) < $deadline; usleep(10_000)) {
+            $removed[] = $handler->gc(1);
         }
-        self::assertSame(1, $removed);
+        self::assertSame([0, 1], [$removed[0], array_sum($removed)]);
         self::assertSame('', $handler->read('a'));
     }
 
