@@ -86,7 +86,7 @@ abstract class SharedLeaseContract extends StoreContract
     }
 
     /** @param \Closure(): bool $isSo */
-    private static function await(\Closure $isSo): void
+    final protected static function await(\Closure $isSo): void
     {
         for ($deadline = hrtime(true) + self::PATIENCE * 1_000_000_000; !$isSo(); usleep(1_000)) {
             self::assertLessThan($deadline, hrtime(true), 'The others do not come.');

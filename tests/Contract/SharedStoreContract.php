@@ -10,6 +10,7 @@ use Larder\SaveMode;
 use Larder\Store;
 use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\Contract\Value\Product;
+use Larder\Tests\Scratch;
 
 /** What a store that several processes share promises besides: the races, run by real processes. Those for leases are in the class above. */
 abstract class SharedStoreContract extends SharedLeaseContract
@@ -140,6 +141,40 @@ abstract class SharedStoreContract extends SharedLeaseContract
             self::assertIsString($winner);
             self::assertContains("{$key} by {$winner}", $won);
         }
+    }
+
+    /** Each has begun before any is done. A store that refuses one of them keeps nothing for who computes all the time. */
+    public function testFillsOfTwoProcessesThatOverlapAreBothStored(): void
+    {
+        $tags = $this->can(Capability::Tags) ? ['x'] : [];
+        $scratch = new Scratch();
+        $unsaved = $this->inProcesses(static function (Store $store, int $process) use ($tags, $scratch): array {
+            $meet = static function (string $where) use ($process, $scratch): void {
+                touch("{$scratch->path}/{$where}, {$process}");
+                self::await(static fn(): bool => file_exists("{$scratch->path}/{$where}, " . (1 - $process)));
+            };
+            $unsaved = [];
+            foreach (range(0, 19) as $round) {
+                $key = "key {$round}";
+                $fill = new Item($key, "by {$process}", 100, $tags, $store->fetch([$key])->tokens[$key], true);
+                $meet("began {$round}");
+                // At once, or one after the other.
+                if ($round % 3 !== 0 && $round % 3 !== $process + 1) {
+                    self::await(static fn(): bool => file_exists("{$scratch->path}/stored {$round}"));
+                }
+                array_push($unsaved, ...$store->save([$fill]));
+                touch("{$scratch->path}/stored {$round}");
+                $meet("ended {$round}");
+                self::assertContains($store->fetch([$key])->items[$key]->value ?? null, match ($round % 3) {
+                    0 => ['by 0', 'by 1'],
+                    1 => ['by 1'],
+                    default => ['by 0'],
+                }, $key);
+            }
+
+            return $unsaved;
+        }, 2);
+        self::assertSame([[], []], $unsaved);
     }
 
     public function testAnotherInstanceSeesEverything(): void
