@@ -67,10 +67,11 @@ final class CacheServer
      * With TLS on a port of 127.0.0.1, and without on the socket.
      *
      * @param list<string> $options
+     * @param ?int         $port    null: one that is free
      */
-    public static function redisWithTls(Certificates $certificates, array $options = []): self
+    public static function redisWithTls(Certificates $certificates, array $options = [], ?int $port = null): self
     {
-        $port = ServerProcess::freePort();
+        $port ??= ServerProcess::freePort();
         $server = self::redis([
             '--tls-port', (string) $port, '--bind', '127.0.0.1', '--tls-cert-file', "{$certificates->path}/server.crt",
             '--tls-key-file', "{$certificates->path}/server.key", '--tls-ca-cert-file', "{$certificates->path}/ca.crt", ...$options,
@@ -80,24 +81,31 @@ final class CacheServer
         return $server;
     }
 
-    /** One of several that watch a master that they call "shop". */
-    public static function sentinel(int $master, int $quorum): self
+    /**
+     * One of several that watch a master that they call "shop".
+     *
+     * @param ?Certificates $certificates with TLS, which the master then has, too
+     * @param list<string>  $lines        of its configuration, besides
+     */
+    public static function sentinel(int $master, int $quorum, ?Certificates $certificates = null, array $lines = []): self
     {
         $flavour = RedisFlavours::first();
         $program = Program::find($flavour->program())
             ?? throw ServerFailed::isNotInstalled($flavour->title(), $flavour->program(), $flavour->program());
         $port = ServerProcess::freePort();
-        $server = new self("{$flavour->title()} Sentinel", [$program, 'CONFIGURATION', '--sentinel'], "PING\r\n", '+PONG');
+        // Whoever asks without TLS, or without a password, is not answered.
+        $server = new self("{$flavour->title()} Sentinel", [$program, 'CONFIGURATION', '--sentinel'], "PING\r\n", $certificates === null && $lines === [] ? '+PONG' : '');
         $server->port = $port;
-        file_put_contents("{$server->scratch->path}/configuration", <<<CONFIGURATION
-            port {$port}
-            bind 127.0.0.1
-            dir {$server->scratch->path}
-            sentinel monitor shop 127.0.0.1 {$master} {$quorum}
-            sentinel down-after-milliseconds shop 1000
-            sentinel failover-timeout shop 3000
-
-            CONFIGURATION);
+        $lines = [
+            ...$certificates === null ? ["port {$port}"] : [
+                'port 0', "tls-port {$port}", 'tls-replication yes', 'tls-auth-clients no', "tls-cert-file {$certificates->path}/server.crt",
+                "tls-key-file {$certificates->path}/server.key", "tls-ca-cert-file {$certificates->path}/ca.crt",
+            ],
+            'bind 127.0.0.1', "dir {$server->scratch->path}",
+            "sentinel monitor shop 127.0.0.1 {$master} {$quorum}", 'sentinel down-after-milliseconds shop 1000', 'sentinel failover-timeout shop 3000',
+            ...$lines,
+        ];
+        file_put_contents("{$server->scratch->path}/configuration", implode("\n", $lines) . "\n");
 
         return $server;
     }

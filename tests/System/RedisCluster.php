@@ -21,17 +21,22 @@ final class RedisCluster
     /** @var array<int, CacheServer> */
     public array $nodes = [];
 
+    /** @param ?Certificates $certificates with TLS, also among the nodes */
     public function __construct(
+        ?Certificates $certificates = null,
         private readonly Scratch $scratch = new Scratch(),
     ) {
         $ports = ServerProcess::freePorts(6);
         $buses = array_splice($ports, 3);
         foreach ($ports as $i => $port) {
             // Whoever waits for a processor is not to be taken for dead by the others.
-            $this->nodes[$i] = CacheServer::redisOnPort([
+            $options = [
                 '--cluster-enabled', 'yes', '--cluster-config-file', "{$this->scratch->path}/nodes-{$i}.conf", '--cluster-port', (string) $buses[$i],
                 '--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '20000',
-            ], $port)->start();
+            ];
+            $this->nodes[$i] = ($certificates === null
+                ? CacheServer::redisOnPort($options, $port)
+                : CacheServer::redisWithTls($certificates, ['--tls-cluster', 'yes', '--tls-auth-clients', 'no', ...$options], $port))->start();
         }
         foreach ([0, 1, 2] as $i) {
             $this->ask($i, 'CLUSTER', 'SET-CONFIG-EPOCH', (string) ($i + 1));
@@ -54,9 +59,13 @@ final class RedisCluster
 
     public function dsn(string $options, int ...$seeds): string
     {
-        $hosts = array_map(fn(int $i): string => "127.0.0.1:{$this->nodes[$i]->port}", $seeds === [] ? [0, 1, 2] : $seeds);
+        return "redis+cluster://{$this->hosts(...$seeds)}?{$options}";
+    }
 
-        return 'redis+cluster://' . implode(',', $hosts) . "?{$options}";
+    /** @return string as a DSN names them; all, if none is named */
+    public function hosts(int ...$seeds): string
+    {
+        return implode(',', array_map(fn(int $i): string => "127.0.0.1:{$this->nodes[$i]->port}", $seeds === [] ? [0, 1, 2] : $seeds));
     }
 
     /** Gives a node's slots of these to another one, with all that is in them, while everybody may go on. */

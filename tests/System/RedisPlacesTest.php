@@ -22,7 +22,7 @@ use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** Redis or Valkey in a cluster, behind sentinels, with TLS, and with users that may not do everything. */
+/** Redis or Valkey in a cluster, behind sentinels, and with TLS. */
 #[CoversClass(ClusterConnection::class)]
 #[CoversClass(SentinelConnection::class)]
 #[CoversClass(Connections::class)]
@@ -300,49 +300,6 @@ final class RedisPlacesTest extends TestCase
         $cache = Cache::open("{$dsn}&tls_cert={$certificates->path}/client.crt&tls_key={$certificates->path}/client.key", strict: true);
         self::assertTrue($cache->set('key', 'value'));
         self::assertSame('value', $cache->get('key'));
-    }
-
-    /** What docs/operate.md says that a user needs. */
-    #[DataProvider('clients')]
-    public function testAUserWhoMayDoNoMoreThanTheGuideSaysCanDoEverything(string $client): void
-    {
-        $server = $this->started(CacheServer::redis());
-        $redis = new \Redis();
-        $redis->connect($server->socket);
-        $guide = (string) file_get_contents(\dirname(__DIR__, 2) . '/docs/operate.md');
-        $rules = strtok((string) strstr($guide, 'ACL SETUSER shop'), "\n");
-        self::assertIsString($rules);
-        $redis->rawCommand(...explode(' ', $rules));
-        $redis->rawCommand('ACL', 'SETUSER', 'default', 'off');
-        $connection = new Server(socket: $server->socket, user: 'shop', password: 'hunter2', retryAfter: 0.0);
-        $store = new RedisStore($client === 'predis' ? new PredisConnection($connection) : new PhpRedisConnection($connection));
-        $cache = new Cache($store, strict: true);
-        self::assertTrue($cache->set('key', 'value', 100, ['tag']));
-        self::assertSame('value', $cache->remember('computed', static fn(): string => 'value'));
-        self::assertSame(1, $cache->increment('n'));
-        self::assertTrue($cache->touch('key', 200));
-        self::assertTrue($cache->invalidateTags(['tag']));
-        self::assertSame([], $store->save([new Item('filled', 1, 100, token: $store->fetch(['filled'])->tokens['filled'], fill: true)]));
-        self::assertSame(['computed', 'filled', 'n'], self::sorted($store->keys()));
-        $store->prune();
-        self::assertGreaterThan(0, $store->statistics()->items);
-        self::assertTrue($cache->delete('key'));
-        self::assertTrue($cache->clear());
-        $this->expectException(StoreUnavailable::class);
-        (new RedisStore($client === 'predis' ? new PredisConnection($connection) : new PhpRedisConnection($connection), 'another'))->save([new Item('key', 1)]);
-    }
-
-    /**
-     * @param iterable<int, string> $keys
-     *
-     * @return list<string>
-     */
-    private static function sorted(iterable $keys): array
-    {
-        $sorted = [...$keys];
-        sort($sorted);
-
-        return $sorted;
     }
 
     private static function sentinelKnows(CacheServer $sentinel, int $others, int $replicas): bool

@@ -1,0 +1,190 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Cache;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Store\Redis\ClusterConnection;
+use Larder\Store\Redis\Connections;
+use Larder\Store\Redis\SentinelConnection;
+use Larder\Store\Redis\Server;
+use Larder\Store\Redis\Tls;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** Redis or Valkey with users that may do no more than docs/operate.md says, wherever it is: also in a cluster and behind sentinels, with TLS. */
+#[CoversClass(ClusterConnection::class)]
+#[CoversClass(SentinelConnection::class)]
+#[CoversClass(Connections::class)]
+#[CoversClass(Server::class)]
+#[CoversClass(Tls::class)]
+final class RedisUsersTest extends TestCase
+{
+    private static ?Certificates $certificates = null;
+
+    private static ?RedisCluster $cluster = null;
+
+    /** @var list<CacheServer> */
+    private array $servers = [];
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$cluster?->stop();
+        self::$cluster = self::$certificates = null;
+    }
+
+    protected function tearDown(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->stop();
+        }
+        $this->servers = [];
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function clients(): iterable
+    {
+        yield 'phpredis' => ['client=phpredis&timeout=10&read_timeout=10&retry_after=0'];
+        yield 'Predis' => ['client=predis&timeout=10&read_timeout=10&retry_after=0'];
+    }
+
+    #[DataProvider('clients')]
+    public function testSuchAUserCanDoEverythingOnOneServer(string $options): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        self::restrict($server, self::rules('shop'));
+        $dsn = "redis://shop:hunter2@127.0.0.1:{$server->port}?{$options}";
+        self::assertEverythingWorks($dsn);
+        self::assertNobodyIsLetInBy(str_replace('hunter2', 'hunter3', $dsn), 'hunter3');
+    }
+
+    #[DataProvider('clients')]
+    public function testSuchAUserCanDoEverythingInAClusterWithTls(string $options): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $isNew = self::$cluster === null;
+        $cluster = self::$cluster ??= new RedisCluster($certificates);
+        foreach ($isNew ? $cluster->nodes : [] as $node) {
+            self::restrict($node, [...self::rules('shop'), self::ruleInACluster()]);
+        }
+        $options .= "&tls_ca={$certificates->path}/ca.crt";
+        $dsn = 'rediss+cluster://shop:hunter2@' . $cluster->hosts(1) . "?{$options}";
+        self::assertEverythingWorks($dsn);
+        self::assertNobodyIsLetInBy(str_replace('hunter2', 'hunter3', $dsn), 'hunter3');
+        self::assertNobodyIsLetInBy(str_replace('shop:hunter2@', '', $dsn), 'hunter2');
+        self::assertNobodyIsLetInBy(str_replace('rediss+', 'redis+', (string) strstr($dsn, '&tls_ca', true)), 'hunter2');
+    }
+
+    #[DataProvider('clients')]
+    public function testSuchAUserCanDoEverythingBehindSentinelsWithTlsThatWantAUserThemselves(string $options): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $master = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no']));
+        self::restrict($master, ['sentinel', 'on', '>watching', '~*', '&*', '+@all'], self::rules('shop'));
+        $sentinel = $this->started(CacheServer::sentinel($master->port, 1, $certificates, [
+            'user ' . implode(' ', self::rules('asking')), 'user default off', 'sentinel auth-user shop sentinel', 'sentinel auth-pass shop watching',
+        ]));
+        $options .= "&service=shop&tls_ca={$certificates->path}/ca.crt";
+        $dsn = "rediss+sentinel://shop:hunter2@127.0.0.1:{$sentinel->port}/0?sentinel_user=asking&sentinel_password=hunter4&{$options}";
+        self::assertEverythingWorks($dsn);
+        foreach (['hunter2', 'hunter4'] as $password) {
+            self::assertNobodyIsLetInBy(str_replace($password, 'hunter3', $dsn), 'hunter3');
+        }
+        self::assertNobodyIsLetInBy(str_replace(['sentinel_user=asking&', 'sentinel_password=hunter4&'], '', $dsn), 'hunter');
+        self::assertNobodyIsLetInBy(str_replace('shop:hunter2@', '', $dsn), 'hunter4');
+        self::assertNobodyIsLetInBy(str_replace('rediss+', 'redis+', (string) strstr($dsn, '&tls_ca', true)), 'hunter2');
+    }
+
+    #[DataProvider('clients')]
+    public function testSentinelsMayWantAPasswordOnly(string $options): void
+    {
+        $master = $this->started(CacheServer::redisOnPort());
+        $sentinel = $this->started(CacheServer::sentinel($master->port, 1, lines: ['requirepass hunter4']));
+        $dsn = "redis+sentinel://127.0.0.1:{$sentinel->port}?service=shop&sentinel_password=hunter4&{$options}";
+        $cache = Cache::open($dsn, strict: true);
+        self::assertTrue($cache->set('key', 'value', tags: ['tag']));
+        self::assertSame('value', Cache::open($dsn, strict: true)->get('key'));
+        self::assertNobodyIsLetInBy(str_replace('hunter4', 'hunter3', $dsn), 'hunter3');
+    }
+
+    /** @return non-empty-list<string> the name of a user, and what he may do, as the guide has it */
+    private static function rules(string $user): array
+    {
+        self::assertSame(1, preg_match("/^ACL SETUSER ({$user} .+)$/m", self::guide(), $match));
+
+        return explode(' ', $match[1] ?? '');
+    }
+
+    private static function ruleInACluster(): string
+    {
+        self::assertSame(1, preg_match('/In a cluster it needs `([^`]+)`, too/', self::guide(), $match));
+
+        return $match[1] ?? '';
+    }
+
+    private static function guide(): string
+    {
+        return (string) file_get_contents(\dirname(__DIR__, 2) . '/docs/operate.md');
+    }
+
+    /** @param non-empty-list<string> ...$users without whom nobody is let in */
+    private static function restrict(CacheServer $server, array ...$users): void
+    {
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        foreach ([...$users, ['default', 'off']] as $rules) {
+            self::assertTrue($redis->rawCommand('ACL', 'SETUSER', ...$rules), (string) $redis->getLastError());
+        }
+    }
+
+    private function started(CacheServer $server): CacheServer
+    {
+        return $this->servers[] = $server->start();
+    }
+
+    private static function assertNobodyIsLetInBy(string $dsn, string $secret): void
+    {
+        try {
+            Cache::open($dsn, strict: true)->set('key', 'value');
+            self::fail("It is let in: {$dsn}");
+        } catch (StoreUnavailable $failure) {
+            self::assertStringNotContainsString($secret, $failure->getMessage());
+        }
+    }
+
+    private static function assertEverythingWorks(string $dsn): void
+    {
+        $cache = Cache::open($dsn, strict: true);
+        $store = $cache->store;
+        self::assertTrue($cache->set('key', 'value', 100, ['tag']));
+        self::assertSame('value', $cache->get('key'));
+        self::assertSame('value', $cache->remember('computed', static fn(): string => 'value'));
+        self::assertSame(1, $cache->increment('n'));
+        self::assertTrue($cache->touch('key', 200));
+        self::assertTrue($cache->invalidateTags(['tag']));
+        self::assertFalse($cache->has('key'));
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
+        self::assertTrue($cache->setMany(array_fill_keys($keys, str_repeat('x', 5_000)), 100, ['tag']));
+        self::assertCount(100, $cache->getMany($keys));
+        self::assertTrue($cache->invalidateTags(['tag']));
+        self::assertSame([], $cache->getMany($keys));
+        self::assertSame([], $store->save([new Item('filled', 1, 100, token: $store->fetch(['filled'])->tokens['filled'], fill: true)]));
+        $lock = $cache->lock('lock');
+        self::assertTrue($lock->acquire());
+        self::assertTrue($lock->release());
+        $found = [...$store->keys()];
+        sort($found);
+        self::assertSame(['computed', 'filled', 'n'], $found);
+        $store->prune();
+        self::assertGreaterThan(0, $store->statistics()->items);
+        self::assertTrue($cache->delete('filled'));
+        self::assertTrue($cache->clear());
+        self::assertNull($cache->get('n'));
+        // What others keep there is none of its business.
+        self::assertNobodyIsLetInBy("{$dsn}&prefix=another", 'hunter2');
+    }
+}
