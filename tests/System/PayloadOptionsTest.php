@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
+use Larder\Exception;
 use Larder\Exception\Unstorable;
 use Larder\Serializer\Payload;
 use Larder\Tests\Contract\Value\Product;
@@ -13,33 +14,76 @@ use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** Secrets, classes and compression on every store that keeps bytes. */
+/** Secrets, classes and compression on every store that keeps bytes, and that the others know no such options. */
 #[CoversClass(Payload::class)]
 final class PayloadOptionsTest extends TestCase
 {
     /** Its mark and its bytes, which lie before what is signed. */
     private const SIGNATURE = 33;
 
+    public static function tearDownAfterClass(): void
+    {
+        Place::stop();
+    }
+
     /** @return iterable<string, array{string}> */
     public static function kinds(): iterable
     {
-        foreach (['SQLite', 'an array in front of SQLite', 'files', 'phpredis', 'Predis', 'Memcached'] as $kind) {
+        $kinds = [
+            'SQLite', 'an array in front of SQLite', 'files', 'phpredis', 'Predis', 'a cluster by phpredis', 'a cluster by Predis',
+            'Memcached', 'three Memcacheds',
+        ];
+        foreach ($kinds as $kind) {
             yield $kind => [$kind];
         }
     }
 
-    /** @return iterable<string, array{string}> also where what was read before, with whichever options, may still be near */
-    public static function forged(): iterable
+    /** @return iterable<string, array{string}> also where what was read before, with whichever options, is still near until it is forgotten */
+    public static function inTiers(): iterable
     {
         yield from self::kinds();
-        yield 'APCu in front of SQLite' => ['APCu in front of SQLite'];
+        yield from self::shared();
+    }
+
+    /** @return iterable<string, array{string}> what keeps values near, for several processes */
+    public static function shared(): iterable
+    {
+        foreach (['APCu in front of SQLite', 'shared memory in front of SQLite', 'three tiers'] as $kind) {
+            yield $kind => [$kind];
+        }
     }
 
     /** @return iterable<string, array{string}> also those whose directory is secret enough */
     public static function limited(): iterable
     {
-        yield from self::kinds();
+        yield from self::inTiers();
         yield 'PHP files' => ['PHP files'];
+    }
+
+    /** @return iterable<string, array{string, list<string>}> a DSN and the options that would mean nothing in it */
+    public static function withoutBytes(): iterable
+    {
+        $options = ['serializer=php', 'classes=none', 'compression=zlib', 'compress_above=1K', 'secret=0123456789abcdef'];
+        foreach (['array:', 'apcu:', 'shm:nobody'] as $dsn) {
+            yield $dsn => ["{$dsn}?OPTION", $options];
+            yield "{$dsn} in front of another" => ["{$dsn}?OPTION > sqlite:" . sys_get_temp_dir() . '/never-made.db', $options];
+        }
+        yield 'php:' => ['php:' . sys_get_temp_dir() . '/never-made?OPTION', \array_slice($options, 2)];
+    }
+
+    /** @param list<string> $options */
+    #[DataProvider('withoutBytes')]
+    public function testAStoreThatWouldNotDoWhatAnOptionSaysRefusesIt(string $dsn, array $options): void
+    {
+        foreach ($options as $option) {
+            try {
+                Cache::open(str_replace('OPTION', $option, $dsn));
+                self::fail("\"{$option}\" was taken.");
+            } catch (Exception $mistake) {
+                self::assertStringContainsString('"' . explode('=', $option)[0] . '"', $mistake->getMessage());
+                self::assertStringNotContainsString('0123456789abcdef', $mistake->getMessage());
+            }
+        }
     }
 
     #[DataProvider('kinds')]
@@ -63,7 +107,7 @@ final class PayloadOptionsTest extends TestCase
         self::assertSame(7, $signed->increment('n'));
     }
 
-    #[DataProvider('forged')]
+    #[DataProvider('inTiers')]
     public function testWhatIsSignedAndThenTruncatedOrForgedIsAMissAndNeverUnserialised(string $kind): void
     {
         $place = new Place($kind);
@@ -106,6 +150,7 @@ final class PayloadOptionsTest extends TestCase
         $some = $this->cache($place, 'classes=' . rawurlencode(Product::class) . ',' . rawurlencode(Suit::class));
         $before = Trap::sprung();
         $all->setMany(['trap' => [new Trap()], 'product' => new Product('x'), 'array' => ['x']]);
+        $place->forget();
         self::assertEquals(['product' => new Product('x'), 'array' => ['x']], $some->getMany(['trap', 'product', 'array']));
         self::assertSame($before, Trap::sprung());
         $this->expectException(Unstorable::class);
@@ -125,6 +170,20 @@ final class PayloadOptionsTest extends TestCase
         self::assertSame($values['text'], $compressed->get('text'));
         $plain = $this->cache($place, 'serializer=php');
         self::assertSame(['small' => 'x', 'noise' => $values['noise']], $plain->getMany(array_keys($values)));
+    }
+
+    #[DataProvider('shared')]
+    public function testWhatIsNearIsServedUntilItIsForgottenWhateverIsSaidOfBytes(string $kind): void
+    {
+        $place = new Place($kind);
+        self::assertTrue($this->cache($place, 'serializer=php')->set('key', [new Product('x')], 1_000));
+        self::assertEquals([new Product('x')], $this->cache($place, 'serializer=php')->get('key'));
+        $signed = 'serializer=php&secret=0123456789abcdef';
+        self::assertEquals([new Product('x')], $this->cache($place, $signed)->get('key'));
+        $place->forget();
+        self::assertNull($this->cache($place, $signed)->get('key'));
+        self::assertTrue($this->cache($place, $signed)->set('key', [new Product('y')], 1_000));
+        self::assertEquals([new Product('y')], $this->cache($place, $signed)->get('key'));
     }
 
     /** @return iterable<string, array{string, string}> how somebody else has written, and how we read */
