@@ -3,6 +3,7 @@
 #endif
 #include "crowd.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 crowd *all;
@@ -12,9 +13,14 @@ void crowd_open(uint64_t size, bool evict)
 {
     larder_pool_config config = pool_config("p", size);
     config.evict = evict;
+    crowd_open_as(&config);
+}
+
+void crowd_open_as(const larder_pool_config *config)
+{
     all = shared_memory(sizeof *all);
     all->seed = test_seed();
-    all->pool = pool_open_as(&config);
+    all->pool = pool_open_as(config);
 }
 
 void crowd_close(void)
@@ -51,5 +57,32 @@ void crowd_run(crowd_work what)
     crowd_start(pids, what);
     for (int i = 0; i < CROWD; i++) {
         EQUAL(child_wait(pids[i]), 0);
+    }
+}
+
+void crowd_meets(enum fate fate, uint64_t rounds, crowd_work what, bool (*after)(uint64_t round))
+{
+    rng r = {all->seed};
+    bool go_on = true;
+    for (uint64_t round = 0; round < rounds && go_on; round++) {
+        pid_t pids[CROWD];
+        bool dead[CROWD] = {false};
+        all->seed = rng_next(&r);
+        atomic_store(&all->stop, false);
+        crowd_start(pids, what);
+        for (int i = 0; i < CROWD - 2; i++) {
+            usleep((useconds_t)rng_below(&r, 6000));
+            dead[i] = fate == KILLED || (fate == EITHER && i % 2 == 0);
+            kill(pids[i], dead[i] ? SIGKILL : SIGSTOP);
+        }
+        usleep((useconds_t)rng_below(&r, 15000));
+        for (int i = 0; i < CROWD - 2; i++) {
+            kill(pids[i], SIGCONT);
+        }
+        atomic_store(&all->stop, true);
+        for (int i = 0; i < CROWD; i++) {
+            EQUAL(child_wait(pids[i]), dead[i] ? 256 + SIGKILL : 0);
+        }
+        go_on = after(round);
     }
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include "crowd.h"
+#include "judged.h"
 
 #include "engine/evict.h"
 #include "engine/lease.h"
@@ -12,8 +13,6 @@
 #include "engine/token.h"
 
 #include <sched.h>
-#include <signal.h>
-#include <unistd.h>
 
 enum { KEYS = 4000, TAGS = 8, TAGGED = 5 /* every so many keys */ };
 
@@ -22,13 +21,14 @@ static struct world {
     _Atomic uint64_t next_version[KEYS];
     _Atomic uint64_t floor[KEYS]; /* no version below may be read any more */
     _Atomic uint64_t reads, hits, conflicts, stores;
-    _Atomic bool stop;
+    uint64_t clears; /* once in so many times that it could; 0: never */
 } * world;
 
 static void open_for(uint64_t size, bool evict)
 {
     crowd_open(size, evict);
     world = shared_memory(sizeof *world);
+    judged_begin();
 }
 
 /* ---- what they do -------------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static bool see_key(void *context, const char *key, size_t length)
 {
     char number[32] = "";
     snprintf(number, sizeof number, "%.*s", (int)(length < 31 ? length : 31), key);
-    if (strncmp(number, "key-", 4) != 0 || strtoull(number + 4, NULL, 10) >= KEYS + 20) {
+    if (strncmp(number, "key-", 4) != 0 || strtoull(number + 4, NULL, 10) >= KEYS) {
         test_failed(__FILE__, __LINE__, "%s is listed among the keys", number);
     }
     return --*(unsigned *)context > 0;
@@ -196,29 +196,27 @@ static void look_around(const larder_key *key, rng *r)
     }
 }
 
-/* `clears`: once in so many times that it could. */
-static void do_anything(uint64_t number, rng *r, uint64_t clears)
+static void do_anything(uint64_t number, rng *r)
 {
     uint64_t key = rng_below(r, rng_below(r, 2) == 0 ? KEYS : 20);
     bool alone = key % 2 == 0; /* even keys have one writer each */
     const larder_key k = key_number(key);
-    int64_t now;
-    const larder_key counter = key_number(KEYS + rng_below(r, 20));
     switch (rng_below(r, 19)) {
     case 0:
         delete_one(key);
         break;
     case 1:
         larder_touch(all->pool, &k, rng_below(r, 2) == 0 ? LARDER_NO_EXPIRY : larder_wall_ms() + rng_below(r, 100));
+        judged_touch(all->pool, r, number);
         break;
     case 2:
-        larder_increment(all->pool, &counter, 1, 0, LARDER_NO_EXPIRY, &now);
+        judged_count(all->pool, r);
         break;
     case 3:
         if (rng_below(r, 6) == 0) {
             larder_pool_leave(all->pool);
         }
-        if (rng_below(r, clears) == 0) {
+        if (world->clears != 0 && rng_below(r, world->clears) == 0) {
             clear_all();
         }
         break;
@@ -256,7 +254,7 @@ static void do_anything(uint64_t number, rng *r, uint64_t clears)
 static void work_steadily(uint64_t number, rng *r)
 {
     for (uint64_t i = 0; i < all->rounds; i++) {
-        do_anything(number, r, 3000);
+        do_anything(number, r);
     }
     larder_pool_leave(all->pool);
 }
@@ -265,7 +263,10 @@ static void check_all_at_once(uint64_t size, bool evict)
 {
     open_for(size, evict);
     all->rounds = 80000 * test_scale() + 3000;
+    world->clears = evict ? 3000 : 0;
+    judged_begin_round(all->pool, !evict);
     crowd_run(work_steadily);
+    judged_end_round(all->pool);
     CHECK_POOL(all->pool);
     COMPARE(world->hits, >, world->reads / 20);
     COMPARE(world->conflicts * 10, <, world->stores);
@@ -281,7 +282,7 @@ static void check_all_at_once(uint64_t size, bool evict)
 }
 
 TEST(nothing_stale,
-     "many processes that store, delete, touch, count and clear at once read nothing torn, foreign or deleted")
+     "many processes that store, delete, touch, count and clear at once read nothing torn, foreign or deleted, and lose no count or touch")
 {
     check_all_at_once(4 * MIB, true);
     check_all_at_once(6 * MIB, false);
@@ -289,52 +290,45 @@ TEST(nothing_stale,
 
 static void work_until_killed(uint64_t number, rng *r)
 {
-    while (!atomic_load(&world->stop)) {
-        do_anything(number, r, 300);
+    while (!atomic_load(&all->stop)) {
+        do_anything(number, r);
     }
     larder_pool_leave(all->pool);
 }
 
-enum fate { KILLED = 1, STOPPED = 2, EITHER = KILLED | STOPPED };
-
-/* Six of the eight meet it, whatever they are doing. */
-static void kill_in_rounds(uint64_t rounds, enum fate fate)
+/* Every other round is one without a clear. */
+static void begin_round(uint64_t round)
 {
-    rng r = {all->seed};
-    for (uint64_t round = 0; round < rounds; round++) {
-        pid_t pids[CROWD];
-        bool dead[CROWD] = {false};
-        all->seed = rng_next(&r);
-        atomic_store(&world->stop, false);
-        crowd_start(pids, work_until_killed);
-        for (int i = 0; i < CROWD - 2; i++) {
-            usleep((useconds_t)rng_below(&r, 6000));
-            dead[i] = fate == KILLED || (fate == EITHER && i % 2 == 0);
-            kill(pids[i], dead[i] ? SIGKILL : SIGSTOP);
-        }
-        usleep((useconds_t)rng_below(&r, 15000));
-        for (int i = 0; i < CROWD - 2; i++) {
-            kill(pids[i], SIGCONT);
-        }
-        atomic_store(&world->stop, true);
-        for (int i = 0; i < CROWD; i++) {
-            EQUAL(child_wait(pids[i]), dead[i] ? 256 + SIGKILL : 0);
-        }
-        if (!CHECK_POOL_AFTER_DEATHS(all->pool)) {
-            return;
-        }
-        for (uint64_t i = 0; i < KEYS; i++) {
-            read_one(i);
-        }
-        larder_pool_leave(all->pool);
+    world->clears = round % 2 == 0 ? 300 : 0;
+    judged_begin_round(all->pool, round % 2 != 0 && !all->pool->config.evict);
+}
+
+static bool look_at_all(uint64_t round)
+{
+    judged_end_round(all->pool);
+    if (!CHECK_POOL_AFTER_DEATHS(all->pool)) {
+        return false;
     }
+    for (uint64_t i = 0; i < KEYS; i++) {
+        read_one(i);
+    }
+    begin_round(round + 1);
+    larder_pool_leave(all->pool);
+    return test_failures() == 0;
+}
+
+static void meet_in_rounds(enum fate fate, uint64_t rounds)
+{
+    begin_round(0);
+    larder_pool_leave(all->pool);
+    crowd_meets(fate, rounds, work_until_killed, look_at_all);
 }
 
 TEST(killed_writers,
      "writers killed at any instruction leave a sound pool, in which the others go on, and nothing torn")
 {
     open_for(4 * MIB, true);
-    kill_in_rounds(100 * test_scale() + 10, KILLED);
+    meet_in_rounds(KILLED, 100 * test_scale() + 10);
     larder_stats stats;
     larder_stats_read(all->pool, &stats);
     EQUAL(stats.processes, 1);
@@ -352,8 +346,8 @@ TEST(killed_without_eviction,
      "writers killed at any instruction cost a pool that does not evict no more than what they were writing")
 {
     open_for(12 * MIB, false);
-    kill_in_rounds(50 * test_scale() + 10, KILLED);
-    for (uint64_t i = 0; i < KEYS + 20; i++) {
+    meet_in_rounds(KILLED, 50 * test_scale() + 10);
+    for (uint64_t i = 0; i < KEYS; i++) {
         const larder_key key = key_number(i);
         larder_delete(all->pool, &key);
     }
@@ -370,7 +364,7 @@ TEST(killed_without_eviction,
 TEST(stopped_writers, "writers stopped at any instruction and woken later undo nothing that was done meanwhile")
 {
     open_for(4 * MIB, true);
-    kill_in_rounds(50 * test_scale() + 3, STOPPED);
+    meet_in_rounds(STOPPED, 50 * test_scale() + 3);
     CHECK_POOL(all->pool);
     crowd_close();
 }
@@ -379,6 +373,6 @@ TEST(killed_and_stopped,
      "writers killed beside others that are stopped and woken later leave a sound pool all the same")
 {
     open_for(4 * MIB, true);
-    kill_in_rounds(20 * test_scale() + 3, EITHER);
+    meet_in_rounds(EITHER, 20 * test_scale() + 3);
     crowd_close();
 }
