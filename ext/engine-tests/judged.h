@@ -1,5 +1,5 @@
-/* Counters, and items that are touched, of one pool, by processes any of which may die or be stopped in the middle: they
- * share what they know beside the pool, and what they find there is judged by it.
+/* Counters, and items that are touched, of one pool, by processes any of which may die or be stopped in the middle:
+ * they share what they know beside the pool, and what they find there is judged by it.
  *
  *   J1  A counter says no more than was begun to be counted.
  *   J2  ... and where nothing may have taken it, no less than was told to have been counted.
@@ -19,8 +19,8 @@ void judged_begin(void);
 void judged_count(larder_pool *pool, rng *r);
 void judged_touch(larder_pool *pool, rng *r, uint64_t process);
 
-/* Around a round of work, when nobody works. `all_stays`: nothing will be done in it that takes a counter or an item, to a
- * pool that does not evict (J2, J4). At its end all that is there is judged. */
+/* Around a round of work, when nobody works. `all_stays`: nothing will be done in it that takes a counter or an item,
+ * to a pool that does not evict (J2, J4). At its end all that is there is judged. */
 void judged_begin_round(larder_pool *pool, bool all_stays);
 void judged_end_round(larder_pool *pool);
 

@@ -16,6 +16,9 @@ final class LifeTest extends TestCase
     private const SIZE = 16 << 20;
     private const ITEMS = 2000;
 
+    /** More than fit. */
+    private const MANY = 16000;
+
     private string $pool = '';
 
     private Scratch $scratch;
@@ -61,6 +64,32 @@ final class LifeTest extends TestCase
             self::assertSame((string) self::ITEMS, $this->ask('count'));
             self::assertFileDoesNotExist($saved['path']);
         }
+    }
+
+    public function testWhatAFullPoolHoldsIsThereAfterPhpFpmIsRestarted(): void
+    {
+        $this->fillUp();
+        $before = $this->fillAgain();
+        for ($i = 0; $i < 3; $i++) {
+            $this->boot();
+            self::assertSame($before, $this->listed());
+            $this->workers?->stop();
+            $before = $this->keys(); // a worker may have made room after its response
+        }
+    }
+
+    public function testWhatAFullPoolHoldsIsThereAfterASaveAndTheLossOfTheMemoryAndNothingThatHadExpired(): void
+    {
+        $before = $this->fillUp();
+        $this->saveAll($before);
+        self::assertSame($before, $this->listed());
+        $this->workers?->stop();
+
+        $before = $this->fillAgain();
+        $this->saveAll($before);
+        $after = $this->listed();
+        self::assertSame([], array_diff($after, $before));
+        self::assertGreaterThanOrEqual(0.98 * \count($before), \count($after), 'Two in a hundred may be evicted while they are loaded into a pool that is full.');
     }
 
     public function testWorkersGoOnWithWhatWasSavedWhenAPoolIsSavedUnderThem(): void
@@ -114,9 +143,57 @@ final class LifeTest extends TestCase
         $this->workers = new Workers(['larder.size' => self::SIZE, 'larder.snapshot' => $this->scratch->path], 2);
     }
 
-    private function ask(string $do): ?string
+    private function ask(string $do, int $items = self::ITEMS): ?string
     {
-        return $this->workers?->client->get($this->scratch->path . '/life.php', ['pool' => $this->pool, 'do' => $do, 'items' => self::ITEMS]);
+        return $this->workers?->client->get($this->scratch->path . '/life.php', ['pool' => $this->pool, 'do' => $do, 'items' => $items]);
+    }
+
+    /**
+     * Has workers store more than fits, with and without expiries, and waits until the shortest are over.
+     *
+     * @return list<string> the keys that are there when they have ended
+     */
+    private function fillUp(): array
+    {
+        $this->boot();
+        self::assertSame('stored', $this->ask('fill', self::MANY));
+        $this->workers?->stop();
+        for ($deadline = microtime(true) + 60; preg_grep('/[16]$/', $before = $this->keys()) !== []; usleep(50_000)) {
+            self::assertLessThan($deadline, microtime(true), 'Items that live for a second are there after a minute.');
+        }
+
+        return $before;
+    }
+
+    /** @return list<string> the same with as many others, which do not expire */
+    private function fillAgain(): array
+    {
+        $this->boot();
+        self::assertSame('stored', $this->ask('refill', self::MANY));
+        $this->workers?->stop();
+        self::assertGreaterThan(self::MANY / 10, (int) $this->values('echo $pool->statistics()["evictions"];'));
+
+        return $this->keys();
+    }
+
+    /** @return list<string> */
+    private function keys(): array
+    {
+        return explode("\n", $this->values('$keys = $pool->keys("item "); sort($keys); echo implode("\n", $keys);'));
+    }
+
+    /** @return list<string> what workers find, who look at the values, too */
+    private function listed(): array
+    {
+        return explode("\n", (string) $this->ask('keys'));
+    }
+
+    /** @param list<string> $keys */
+    private function saveAll(array $keys): void
+    {
+        self::assertSame(\count($keys), $this->save()['items']);
+        self::assertSame([], self::files($this->pool));
+        $this->boot();
     }
 
     /** @return array{name: string, path: string, items: int, bytes: int} */
