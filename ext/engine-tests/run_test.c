@@ -4,6 +4,7 @@
 #endif
 #include "fixture.h"
 
+#include "engine/evict.h"
 #include "engine/lock.h"
 #include "engine/recover.h"
 
@@ -319,16 +320,19 @@ static uint64_t fill_up(size_t size)
     return count;
 }
 
-TEST(killed_in_a_segment, "so does one that fills a segment alone")
+TEST(killed_in_a_segment, "so do up to eight that fill a segment without others")
 {
-    beside = pool_that(false);
-    death its = {LARDER_AT_PUBLISH, false, false, 0, larder_segment_bytes(beside) - 100};
-    uint64_t count = fill_up(its.size);
-    COMPARE(count, >, 20);
-    for (int times = 0; times < 10; times++) {
-        die_so(&its);
+    for (uint64_t each = 1; each <= LARDER_LEFT_AT_MOST; each = each == 1 ? 2 : each + 3) {
+        beside = pool_that(false);
+        death its = {LARDER_AT_PUBLISH, false, false, 0, larder_segment_bytes(beside) / each - 100};
+        uint64_t count = fill_up(its.size);
+        COMPARE(count, >, 20 * each);
+        for (uint64_t times = 0; times < 10 * each; times++) {
+            die_so(&its);
+        }
+        COMPARE(fill_up(its.size), >, count - each); /* one segment may have room for more of them */
+        CHECK_POOL_AFTER_DEATHS(beside);
+        larder_pool_close(beside);
+        EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
     }
-    EQUAL(fill_up(its.size), count);
-    CHECK_POOL_AFTER_DEATHS(beside);
-    larder_pool_close(beside);
 }

@@ -49,12 +49,22 @@
 #define LOOKS_AHEAD             128u /* segments of a queue looked at for one that nobody pins, before there is need */
 #define WALKS_AT_ONCE           32u
 #define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
+#define WITHOUT_EVICTION(bytes) ((bytes) / 16 * 15) /* of a segment: with less alive it is worth compacting */
 
 /* ---- choosing ------------------------------------------------------------------------------------------ */
 
 /* A process that was killed between a word and the segment's account of it has left an item that is counted and that no
  * word leads to. It goes with its segment when that is evicted or compacted; where nothing is evicted, what fills a
- * segment alone would stay for ever. */
+ * segment without others would stay for ever. Of each the word has to be looked for, so a few are told from what lives,
+ * and more than one only where little else is dead; otherwise the segment is compacted anyway.
+ */
+static bool may_be_left_by_the_dead(const larder_pool *pool, uint32_t index, uint32_t items)
+{
+    uint64_t live = larder_segment_live_units(&pool->segments[index]) << pool->unit_shift;
+    return pool->geometry.evict == 0 &&
+           (items == 1 || (items <= LARDER_LEFT_AT_MOST && live >= WITHOUT_EVICTION(larder_segment_bytes(pool))));
+}
+
 bool larder_is_all_dead(const larder_pool *pool, uint32_t index, uint64_t now)
 {
     const larder_segment *segment = &pool->segments[index];
@@ -62,7 +72,7 @@ bool larder_is_all_dead(const larder_pool *pool, uint32_t index, uint64_t now)
     return items == 0 || atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed) <= now ||
            atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed) <
                atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
-           (items == 1 && pool->geometry.evict == 0 && !larder_walk_finds_any(pool, index));
+           (may_be_left_by_the_dead(pool, index, items) && !larder_walk_finds_any(pool, index));
 }
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
@@ -75,7 +85,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;
     bool evicts = pool->geometry.evict != 0;
     uint64_t now = larder_pool_now(pool), bytes = larder_segment_bytes(pool);
-    uint64_t least = evicts ? bytes / 5 * 4 : bytes / 16 * 15;
+    uint64_t least = evicts ? bytes / 5 * 4 : WITHOUT_EVICTION(bytes);
     uint32_t most = evicts ? WINDOW : WINDOW_WITHOUT_EVICTION;
     for (uint32_t looks = count > most ? most : count; looks > 0; looks--) {
         uint32_t index = pool->header->cursor++ % count;

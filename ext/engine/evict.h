@@ -16,6 +16,9 @@ void larder_make_room_ahead(larder_pool *pool, uint64_t strides);
  * they keep, and have nothing to walk. */
 void larder_keep_house(larder_pool *pool, uint32_t microseconds);
 
+/* Of what killed processes left in one segment, so many at most are told from what lives. */
+#define LARDER_LEFT_AT_MOST 8u
+
 /* Is nothing in the segment worth anything? Only believed when it is asked again behind the segment's pins: a writer
  * may be about to publish there. */
 bool larder_is_all_dead(const larder_pool *pool, uint32_t segment, uint64_t now);

@@ -29,14 +29,15 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
     }
 }
 
-/* Where nothing is evicted: is there anything of worth? To look closely takes time; then one item does not count that
- * has expired, or that no word leads to. */
+/* Where nothing is evicted: is there anything of worth? To look closely takes time; then a few items do not count that
+ * have all expired, or that no word leads to. */
 static bool has_worth(const larder_pool *pool, uint32_t head, bool closely)
 {
     const larder_segment *segment = &pool->segments[head];
     uint32_t items = larder_segment_live_items(segment);
-    return items > 1 || (items == 1 && !(closely && larder_segment_state_of(segment) == LARDER_SEALED &&
-                                         larder_is_all_dead(pool, head, larder_pool_now(pool))));
+    return items > LARDER_LEFT_AT_MOST ||
+           (items > 0 && !(closely && larder_segment_state_of(segment) == LARDER_SEALED &&
+                           larder_is_all_dead(pool, head, larder_pool_now(pool))));
 }
 
 /* May the segments of the run that begins here (one, usually) not become part of another? */
@@ -138,7 +139,7 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
 }
 
 /* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. But
- * where nothing is evicted there is one at most, and somebody may just have given it another expiry. */
+ * where nothing is evicted there are a few at most, and somebody may just have given one another expiry. */
 static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
 {
     bool evicts = pool->geometry.evict != 0;
