@@ -1,5 +1,6 @@
 /* Saying what cannot be stored, where it is in the value, and what to do instead. */
 #include "refusal.h"
+#include "survey.h"
 
 #include "ext/spl/spl_array.h"
 #include "ext/spl/spl_dllist.h"
@@ -218,6 +219,52 @@ void larder_refuse_value(larder_image_refusal *refusal, const struct larder_step
         zend_strpprintf(0, "%s is %s, which cannot be stored; %s", ZSTR_VAL(path), ZSTR_VAL(name), advice(value));
     zend_string_release(name);
     zend_string_release(path);
+}
+
+/* False if the find has no step of its own: a class, a reference, an object on the way to a table of its own. */
+static bool step_into(struct larder_step *step, const struct larder_survey *survey, uint32_t index, uint32_t position)
+{
+    const struct larder_found *found = &survey->found[index];
+
+    *step = (struct larder_step){.position = position, .holder = found->source};
+    switch (found->type) {
+    case LARDER_FOUND_ARRAY:
+        step->type = LARDER_STEP_ELEMENT;
+        return true;
+    case LARDER_FOUND_TOLD:
+        step->teller = ((const zend_object *)survey->found[found->parent].source)->ce;
+        step->type = larder_step_into_told(step->teller);
+        return true;
+    case LARDER_FOUND_DYNAMIC:
+        step->type = LARDER_STEP_NAME;
+        return true;
+    case LARDER_FOUND_OBJECT:
+        step->type = LARDER_STEP_SLOT;
+        return position != LARDER_OWN_TABLE;
+    default:
+        return false;
+    }
+}
+
+bool larder_refuse_found(const struct larder_survey *survey, uint32_t index, uint32_t position, const zval *value,
+                         larder_image_refusal *refusal)
+{
+    uint32_t capacity = 1, at;
+    for (uint32_t i = index; i; i = survey->found[i].parent) {
+        capacity++;
+    }
+    struct larder_step *steps = safe_emalloc(capacity, sizeof(*steps), 0);
+    for (at = capacity; at > 0 && survey->count > 0;) {
+        at -= step_into(&steps[at - 1], survey, index, position);
+        if (index == 0) {
+            break;
+        }
+        position = survey->found[index].position;
+        index = survey->found[index].parent;
+    }
+    larder_refuse_value(refusal, steps + at, capacity - at, value);
+    efree(steps);
+    return false;
 }
 
 static zend_string *message_of(zend_object *exception)

@@ -29,6 +29,11 @@ static inline enum larder_step_type larder_step_into_told(const zend_class_entry
 void larder_refuse_value(larder_image_refusal *refusal, const struct larder_step *steps, uint32_t count,
                          const zval *value);
 
+/* The same of what was met at `position` of the survey's find `index`. Returns false. */
+struct larder_survey;
+bool larder_refuse_found(const struct larder_survey *survey, uint32_t index, uint32_t position, const zval *value,
+                         larder_image_refusal *refusal);
+
 /* Says why an object could not be asked: the exception that is pending or, without one, `reason`. */
 void larder_refuse_answer(larder_image_refusal *refusal, const struct larder_step *steps, uint32_t count,
                           const char *reason);

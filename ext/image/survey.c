@@ -113,53 +113,6 @@ static void survey_class(struct larder_survey *survey, zend_class_entry *class, 
     }
 }
 
-/* False if the find has no step of its own: a class, a reference, an object on the way to a table of its own. */
-static bool step_into(struct larder_step *step, const struct larder_survey *survey, uint32_t index, uint32_t position)
-{
-    const struct larder_found *found = &survey->found[index];
-
-    *step = (struct larder_step){.position = position, .holder = found->source};
-    switch (found->type) {
-    case LARDER_FOUND_ARRAY:
-        step->type = LARDER_STEP_ELEMENT;
-        return true;
-    case LARDER_FOUND_TOLD:
-        step->teller = ((const zend_object *)survey->found[found->parent].source)->ce;
-        step->type = larder_step_into_told(step->teller);
-        return true;
-    case LARDER_FOUND_DYNAMIC:
-        step->type = LARDER_STEP_NAME;
-        return true;
-    case LARDER_FOUND_OBJECT:
-        step->type = LARDER_STEP_SLOT;
-        return position != LARDER_OWN_TABLE;
-    default:
-        return false;
-    }
-}
-
-/* Of what was met at `position` of find `index`. */
-static bool refuse(const struct larder_survey *survey, uint32_t index, uint32_t position, const zval *value,
-                   struct larder_image_refusal *refusal)
-{
-    uint32_t capacity = 1, at;
-    for (uint32_t i = index; i; i = survey->found[i].parent) {
-        capacity++;
-    }
-    struct larder_step *steps = safe_emalloc(capacity, sizeof(*steps), 0);
-    for (at = capacity; at > 0 && survey->count > 0;) {
-        at -= step_into(&steps[at - 1], survey, index, position);
-        if (index == 0) {
-            break;
-        }
-        position = survey->found[index].position;
-        index = survey->found[index].parent;
-    }
-    larder_refuse_value(refusal, steps + at, capacity - at, value);
-    efree(steps);
-    return false;
-}
-
 static bool survey_object(struct larder_survey *survey, zend_object *object, uint32_t parent, uint32_t position,
                           struct larder_image_refusal *refusal)
 {
@@ -184,7 +137,7 @@ static bool survey_object(struct larder_survey *survey, zend_object *object, uin
     if (form == LARDER_FORM_NONE) {
         zval refused;
         ZVAL_OBJ(&refused, object);
-        return refuse(survey, parent, position, &refused, refusal);
+        return larder_refuse_found(survey, parent, position, &refused, refusal);
     }
     const struct larder_answer *answer = larder_answer_of(survey->answers, object);
     if (!answer) {
@@ -253,7 +206,7 @@ static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t 
     if (Z_ISREF_P(value)) {
         return survey_reference(survey, Z_REF_P(value), parent, position, refusal);
     }
-    return refuse(survey, parent, position, value, refusal);
+    return larder_refuse_found(survey, parent, position, value, refusal);
 }
 
 /* Holes stay as they are if the array is still smaller than a hash of what is left would be: PHP, too, keeps

@@ -1,9 +1,4 @@
-/* Images without an engine: each in memory of its own, as the tests of images want it.
- *
- * An image ends where its last page does, and the page behind is not there. It is written twice over different
- * rubbish: bytes that differ were never written. Where it lies is read-only, and stays until PHP has let go of
- * every value of the request.
- */
+/* Images without an engine, as a class of PHP's: each in memory of its own (place.h). */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -12,9 +7,9 @@
 
 #include "describe.h"
 #include "literals.h"
+#include "place.h"
 
 #include "ext/spl/spl_exceptions.h"
-#include "image/image.h"
 #include "php_ini.h"
 #include "zend_exceptions.h"
 
@@ -22,25 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_ADDRESS UINT64_C(0x200000000000)
-#define PAGE          UINT64_C(4096)
-#define DUMP_HEADER   offsetof(struct image, std) /* what a dump starts with */
-
-struct image {
-    uint8_t kind;
-    zend_long counter; /* the engine's business, kept here instead */
-    size_t size;
-    char *at;
-    char *pages;
-    size_t length; /* of the pages */
-    zend_object std;
-};
-
-struct mapping {
-    char *pages;
-    size_t length;
-    struct mapping *next;
-};
+#define DUMP_HEADER offsetof(struct image, std) /* what a dump starts with */
 
 #if defined(ZTS) && defined(COMPILE_DL_IMAGE_TESTS)
 ZEND_TSRMLS_CACHE_EXTERN()
@@ -48,8 +25,6 @@ ZEND_TSRMLS_CACHE_EXTERN()
 
 static zend_class_entry *image_class;
 static zend_object_handlers image_handlers;
-static uint64_t next_address = FIRST_ADDRESS;
-static struct mapping *mappings;
 
 static struct image *image_of(zend_object *object)
 {
@@ -64,78 +39,6 @@ static zend_object *image_create(zend_class_entry *class)
     zend_object_std_init(&image->std, class);
     image->std.handlers = &image_handlers;
     return &image->std;
-}
-
-static void *map(uint64_t address, size_t length)
-{
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (address ? MAP_FIXED_NOREPLACE : 0);
-    void *pages = mmap((void *)address, length, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (pages == MAP_FAILED || (address && (uint64_t)pages != address)) {
-        zend_error_noreturn(E_ERROR, "cannot map %zu bytes at %p", length, (void *)address);
-    }
-    return pages;
-}
-
-/* Makes room for an image that ends with its pages, and remembers to unmap it after the request. */
-static void take_place(struct image *image, uint64_t address)
-{
-    image->length = (image->size + 2 * PAGE - 1) / PAGE * PAGE;
-    if (!address) {
-        address = next_address;
-    }
-    image->pages = map(address, image->length);
-    image->at = image->pages + image->length - image->size;
-    if (address + image->length + PAGE > next_address) {
-        next_address = address + image->length + PAGE;
-    }
-
-    struct mapping *mapping = malloc(sizeof(*mapping));
-    *mapping = (struct mapping){image->pages, image->length, mappings};
-    mappings = mapping;
-}
-
-static bool write_twice(const larder_image_plan *plan, struct image *image)
-{
-    char *other = map(0, image->length);
-    char *at = other + image->length - image->size;
-
-    memset(image->pages, 0xAA, image->length);
-    memset(other, 0x55, image->length);
-    larder_image_write(plan, image->at, (uintptr_t)image->at);
-    larder_image_write(plan, at, (uintptr_t)image->at);
-    bool same = memcmp(image->at, at, image->size) == 0;
-    for (char *before = image->pages; before < image->at; before++) {
-        same = same && (unsigned char)*before == 0xAA;
-    }
-    munmap(other, image->length);
-    return same;
-}
-
-/* Writes the image where it stays, read-only. */
-static void place(const larder_image_plan *plan, struct image *image)
-{
-    image->kind = plan->kind;
-    image->size = plan->size;
-    take_place(image, 0);
-    if (plan->kind >= LARDER_FIRST_KIND_WITH_LAYOUT && plan->size % 8) {
-        zend_error_noreturn(E_ERROR, "the size of an image is not a multiple of 8");
-    }
-    if (plan->kind != LARDER_KIND_COUNTER && !write_twice(plan, image)) {
-        zend_error_noreturn(E_ERROR, "writing did not cover the image, or went beyond it");
-    }
-    mprotect(image->pages, image->length, PROT_READ);
-}
-
-const void *image_place(const larder_image_plan *plan)
-{
-    struct image image;
-    place(plan, &image);
-    return image.at;
-}
-
-bool image_holds(const void *address)
-{
-    return (uintptr_t)address >= FIRST_ADDRESS && (uintptr_t)address < next_address;
 }
 
 PHP_METHOD(Image, __construct)
@@ -158,7 +61,7 @@ PHP_METHOD(Image, __construct)
     if (plan.kind == LARDER_KIND_COUNTER) {
         image->counter = Z_LVAL(plan.value);
     }
-    place(&plan, image);
+    image_write(&plan, image);
     larder_image_discard(&plan);
 }
 
@@ -196,7 +99,7 @@ PHP_METHOD(Image, getShifted)
 
     ZEND_PARSE_PARAMETERS_NONE();
 
-    char *pages = map(0, image->length);
+    char *pages = image_map(0, image->length);
     memcpy(pages, image->pages, image->length);
     mprotect(pages, image->length, PROT_READ);
     mprotect(image->pages, image->length, PROT_NONE);
@@ -216,7 +119,7 @@ PHP_METHOD(Image, move)
     Z_PARAM_BOOL(in_use)
     ZEND_PARSE_PARAMETERS_END();
 
-    take_place(image, 0);
+    image_take_place(image, 0);
     memcpy(image->at, before.at, image->size);
     if (!in_use) {
         mprotect(before.pages, before.length, PROT_NONE);
@@ -253,21 +156,9 @@ PHP_METHOD(Image, load)
     image->kind = from.kind;
     image->counter = from.counter;
     image->size = from.size;
-    take_place(image, (uint64_t)from.pages);
+    image_take_place(image, (uint64_t)from.pages);
     memcpy(image->at, ZSTR_VAL(dump) + DUMP_HEADER, image->size);
     mprotect(image->pages, image->length, PROT_READ);
-}
-
-static zend_result unmap_all(void)
-{
-    while (mappings) {
-        struct mapping *mapping = mappings;
-        mappings = mapping->next;
-        munmap(mapping->pages, mapping->length);
-        free(mapping);
-    }
-    next_address = FIRST_ADDRESS;
-    return SUCCESS;
 }
 
 PHP_METHOD(Image, describe)
@@ -295,7 +186,7 @@ PHP_METHOD(Image, containsItself)
 PHP_METHOD(Image, forget)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    unmap_all();
+    image_unmap_all();
 }
 
 PHP_METHOD(Image, kind)
@@ -340,7 +231,7 @@ PHP_METHOD(Image, time)
     image.size = plan.size;
     image.kind = plan.kind;
     larder_image_discard(&plan);
-    take_place(&image, 0);
+    image_take_place(&image, 0);
     memset(image.pages, 0, image.length); /* page faults are not what is measured */
 
     begun = now();
@@ -433,7 +324,7 @@ zend_module_entry image_tests_module_entry = {STANDARD_MODULE_HEADER,
                                               NULL,
                                               NULL,
                                               NULL,
-                                              unmap_all, /* after the last value of the request is gone */
+                                              image_unmap_all, /* after the last value of the request is gone */
                                               STANDARD_MODULE_PROPERTIES_EX};
 
 #ifdef COMPILE_DL_IMAGE_TESTS

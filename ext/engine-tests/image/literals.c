@@ -9,6 +9,7 @@
 #endif
 
 #include "literals.h"
+#include "place.h"
 
 #include "image/image.h"
 
