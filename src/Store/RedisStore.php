@@ -33,28 +33,27 @@ use Larder\Ttl;
 
 /**
  * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reads for the one
- * exception), all but most reads a script (see Script); replicas are never read. What walks over names is not: keys(), prune(), and a
- * clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
+ * exception), all but most reads a script (see Script); replicas are never read. What walks over names is not: keys(), prune(), and
+ * a clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
  *
  *     prefix:key      an item, with the server's own expiry
  *     prefix!clock    the epoch, the tick, and when a tag was last invalidated
  *     prefix!tags     a hash of the tags' stamps
  *     prefix!guards   some thousand guards, which the keys share by their hashes: the tick at which one was last written or deleted
  *
- * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which its
- * key was found missing. Whatever makes a key's fills stale, a write or a delete, moves its guard to a new tick, which is later
- * than that of every token given so far, and no later than that of any given from then on. So a fill is stored only if the epoch is the same, its
- * guard is not later than its token, and none of its tags was invalidated later; what overtook it is seen, and nothing else is: fills move
- * no guard, and do not refuse each other. Reading moves nothing either, and so takes no script, as long as there is a clock.
+ * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
+ * its key was found missing. Whatever makes fills of a key stale, a write or a delete, moves its guard to a new tick, which is later
+ * than that of every token given so far, and not later than that of any given from then on. So a fill is stored only if the epoch is
+ * the same, its guard is not later than its token, and none of its tags was invalidated later. Fills move no guard, and do not refuse
+ * each other. Reading moves nothing either, and so takes no script as long as there is a clock.
  *
- * Whatever of these is lost (evicted, flushed), what needed it is dead. Without the clock, the next script begins another
- * epoch, and every item, guard and token of the last one is of no use. Without the guards, the next script that needs one makes them all anew with
- * a tick that is later than every token given so far: what began before is refused. Without the tags, an item that has some is dead if
- * any tag was invalidated since its stamp. A clear begins another epoch, and is done. What is dead then goes by and by: some
- * of it at once, the rest with prune(), or when its time is over.
+ * Whatever of these is lost (evicted, flushed), what needed it is dead. Without the clock, the next script begins another epoch, and
+ * every item, guard and token of the last one is of no use. Without the guards, the next script that judges by one makes them all anew,
+ * with a tick that is later than every token given so far. Without the tags, an item that has some is dead if any tag was invalidated
+ * since its stamp. A clear begins another epoch, and is done. What is dead then goes by and by: some of it at once, the rest with
+ * prune(), or when its time is over.
  *
- * A full server forbids a script its first write, and no other: so each of them begins with one that frees memory, or with that of
- * the item, which may be refused.
+ * A full server forbids a script its first write, and no other: so that is one that frees memory, or that of the item.
  *
  * A tag has a stamp only once it was invalidated. If there are too many, the older half goes, and what stands for them is
  * the tick of the youngest of those; prune() finds out which ones no item can need.
@@ -164,7 +163,9 @@ final class RedisStore implements Store, Leases, MayEvict
             return [];
         }
         $bodies = $aside = [];
+        $isJudged = $mode !== SaveMode::Set;
         foreach ($items as $i => $item) {
+            $isJudged = $isJudged || $item->token !== null;
             $tags = Tags::pack($item->tags);
             $tags = substr(pack('N', \strlen($tags)), 1) . $tags;
             $bytes = $this->payload->encode($item->key, $item->value, self::ROOM . $tags);
@@ -178,7 +179,7 @@ final class RedisStore implements Store, Leases, MayEvict
         $unsaved = $unreadable = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
             $late = $again = [];
-            foreach ($this->inShards($keys, Script::Save, [$mode->name[0], $this->time->deadline()], fn(int $i): array => [
+            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], fn(int $i): array => [
                 (isset($aside[$i]) ? ($items[$i]->fill ? 'F' : 'W') : ($items[$i]->fill ? 'f' : 'w')) . ($unreadable[$i] ?? ''),
                 self::milliseconds($items[$i]->ttl),
                 $items[$i]->token->epoch ?? '',

@@ -61,6 +61,30 @@ final class RedisReadsTest extends TestCase
 
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]
+    public function testHitsAndMissesAreOneRoundTripEachWhateverOthersWriteAndDelete(string $client): void
+    {
+        [$store, $other] = [$this->plain($client), $this->open($client)];
+        $tagged = new Item('tagged', 'x', 100, ['a']);
+        $meanwhile = [
+            'nothing' => static fn(): mixed => null,
+            'writes' => static fn(): mixed => $other->save([new Item('there', 'y'), new Item('absent', 'y'), $tagged]),
+            'deletes' => static fn(): mixed => $other->delete(['absent', 'tagged']),
+            'a touch and an increment' => static fn(): mixed => [$other->touch(['there'], 10), $other->increment('there too')],
+            'a clear' => static fn() => $other->clear(),
+        ];
+        $asked = [['there'], ['absent'], ['there'], ['tagged'], ['there', 'absent', 'tagged', 'there too']];
+        foreach ($meanwhile as $what => $happens) {
+            foreach ($asked as $keys) {
+                $store->save([new Item('there', 'x', 100), $tagged]);
+                $happens();
+                self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch($keys)), $what);
+                self::assertSame(1, $this->trips(static fn(): mixed => $store->token($keys[0])), $what);
+            }
+        }
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
     public function testThatAnotherProcessIsTheFirstToInvalidateATagCostsOneMoreRoundTripOnce(string $client): void
     {
         [$store, $other] = [$this->plain($client), $this->open($client)];

@@ -66,7 +66,7 @@ final class Layout
 
     public function item(string $key): string
     {
-        return $this->shards === 0 ? $this->prefix . $key : "{$this->prefix}{{$this->shard($key)}}:{$key}";
+        return $this->beginning($this->shard($key)) . $key;
     }
 
     public function guards(int $shard): string
@@ -129,9 +129,20 @@ final class Layout
      */
     public function names(int $shard, array $keys = []): array
     {
-        $names = [$this->clock($shard), $this->tags($shard), $this->guards($shard)];
+        return [$this->clock($shard), $this->tags($shard), $this->guards($shard), ...$this->items($shard, $keys)];
+    }
+
+    /**
+     * @param array<int, string> $keys of that shard
+     *
+     * @return list<string>
+     */
+    public function items(int $shard, array $keys): array
+    {
+        $beginning = $this->beginning($shard);
+        $names = [];
         foreach ($keys as $key) {
-            $names[] = $this->item($key);
+            $names[] = $beginning . $key;
         }
 
         return $names;

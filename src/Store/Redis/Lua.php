@@ -133,22 +133,28 @@ final class Lua
 
         LUA;
 
-    /** A guard is told by where it begins. All that one script moves get the same tick. */
-    public const GUARDS = self::FLOOR . <<<'LUA'
-        local moved
+    public const NOT_MOVED = <<<'LUA'
         local function hasNotMoved(at, since)
             guards()
             local guard = redis.call('GETRANGE', KEYS[3], at, at + 5)
             return floor <= since and (guard == '' or struct.unpack('>I6', guard) <= since)
         end
+
+        LUA;
+
+    /**
+     * A guard is told by where it begins. All that one script moves get the same tick. Who moves one need not know whether the guards are there: what
+     * is made of one alone does not begin with the epoch, and so is none.
+     */
+    public const MOVE = <<<'LUA'
+        local moved
         local function move(at)
-            guards()
             if not moved then
                 tick = tick + 1
                 moved = struct.pack('>I6', tick)
                 redis.call('SETRANGE', KEYS[1], 9, moved)
             end
-            redis.call('SETRANGE', KEYS[3], at, moved)
+            if type(redis.pcall('SETRANGE', KEYS[3], at, moved)) == 'table' then redis.call('UNLINK', KEYS[3]) end
         end
 
         LUA;

@@ -23,12 +23,15 @@ use Larder\Token;
  * The script judges the items by their heads, and an MGET behind it, in the same round trip, brings them, as Lua would copy each
  * value four times. The two are not one moment. But what the script found alive was so after the read began; and what has taken
  * its place before the MGET was written after that, and lived when it was. What was missing stays so, with a token that a later
- * write refuses. In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
- * script brings the values.
+ * write refuses. Where what came last was small, the script brings the values, as another command takes longer than the copies; so it does in
+ * a cluster, where a command that meets a slot that moves is sent once more, and the MGET could come first.
  */
 final class Reads
 {
     private const SIX_BYTES = 0xffffffffffff;
+
+    /** Up to so many bytes a value is small. */
+    private const SMALL = 8_192;
 
     private readonly \stdClass $foreign;
 
@@ -37,6 +40,17 @@ final class Reads
 
     /** Whether this process has seen that tags are invalidated here. */
     private bool $tagsAreInUse = false;
+
+    /** Whether all that the script was asked for last were small. */
+    private bool $areSmall = false;
+
+    /**
+     * The clock that was read plainly last, and what it says: the token of then, and the tick at which a tag was last invalidated. It
+     * changes as a whole: between any two lines a signal's handler may read something else.
+     *
+     * @var ?array{string, Token, int}
+     */
+    private ?array $now = null;
 
     public function __construct(
         private readonly Scripts $scripts,
@@ -52,23 +66,12 @@ final class Reads
     {
         $items = $tokens = $stale = [];
         $chunks = $this->chunks($keys);
-        $open = $this->isPlain && $chunks !== [] ? $this->readPlainly($chunks, $items, $tokens) : $keys;
-        foreach ($this->look($chunks = $this->chunks($open)) as $i => [$token, $verdicts, $values]) {
-            $at = 0;
-            foreach ($chunks[$i][1] as $key) {
-                $bytes = $values[$at] ?? null;
-                $verdict = $verdicts[$at++];
-                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token, $bytes) ? $this->parsed($key, $bytes) : null;
-                if ($item === null || $verdict === '1') {
-                    $tokens[$key] = $token;
-                    $item === null || $stale[$key] = $item;
-                } else {
-                    $items[$key] = $item;
-                }
-            }
+        $open = $this->isPlain ? $this->readPlainly($chunks, $items, $tokens) : $keys;
+        if ($open !== []) {
+            $this->readByScript($open, $items, $tokens, $stale);
         }
 
-        return \count($chunks) <= 1 && \count($open) === \count($keys) || \count($keys) === 1
+        return \count($chunks) <= 1 && ($open === [] || \count($open) === \count($keys))
             ? new Fetched($items, $tokens, $stale)
             : new Fetched(self::inOrder($keys, $items), self::inOrder($keys, $tokens), self::inOrder($keys, $stale));
     }
@@ -79,9 +82,9 @@ final class Reads
         $shard = $this->layout->shard($key);
         if ($this->isPlain) {
             [$reply] = $this->scripts->send([['MGET', $this->layout->clock($shard)]]);
-            $clock = $this->clock(\is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense());
-            if ($clock !== null) {
-                return $clock[0];
+            $now = $this->now(\is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense());
+            if ($now !== null) {
+                return $now[1];
             }
         }
         [$reply] = $this->scripts->run([[Script::Fetch, $this->layout->names($shard), [$this->time->isToBeAsked() ? '1' : '0', '0']]]);
@@ -90,21 +93,20 @@ final class Reads
     }
 
     /**
-     * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
-     * @param array<array-key, Item>                         $items
-     * @param array<array-key, Token>                        $tokens
+     * @param list<array{int, array<int, string>}> $chunks shards, and keys there
+     * @param array<array-key, Item>               $items
+     * @param array<array-key, Token>              $tokens
      *
      * @return list<string> the keys that only the script can tell of
      */
     private function readPlainly(array $chunks, array &$items, array &$tokens): array
     {
+        if ($chunks === []) {
+            return [];
+        }
         $reads = $open = [];
         foreach ($chunks as [$shard, $keys]) {
-            $read = ['MGET', $this->layout->clock($shard)];
-            foreach ($keys as $key) {
-                $read[] = $this->layout->item($key);
-            }
-            $reads[] = $read;
+            $reads[] = ['MGET', $this->layout->clock($shard), ...$this->layout->items($shard, $keys)];
         }
         $asksForTime = $this->time->isToBeAsked();
         $replies = $this->scripts->send($asksForTime ? [...$reads, ['TIME']] : $reads);
@@ -116,12 +118,12 @@ final class Reads
             if (!\is_array($values) || \count($values) !== \count($keys) + 1) {
                 throw Scripts::nonsense();
             }
-            $clock = $this->clock($values[0]);
-            if ($clock === null) {
+            $now = $this->now($values[0]);
+            if ($now === null) {
                 array_push($open, ...array_values($keys));
                 continue;
             }
-            [$token, $invalidated] = $clock;
+            [, $token, $invalidated] = $now;
             $begins = Script::MARK . $token->epoch;
             $at = 0;
             foreach ($keys as $key) {
@@ -140,17 +142,46 @@ final class Reads
         return $open;
     }
 
-    /** @return ?array{Token, int} the token of now, and the tick at which a tag was last invalidated; null: there is no clock */
-    private function clock(mixed $clock): ?array
+    /**
+     * @param list<string>            $keys
+     * @param array<array-key, Item>  $items
+     * @param array<array-key, Token> $tokens
+     * @param array<array-key, Item>  $stale
+     */
+    private function readByScript(array $keys, array &$items, array &$tokens, array &$stale): void
     {
+        $chunks = $this->chunks($keys);
+        foreach ($this->look($chunks) as $i => [$token, $verdicts, $values]) {
+            $at = 0;
+            foreach ($chunks[$i][1] as $key) {
+                $bytes = $values[$at] ?? null;
+                $verdict = $verdicts[$at++];
+                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token, $bytes) ? $this->parsed($key, $bytes) : null;
+                if ($item === null || $verdict === '1') {
+                    $tokens[$key] = $token;
+                    $item === null || $stale[$key] = $item;
+                } else {
+                    $items[$key] = $item;
+                }
+            }
+        }
+    }
+
+    /** @return ?array{string, Token, int} what $now is; null: there is no clock */
+    private function now(mixed $clock): ?array
+    {
+        if ($this->now !== null && $this->now[0] === $clock) {
+            return $this->now;
+        }
         if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || $clock[0] !== Script::CLOCK_MARK) {
             return null;
         }
         /** @var array{a: int, b: int} $numbers */
         $numbers = unpack('Ja/X2/Jb', $clock, 7);
-        $this->learn($numbers['b'] & self::SIX_BYTES);
+        $invalidated = $numbers['b'] & self::SIX_BYTES;
+        $this->learn($invalidated);
 
-        return [new Token(substr($clock, 1, 8), $numbers['a'] & self::SIX_BYTES), $numbers['b'] & self::SIX_BYTES];
+        return $this->now = [$clock, new Token(substr($clock, 1, 8), $numbers['a'] & self::SIX_BYTES), $invalidated];
     }
 
     /** @param int $invalidated the tick at which a tag was last invalidated */
@@ -167,24 +198,32 @@ final class Reads
      */
     private function look(array $chunks): array
     {
-        $isOne = $this->layout->shards === 0;
+        $isBrought = $this->areSmall || $this->layout->shards > 0;
         $calls = $reads = $found = [];
         foreach ($chunks as [$shard, $keys]) {
             $names = $this->layout->names($shard, $keys);
-            $calls[] = [Script::Fetch, $names, [$this->time->isToBeAsked() ? '1' : '0', $isOne ? '0' : '1']];
+            $calls[] = [Script::Fetch, $names, [$this->time->isToBeAsked() ? '1' : '0', $isBrought ? '1' : '0']];
             $reads[] = ['MGET', ...\array_slice($names, -\count($keys))];
         }
         if ($calls === []) {
             return [];
         }
-        foreach ($isOne ? $this->scripts->runBefore($calls, $reads) : $this->scripts->run($calls) as $i => $reply) {
-            [$judged, $values] = $isOne && \is_array($reply) ? $reply + [null, null] : [$reply, null];
+        $areSmall = true;
+        foreach ($isBrought ? $this->scripts->run($calls) : $this->scripts->runBefore($calls, $reads) as $i => $reply) {
+            [$judged, $values] = !$isBrought && \is_array($reply) ? $reply + [null, null] : [$reply, null];
             [$token, $verdicts] = $this->judgement($judged, \count($chunks[$i][1]));
-            if (!$isOne && \is_array($judged)) {
+            if ($isBrought && \is_array($judged)) {
                 $values = self::spread(\array_slice($judged, 5), $verdicts);
             }
-            $found[] = [$token, $verdicts, \is_array($values) ? $values : throw Scripts::nonsense()];
+            if (!\is_array($values)) {
+                throw Scripts::nonsense();
+            }
+            foreach ($values as $value) {
+                $areSmall = $areSmall && !(\is_string($value) && isset($value[self::SMALL]));
+            }
+            $found[] = [$token, $verdicts, $values];
         }
+        $this->areSmall = $areSmall;
 
         return $found;
     }
@@ -229,8 +268,9 @@ final class Reads
     private static function spread(array $values, string $verdicts): array
     {
         $spread = [];
-        foreach (str_split($verdicts) as $i => $verdict) {
-            $spread[$i] = $verdict === '2' ? null : array_shift($values);
+        $at = 0;
+        foreach (str_split($verdicts) as $verdict) {
+            $spread[] = $verdict === '2' ? null : $values[$at++] ?? null;
         }
 
         return $spread;

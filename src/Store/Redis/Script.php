@@ -31,9 +31,8 @@ enum Script: string
     public const HEAD = 24;
 
     /**
-     * Judges items. As long as no tag was invalidated all pass for living where their values are read by another command: who
-     * reads them sees which are missing or of another epoch. Of what is missing a fill will be judged by the guards; a server that
-     * lets nothing be written will not have one.
+     * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
+     * epoch. Of what is missing a fill will be judged by the guards; a server that lets nothing be written will not have one.
      *
      * Arguments: 1 to be told the time; 1 to be told the values. Reply: epoch, tick, the tick at which a tag was last invalidated,
      * the server's time in ms if it was asked for, the verdicts, one digit each, and if they were asked for the values of those
@@ -41,8 +40,9 @@ enum Script: string
      */
     case Fetch = <<<'LUA'
         local verdicts, living, isMissing = '', {}, false
-        if invalidated == 0 and ARGV[3] ~= '1' then
+        if invalidated == 0 then
             verdicts, isMissing = string.rep('0', #KEYS - 3), true
+            if ARGV[3] == '1' then living = {unpack(KEYS, 4)} end
         else
             for i = 4, #KEYS do
                 local verdict = look(KEYS[i])
@@ -116,6 +116,9 @@ enum Script: string
         end
         return reply
         LUA;
+
+    /** The same for what is not judged by anything: neither by what is there nor by a token. */
+    case Write = '';
 
     /** Arguments: epoch and clock of a token ('': none); of each item its guard. Reply: 1 for each that lived. */
     case Delete = <<<'LUA'
@@ -263,15 +266,18 @@ enum Script: string
     /** With the functions that it needs and no others: the server makes them anew each time. */
     public function text(): string
     {
-        return match ($this) {
+        $functions = match ($this) {
             self::Fetch => Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR,
-            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::GUARDS . Lua::PUT,
-            self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::GUARDS,
-            self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::GUARDS,
+            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
+            self::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT,
+            self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE,
+            self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::MOVE,
             self::Touch, self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE,
             self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::STAMP . Lua::FORGET,
             self::Forget => Lua::STAMP . Lua::FORGET,
             self::Clear => Lua::BEGIN,
-        } . $this->value;
+        };
+
+        return $functions . ($this === self::Write ? self::Save : $this)->value;
     }
 }

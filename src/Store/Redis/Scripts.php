@@ -30,8 +30,11 @@ final class Scripts
         if ($calls === []) {
             return [];
         }
-        $commands = array_map($this->command(...), $calls);
-        $replies = $this->connection->send([...$first, ...$commands]);
+        $commands = [];
+        foreach ($calls as $call) {
+            $commands[] = $this->command($call);
+        }
+        $replies = $this->connection->send($first === [] ? $commands : [...$first, ...$commands]);
         $isRefused = false;
         foreach (array_splice($replies, 0, \count($first)) as $reply) {
             $isFull = $reply instanceof ErrorReply && self::isFull($reply);
@@ -91,7 +94,7 @@ final class Scripts
      */
     public static function spelledOut(array $call): array
     {
-        return ['EVAL', $call[0]->text(), ...self::words($call)];
+        return self::asked('EVAL', $call[0]->text(), $call);
     }
 
     /**
@@ -101,20 +104,19 @@ final class Scripts
      */
     private function command(array $call): array
     {
-        return ['EVALSHA', $this->hashes[$call[0]->name] ??= sha1($call[0]->text()), ...self::words($call)];
+        return self::asked('EVALSHA', $this->hashes[$call[0]->name] ??= sha1($call[0]->text()), $call);
     }
 
     /**
+     * @param string                                              $script its text, or the hash of it
      * @param array{Script, non-empty-list<string>, list<string>} $call
      *
      * @return non-empty-list<string>
      */
-    private static function words(array $call): array
+    private static function asked(string $command, string $script, array $call): array
     {
-        [, $keys, $arguments] = $call;
-
         // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
-        return [(string) \count($keys), ...$keys, random_bytes(8), ...$arguments];
+        return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(8), ...$call[2]];
     }
 
     /**
