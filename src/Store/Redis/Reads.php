@@ -23,15 +23,12 @@ use Larder\Token;
  * The script judges the items by their heads, and an MGET behind it, in the same round trip, brings them, as Lua would copy each
  * value four times. The two are not one moment. But what the script found alive was so after the read began; and what has taken
  * its place before the MGET was written after that, and lived when it was. What was missing stays so, with a token that a later
- * write refuses. Where what came last was small, the script brings the values, as another command takes longer than the copies; so it does in
- * a cluster, where a command that meets a slot that moves is sent once more, and the MGET could come first.
+ * write refuses. In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
+ * script brings the values.
  */
 final class Reads
 {
     private const SIX_BYTES = 0xffffffffffff;
-
-    /** Up to so many bytes a value is small. */
-    private const SMALL = 8_192;
 
     private readonly \stdClass $foreign;
 
@@ -40,9 +37,6 @@ final class Reads
 
     /** Whether this process has seen that tags are invalidated here. */
     private bool $tagsAreInUse = false;
-
-    /** Whether all that the script was asked for last were small. */
-    private bool $areSmall = false;
 
     /**
      * The clock that was read plainly last, and what it says: the token of then, and the tick at which a tag was last invalidated. It
@@ -198,7 +192,7 @@ final class Reads
      */
     private function look(array $chunks): array
     {
-        $isBrought = $this->areSmall || $this->layout->shards > 0;
+        $isBrought = $this->layout->shards > 0;
         $calls = $reads = $found = [];
         foreach ($chunks as [$shard, $keys]) {
             $names = $this->layout->names($shard, $keys);
@@ -208,7 +202,6 @@ final class Reads
         if ($calls === []) {
             return [];
         }
-        $areSmall = true;
         foreach ($isBrought ? $this->scripts->run($calls) : $this->scripts->runBefore($calls, $reads) as $i => $reply) {
             [$judged, $values] = !$isBrought && \is_array($reply) ? $reply + [null, null] : [$reply, null];
             [$token, $verdicts] = $this->judgement($judged, \count($chunks[$i][1]));
@@ -218,12 +211,8 @@ final class Reads
             if (!\is_array($values)) {
                 throw Scripts::nonsense();
             }
-            foreach ($values as $value) {
-                $areSmall = $areSmall && !(\is_string($value) && isset($value[self::SMALL]));
-            }
             $found[] = [$token, $verdicts, $values];
         }
-        $this->areSmall = $areSmall;
 
         return $found;
     }
