@@ -99,6 +99,30 @@ static enum larder_result publish_draft(larder_pool *pool, larder_draft *draft, 
     return result;
 }
 
+/* Every other item expires, so that something lives in each segment. */
+TEST(partly_expired,
+     "what expires beside what lives on makes room in a pool that does not evict, too, and the rest stays")
+{
+    larder_pool *pool = pool_timed(4 * MIB, false);
+    char bytes[500] = "";
+    uint64_t count = 0, stored = 0;
+    while (put_with(pool, key_number(count), bytes, sizeof bytes, LARDER_SET,
+                    count % 2 == 0 ? clock_ms + 1000 : LARDER_NO_EXPIRY) == LARDER_OK) {
+        count++;
+    }
+    clock_ms += 1000;
+    for (uint64_t i = 0; i < count / 2; i++) {
+        stored += put_bytes(pool, key_number(count + i), bytes, sizeof bytes) == LARDER_OK;
+    }
+    COMPARE(stored, >, count / 2 / 10 * 9);
+    for (uint64_t i = 1; i < count; i += 2) {
+        const larder_key key = key_number(i);
+        CHECK(larder_exists(pool, &key) || i == count);
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
 TEST(slow_writer_and_clear,
      "what a slow writer publishes after a clear, in a segment filled before it, is not dropped without eviction")
 {

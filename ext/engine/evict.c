@@ -41,6 +41,8 @@
 
 #define WINDOW                  32u /* segments looked at for dead ones, per victim */
 #define WINDOW_WITHOUT_EVICTION 1024u
+#define LOOKS_FOR_EXPIRED       4096u /* items, in a store that would otherwise be refused */
+#define LOOK_AGAIN_MS           1000u
 #define MOVES_PER_STRIDE        32u
 #define VISITS_PER_STRIDE       96u
 #define STRIDES_AT_ONCE         64u /* a larger value leaves the rest to the next: the lock is held meanwhile */
@@ -117,6 +119,30 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
     return best;
 }
 
+/* A segment's account knows what was deleted or replaced, and when the last of its items expires. Where nothing is
+ * evicted, and things of different lives lie beside each other, what has expired has to be looked for: once a second in
+ * the whole pool, a bounded number of items at a time. */
+static uint32_t find_partly_expired(larder_pool *pool)
+{
+    uint64_t now = larder_pool_now(pool);
+    uint32_t left = LOOKS_FOR_EXPIRED;
+    while (left > 0) {
+        uint32_t index = pool->looked_into % pool->geometry.segment_count;
+        if (index == 0 && now - pool->looked_at < LOOK_AGAIN_MS) {
+            break;
+        }
+        pool->looked_at = index == 0 ? now : pool->looked_at;
+        pool->looked_into = index + 1;
+        const larder_segment *segment = &pool->segments[index];
+        if (larder_segment_state_of(segment) == LARDER_SEALED && segment->run == 1 &&
+            larder_walk_dead_bytes(pool, index, &left) >= larder_segment_bytes(pool) / 16 &&
+            !larder_pinned_by_any(pool, index) && larder_walk_can_move_all(pool, index)) {
+            return index;
+        }
+    }
+    return LARDER_NO_SEGMENT;
+}
+
 static uint64_t small_bytes(const larder_pool *pool)
 {
     uint32_t open = larder_open_of(pool, LARDER_SMALL);
@@ -187,7 +213,10 @@ static bool choose_free_victim(larder_pool *pool, bool ahead)
         victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
         purpose = LARDER_EVICT;
     }
-    if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
+    if (victim == LARDER_NO_SEGMENT && pool->geometry.evict == 0) {
+        victim = find_partly_expired(pool);
+        purpose = LARDER_COMPACT;
+    } else if (victim == LARDER_NO_SEGMENT) {
         enum larder_list queue = queue_in_turn(pool), other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
         victim = find_oldest_free(pool, queue, ahead);
         if (victim == LARDER_NO_SEGMENT) {

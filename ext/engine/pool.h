@@ -107,10 +107,12 @@ typedef struct larder_pool {
     _Atomic uint64_t *own_pins; /* the part of `pins` that is this process's */
     uint32_t *pinned_list;      /* which entries of `pinned` are set */
     uint32_t pinned_count, pinned_most;
+    uint64_t looked_at;   /* ms; when this process last began to look for what has expired in all segments */
     uint64_t surveyed_at; /* ms; when this process last looked how much is pinned */
     uint32_t slot_index, incarnation;
     larder_sighting sighted[LARDER_SIGHTINGS]; /* of other slots' owners; see larder_slot_seems_alive() */
     uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
+    uint32_t looked_into; /* the segment in which it looks next for what has expired */
     uint64_t pending_sequence;
     uint64_t lock_turn;       /* how often this process has tried to take the segment lock */
     uint64_t stuck_owner;     /* the lock's word that was waited for in vain: not waited for again */

@@ -243,6 +243,23 @@ bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment)
     return true;
 }
 
+uint64_t larder_walk_dead_bytes(const larder_pool *pool, uint32_t segment, uint32_t *left)
+{
+    uint64_t dead = 0;
+    for (uint64_t at = next_start(pool, segment, 0); at != UINT64_MAX && *left > 0;
+         at = next_start(pool, segment, at + 8)) {
+        uint64_t offset = larder_segment_offset(pool, segment) + at, hash, word;
+        const larder_item *item = (const larder_item *)(pool->rw + offset);
+        --*left;
+        /* Most live, and need not be looked for in the index; but tags may be looked at only where a word leads. */
+        if ((item->tags != 0 || !larder_is_alive(pool, item)) &&
+            find_word_to(pool, segment, offset, &hash, &word) != NULL && !larder_is_alive(pool, item)) {
+            dead += larder_item_bytes(pool, item);
+        }
+    }
+    return dead;
+}
+
 bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment)
 {
     for (uint64_t at = next_start(pool, segment, 0); at != UINT64_MAX; at = next_start(pool, segment, at + 8)) {

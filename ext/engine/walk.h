@@ -25,6 +25,10 @@ typedef struct larder_budget {
 /* Can this PHP move all that lives in the sealed segment? */
 bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment);
 
+/* How much of what is counted as living in the sealed segment is dead, as far as `left` items tell, which are counted
+ * down. */
+uint64_t larder_walk_dead_bytes(const larder_pool *pool, uint32_t segment, uint32_t *left);
+
 /* Does any word lead to one of the sealed segment's items? */
 bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment);
 
