@@ -107,6 +107,8 @@ static void play(void (*prepare)(void), void (*our_side)(void), void (*their_sid
 
 /* ---- pin | generation -------------------------------------------------------------------------------------------- */
 
+/* That the reader has lost its fence this does not notice: between its store and its look the reclaimer does more than
+ * it takes a store to arrive, even one that has to wait behind others to far memory (tried). model/pin.pml does. */
 static void seal_one(void)
 {
     REQUIRE(larder_lock(duel.ours));
