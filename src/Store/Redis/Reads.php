@@ -60,7 +60,7 @@ final class Reads
     {
         $items = $tokens = $stale = [];
         $chunks = $this->chunks($keys);
-        $open = $this->isPlain ? $this->readPlainly($chunks, $items, $tokens) : $keys;
+        $open = $this->isPlain && $chunks !== [] ? $this->readPlainly($chunks, $items, $tokens) : $keys;
         if ($open !== []) {
             $this->readByScript($open, $items, $tokens, $stale);
         }
@@ -87,17 +87,14 @@ final class Reads
     }
 
     /**
-     * @param list<array{int, array<int, string>}> $chunks shards, and keys there
-     * @param array<array-key, Item>               $items
-     * @param array<array-key, Token>              $tokens
+     * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
+     * @param array<array-key, Item>                         $items
+     * @param array<array-key, Token>                        $tokens
      *
      * @return list<string> the keys that only the script can tell of
      */
     private function readPlainly(array $chunks, array &$items, array &$tokens): array
     {
-        if ($chunks === []) {
-            return [];
-        }
         $reads = $open = [];
         foreach ($chunks as [$shard, $keys]) {
             $reads[] = ['MGET', $this->layout->clock($shard), ...$this->layout->items($shard, $keys)];
@@ -121,8 +118,7 @@ final class Reads
             $begins = Script::MARK . $token->epoch;
             $at = 0;
             foreach ($keys as $key) {
-                $bytes = $values[++$at];
-                $item = \is_string($bytes) && isset($bytes[Script::HEAD - 1]) && str_starts_with($bytes, $begins) ? $this->parsed($key, $bytes) : null;
+                $item = $this->parsed($key, $values[++$at], $begins);
                 if ($item === null) {
                     $tokens[$key] = $token;
                 } elseif ($item->stamp >= $invalidated || $item->tags === []) {
@@ -137,7 +133,7 @@ final class Reads
     }
 
     /**
-     * @param list<string>            $keys
+     * @param non-empty-list<string>  $keys
      * @param array<array-key, Item>  $items
      * @param array<array-key, Token> $tokens
      * @param array<array-key, Item>  $stale
@@ -146,11 +142,12 @@ final class Reads
     {
         $chunks = $this->chunks($keys);
         foreach ($this->look($chunks) as $i => [$token, $verdicts, $values]) {
+            $begins = Script::MARK . $token->epoch;
             $at = 0;
             foreach ($chunks[$i][1] as $key) {
-                $bytes = $values[$at] ?? null;
-                $verdict = $verdicts[$at++];
-                $item = $verdict !== '2' && \is_string($bytes) && self::isOf($token, $bytes) ? $this->parsed($key, $bytes) : null;
+                $verdict = $verdicts[$at];
+                $item = $verdict !== '2' ? $this->parsed($key, $values[$at] ?? null, $begins) : null;
+                $at++;
                 if ($item === null || $verdict === '1') {
                     $tokens[$key] = $token;
                     $item === null || $stale[$key] = $item;
@@ -186,7 +183,7 @@ final class Reads
     }
 
     /**
-     * @param list<array{int, array<int, string>}> $chunks shards, and keys there
+     * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
      *
      * @return list<array{Token, string, array<mixed>}> for each the token of what is missing, the verdicts, and the items
      */
@@ -198,9 +195,6 @@ final class Reads
             $names = $this->layout->names($shard, $keys);
             $calls[] = [Script::Fetch, $names, [$this->time->isToBeAsked() ? '1' : '0', $isBrought ? '1' : '0']];
             $reads[] = ['MGET', ...\array_slice($names, -\count($keys))];
-        }
-        if ($calls === []) {
-            return [];
         }
         foreach ($isBrought ? $this->scripts->run($calls) : $this->scripts->runBefore($calls, $reads) as $i => $reply) {
             [$judged, $values] = !$isBrought && \is_array($reply) ? $reply + [null, null] : [$reply, null];
@@ -235,7 +229,7 @@ final class Reads
     /**
      * @param list<string> $keys
      *
-     * @return list<array{int, array<int, string>}> shards, and keys there, by their numbers
+     * @return ($keys is non-empty-list ? non-empty-list<array{int, array<int, string>}> : array{}) shards, and keys there, by their numbers
      */
     private function chunks(array $keys): array
     {
@@ -285,20 +279,18 @@ final class Reads
         return $ordered;
     }
 
-    /** Whether it was stored in this life of the clock. */
-    private static function isOf(Token $now, string $item): bool
-    {
-        return isset($item[Script::HEAD - 1]) && str_starts_with($item, Script::MARK . $now->epoch);
-    }
-
     /** @param string $item one that the server takes for living */
     public function canRead(string $key, string $item): bool
     {
-        return $this->parsed($key, $item) !== null;
+        return $this->parsed($key, $item, Script::MARK) !== null;
     }
 
-    private function parsed(string $key, string $bytes): ?Item
+    /** @param string $begins what an item of this life of the clock begins with */
+    private function parsed(string $key, mixed $bytes, string $begins): ?Item
     {
+        if (!\is_string($bytes) || !isset($bytes[Script::HEAD - 1]) || !str_starts_with($bytes, $begins)) {
+            return null;
+        }
         /** @var array{a: int, b: int, c: int} $numbers */
         $numbers = unpack('Ja/X2/Jb/X/Nc', $bytes, 7);
         $expiry = $numbers['b'] & self::SIX_BYTES;
