@@ -25,16 +25,7 @@ abstract class SqliteContract extends NamedStoreContract
     final protected function losses(): iterable
     {
         $this->store()->fetch(['key']);
-        $database = new \SQLite3("{$this->scratch?->path}/cache.db");
-        yield 'the clock' => static function () use ($database): void {
-            $database->exec('DELETE FROM "clock:test"');
-        };
-        yield 'the tags' => static function () use ($database): void {
-            $database->exec('DELETE FROM "tags:test"');
-        };
-        yield 'the items' => static function () use ($database): void {
-            $database->exec('DELETE FROM "items:test"');
-        };
+        yield from Losses::inSqlite(new \SQLite3("{$this->scratch?->path}/cache.db"), 'test');
     }
 
     final protected function inDatabase(string $prefix): SqliteStore

@@ -44,18 +44,7 @@ abstract class TieredStoreContract extends NamedStoreContract
         $this->store()->fetch(['key']);
         $database = new \SQLite3("{$this->path()}/cache.db");
         $database->busyTimeout(30_000);
-        yield 'the clock' => static function () use ($database): void {
-            $database->exec('DELETE FROM "clock:test"');
-        };
-        yield 'the tags' => static function () use ($database): void {
-            $database->exec('DELETE FROM "tags:test"');
-        };
-        yield 'the items' => static function () use ($database): void {
-            $database->exec('DELETE FROM "items:test"');
-        };
-        yield 'the log' => static function () use ($database): void {
-            $database->exec('DELETE FROM "log:test"');
-        };
+        yield from Losses::inSqlite($database, 'test', ['clock', 'tags', 'items', 'log']);
         yield 'the end of the log' => static function () use ($database): void {
             $database->exec('DELETE FROM "log:test" WHERE id = (SELECT max(id) FROM "log:test")');
         };

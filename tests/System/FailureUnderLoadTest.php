@@ -13,7 +13,6 @@ use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
 /**
  * Several processes read, fill, write and invalidate while their server is killed, started with what it had, stopped and
@@ -23,7 +22,7 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Delivery::class)]
 #[CoversClass(Journal::class)]
 #[CoversClass(Breaker::class)]
-final class FailureUnderLoadTest extends TestCase
+final class FailureUnderLoadTest extends OwnServers
 {
     private const THINGS = 4;
 
@@ -31,20 +30,9 @@ final class FailureUnderLoadTest extends TestCase
 
     private Scratch $scratch;
 
-    /** @var list<CacheServer> */
-    private array $servers = [];
-
     protected function setUp(): void
     {
         $this->scratch = new Scratch();
-    }
-
-    protected function tearDown(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->stop();
-        }
-        $this->servers = [];
     }
 
     /** @return iterable<string, array{string, int}> a DSN with SOCKETS in it, and how many servers it is */
@@ -59,10 +47,10 @@ final class FailureUnderLoadTest extends TestCase
     public function testNothingStaleIsReadWhateverHappensToTheServers(string $dsn, int $count): void
     {
         for ($i = 0; $i < $count; $i++) {
-            $this->servers[] = (str_starts_with($dsn, 'memcached')
+            $this->started(str_starts_with($dsn, 'memcached')
                 ? CacheServer::memcached()
                 // It comes back with all that it had; "everysec" may write only after it has answered.
-                : CacheServer::redis(['--appendonly', 'yes', '--appendfsync', 'no', '--dir', $this->scratch->path]))->start();
+                : CacheServer::redis(['--appendonly', 'yes', '--appendfsync', 'no', '--dir', $this->scratch->path]));
         }
         $dsn = str_replace('SOCKETS', implode(',', array_map(static fn(CacheServer $server): string => $server->socket, $this->servers)), $dsn);
         file_put_contents("{$this->scratch->path}/ledger", '');

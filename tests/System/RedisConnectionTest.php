@@ -21,7 +21,6 @@ use Larder\Store\RedisStore;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
 /** A connection that is interrupted, let in by some users only, or led to somebody else than before. */
 #[CoversClass(PhpRedisConnection::class)]
@@ -29,19 +28,8 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(SentinelConnection::class)]
 #[CoversClass(Server::class)]
 #[CoversClass(Breaker::class)]
-final class RedisConnectionTest extends TestCase
+final class RedisConnectionTest extends OwnServers
 {
-    /** @var list<CacheServer> */
-    private array $servers = [];
-
-    protected function tearDown(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->stop();
-        }
-        $this->servers = [];
-    }
-
     /** @return iterable<string, array{\Closure(Server): Connection}> */
     public static function clients(): iterable
     {
@@ -255,10 +243,5 @@ final class RedisConnectionTest extends TestCase
         $redis->connect($server->socket);
 
         return $redis;
-    }
-
-    private function started(CacheServer $server): CacheServer
-    {
-        return $this->servers[] = $server->start();
     }
 }

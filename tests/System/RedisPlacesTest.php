@@ -20,14 +20,13 @@ use Larder\Store\Redis\Tls;
 use Larder\Store\RedisStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
 /** Redis or Valkey in a cluster, behind sentinels, and with TLS. */
 #[CoversClass(ClusterConnection::class)]
 #[CoversClass(SentinelConnection::class)]
 #[CoversClass(Connections::class)]
 #[CoversClass(Tls::class)]
-final class RedisPlacesTest extends TestCase
+final class RedisPlacesTest extends OwnServers
 {
     private const PATIENCE = 60;
 
@@ -35,21 +34,10 @@ final class RedisPlacesTest extends TestCase
 
     private static ?Certificates $certificates = null;
 
-    /** @var list<CacheServer> */
-    private array $servers = [];
-
     public static function tearDownAfterClass(): void
     {
         self::$cluster?->stop();
         self::$cluster = self::$certificates = null;
-    }
-
-    protected function tearDown(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->stop();
-        }
-        $this->servers = [];
     }
 
     /** @return iterable<string, array{string}> */
@@ -319,10 +307,5 @@ final class RedisPlacesTest extends TestCase
             self::assertLessThan($deadline, hrtime(true), 'It does not come about.');
             usleep(20_000);
         }
-    }
-
-    private function started(CacheServer $server): CacheServer
-    {
-        return $this->servers[] = $server->start();
     }
 }

@@ -14,32 +14,18 @@ use Larder\Store\Redis\Script;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
-use PHPUnit\Framework\TestCase;
 
 /** What a process that has read plainly makes of what others do meanwhile. */
 #[CoversClass(Reads::class)]
-final class RedisReadsTest extends TestCase
+final class RedisReadsTest extends OneRedis
 {
-    private static ?CacheServer $server = null;
-
     private Proxy $proxy;
 
     private string $prefix;
 
-    public static function setUpBeforeClass(): void
-    {
-        self::$server = CacheServer::redis()->start();
-    }
-
-    public static function tearDownAfterClass(): void
-    {
-        self::$server?->stop();
-        self::$server = null;
-    }
-
     protected function setUp(): void
     {
-        $this->proxy = new Proxy(self::$server->socket ?? '');
+        $this->proxy = new Proxy(self::server()->socket);
         $this->prefix = 'reads-' . bin2hex(random_bytes(4));
     }
 
@@ -116,7 +102,7 @@ final class RedisReadsTest extends TestCase
         $writer = $this->open($client);
         foreach (['clear', 'loss'] as $what) {
             $store->save([new Item('old', 'x', 100)]);
-            $what === 'clear' ? $writer->clear() : $this->redis()->del("{$this->prefix}!clock");
+            $what === 'clear' ? $writer->clear() : self::redis()->del("{$this->prefix}!clock");
             $before = $this->proxy->roundTrips();
             $tokens = $store->fetch(['old'])->tokens;
             self::assertSame($what === 'clear' ? 1 : 2, $this->proxy->roundTrips() - $before, $what);
@@ -125,7 +111,7 @@ final class RedisReadsTest extends TestCase
             self::assertSame([], $other->save([new Item('old', 'new', 100, token: $tokens['old'], fill: true)]), $what);
             self::assertSame('new', $store->fetch(['old'])->items['old']->value, $what);
         }
-        $this->redis()->del("{$this->prefix}!clock");
+        self::redis()->del("{$this->prefix}!clock");
         self::assertSame([], $store->save([new Item('old', 'newer', 100, token: $store->token('old'), fill: true)]));
     }
 
@@ -174,7 +160,7 @@ final class RedisReadsTest extends TestCase
             foreach (['', 'not ours', str_repeat("\xff", 100), null] as $left) {
                 $early = $store->token('key');
                 $other->delete(['key']);
-                $left === null ? $this->redis()->del($guards) : $this->redis()->set($guards, $left);
+                $left === null ? self::redis()->del($guards) : self::redis()->set($guards, $left);
                 $make();
                 self::assertSame(['key'], $store->save([new Item('key', 'late', 100, token: $early, fill: true)]), $what);
                 self::assertSame([], $store->save([new Item('key', 'fresh', 100, token: $store->token('key'), fill: true)]), $what);
@@ -186,7 +172,7 @@ final class RedisReadsTest extends TestCase
     public function testAClockOfAnotherFormIsNoneAndItsItemsAreMisses(): void
     {
         $store = $this->plain('phpredis');
-        $redis = $this->redis();
+        $redis = self::redis();
         $item = Script::MARK . 'an epoch' . "\0\0\0\0\0\x01" . str_repeat("\0", 9) . 'Sold';
         foreach (["an epoch\0\0\0\0\0\x01\0\0\0\0\0\0", 'not ours', "an epoch\0\0\0\0\0\x01\0\0\0\0\0\0\0", ''] as $clock) {
             $store->save([new Item('here', 'x', 100)]);
@@ -235,19 +221,11 @@ final class RedisReadsTest extends TestCase
     private function calls(): array
     {
         $calls = ['mget' => 0];
-        $about = $this->redis()->info('commandstats');
+        $about = self::redis()->info('commandstats');
         foreach (\is_array($about) ? $about : [] as $name => $line) {
             $calls[substr((string) $name, \strlen('cmdstat_'))] = preg_match('/calls=(\d+)/', \is_string($line) ? $line : '', $found) === 1 ? (int) $found[1] : 0;
         }
 
         return $calls;
-    }
-
-    private function redis(): \Redis
-    {
-        $redis = new \Redis();
-        $redis->connect(self::$server->socket ?? '');
-
-        return $redis;
     }
 }

@@ -18,27 +18,13 @@ use Larder\Store\RedisStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
-use PHPUnit\Framework\TestCase;
 
 /** How often a RedisStore has to ask its server. */
 #[CoversClass(RedisStore::class)]
 #[CoversClass(Scripts::class)]
 #[CoversClass(Walk::class)]
-final class RedisRoundTripsTest extends TestCase
+final class RedisRoundTripsTest extends OneRedis
 {
-    private static ?CacheServer $server = null;
-
-    public static function setUpBeforeClass(): void
-    {
-        self::$server = CacheServer::redis()->start();
-    }
-
-    public static function tearDownAfterClass(): void
-    {
-        self::$server?->stop();
-        self::$server = null;
-    }
-
     /** @return iterable<string, array{string, \Closure(RedisStore): mixed}> */
     public static function operations(): iterable
     {
@@ -70,7 +56,7 @@ final class RedisRoundTripsTest extends TestCase
     #[DataProvider('operations')]
     public function testEveryOperationAndEveryBatchIsOneRoundTrip(string $client, \Closure $operation): void
     {
-        $proxy = new Proxy(self::$server->socket ?? '');
+        $proxy = new Proxy(self::server()->socket);
         $store = Dsn::parse("redis+unix:{$proxy->socket}?client={$client}")->open();
         self::assertInstanceOf(RedisStore::class, $store);
         $store->save(array_map(static fn(int $i): Item => new Item("key {$i}", 'x', 100, ['a', "tag {$i}"]), range(0, 199)));
@@ -85,8 +71,8 @@ final class RedisRoundTripsTest extends TestCase
     #[TestWith(['predis'])]
     public function testTheFirstRoundTripOfAClearKillsEverythingAndTheOthersAreBounded(string $client): void
     {
-        $this->redis()->rawCommand('FLUSHALL');
-        $socket = self::$server->socket ?? '';
+        self::redis()->rawCommand('FLUSHALL');
+        $socket = self::server()->socket;
         $proxy = new Proxy($socket);
         /** @var \ArrayObject<int, string> $diary */
         $diary = new \ArrayObject();
@@ -124,7 +110,7 @@ final class RedisRoundTripsTest extends TestCase
     #[TestWith(['predis'])]
     public function testABatchThatCannotBeReadIsOneRoundTripAndCanBeFilled(string $client): void
     {
-        $proxy = new Proxy(self::$server->socket ?? '');
+        $proxy = new Proxy(self::server()->socket);
         $open = static fn(string $secret): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=foreign-{$client}&secret={$secret}")->open();
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 199));
         $open('the-secret-of-last-year')->save(array_map(static fn(string $key): Item => new Item($key, 'old', 100), $keys));
@@ -143,7 +129,7 @@ final class RedisRoundTripsTest extends TestCase
     #[TestWith(['predis'])]
     public function testWhatOthersHaveDoneMeanwhileMakesNoOperationTwoRoundTrips(string $client): void
     {
-        $proxy = new Proxy(self::$server->socket ?? '');
+        $proxy = new Proxy(self::server()->socket);
         $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=meanwhile-{$client}")->open();
         [$store, $other] = [$open(), $open()];
         self::assertInstanceOf(RedisStore::class, $store);
@@ -178,7 +164,7 @@ final class RedisRoundTripsTest extends TestCase
             'writes' => static fn(): mixed => $other->save([...$tagged, new Item('there', 'y', 100)]),
             'an invalidation that lets old ones be served' => static fn() => $other->invalidateTags(['a'], 100),
             'a clear' => static fn() => $other->clear(),
-            'a flush' => fn(): mixed => $this->redis()->rawCommand('FLUSHALL'),
+            'a flush' => fn(): mixed => self::redis()->rawCommand('FLUSHALL'),
         ];
         foreach ($meanwhile as $what => $happens) {
             foreach ($steps as $step => $operation) {
@@ -195,7 +181,7 @@ final class RedisRoundTripsTest extends TestCase
     #[TestWith(['predis'])]
     public function testTheFirstWriteOfAProcessIsOneRoundTripIfAnotherHasAskedTheServerInTheLastMinute(string $client): void
     {
-        $proxy = new Proxy(self::$server->socket ?? '');
+        $proxy = new Proxy(self::server()->socket);
         $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=fresh-{$client}")->open();
         $open()->save([new Item('other', 'x')]);
         foreach (['small' => 'x', 'large' => str_repeat('x', 4_000)] as $key => $value) {
@@ -214,7 +200,7 @@ final class RedisRoundTripsTest extends TestCase
     #[TestWith(['predis'])]
     public function testAlsoTheFirstOperationsOfAProcessAreOneRoundTripEach(string $client): void
     {
-        $proxy = new Proxy(self::$server->socket ?? '');
+        $proxy = new Proxy(self::server()->socket);
         $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=first-{$client}")->open();
         $writer = $open();
         $writer->save([new Item('old', 'x', 100, ['a']), new Item('killed', 'x', 100, ['b'])]);
@@ -243,14 +229,6 @@ final class RedisRoundTripsTest extends TestCase
 
     private function store(string $prefix): Store
     {
-        return Dsn::parse('redis+unix:' . (self::$server->socket ?? '') . "?prefix={$prefix}")->open();
-    }
-
-    private function redis(): \Redis
-    {
-        $redis = new \Redis();
-        $redis->connect(self::$server->socket ?? '');
-
-        return $redis;
+        return Dsn::parse('redis+unix:' . self::server()->socket . "?prefix={$prefix}")->open();
     }
 }

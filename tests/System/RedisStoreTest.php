@@ -20,34 +20,20 @@ use Larder\Store\Redis\Walk;
 use Larder\Store\RedisStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\TestWith;
-use PHPUnit\Framework\TestCase;
 
 /** What a RedisStore leaves on its server, and what it makes of late answers and other clocks. */
 #[CoversClass(RedisStore::class)]
 #[CoversClass(Scripts::class)]
 #[CoversClass(Walk::class)]
 #[CoversClass(Layout::class)]
-final class RedisStoreTest extends TestCase
+final class RedisStoreTest extends OneRedis
 {
-    private static ?CacheServer $server = null;
-
-    public static function setUpBeforeClass(): void
-    {
-        self::$server = CacheServer::redis()->start();
-    }
-
-    public static function tearDownAfterClass(): void
-    {
-        self::$server?->stop();
-        self::$server = null;
-    }
-
     /** Such an item lies aside for a moment, and is put in its place by a script. */
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]
     public function testOfALargeItemNothingIsLeftAsideWhateverBecomesOfIt(string $client): void
     {
-        $store = Dsn::parse('redis+unix:' . (self::$server->socket ?? '') . "?client={$client}&prefix=aside-{$client}")->open();
+        $store = Dsn::parse('redis+unix:' . self::server()->socket . "?client={$client}&prefix=aside-{$client}")->open();
         $large = random_bytes(300_000);
         $token = $store->fetch(['overtaken'])->tokens['overtaken'];
         self::assertSame([], $store->save([new Item('overtaken', 'new')]));
@@ -62,7 +48,7 @@ final class RedisStoreTest extends TestCase
         ], 'modes');
         self::assertSame([], $store->save([new Item('dead', $large, 0)]), 'already dead');
         self::assertSame([$large, $large], array_column($store->fetch(['filled', 'written', 'dead', 'nowhere'])->items, 'value'));
-        $redis = $this->redis();
+        $redis = self::redis();
         self::assertSame([-1, true], [$redis->ttl("aside-{$client}:written"), $redis->ttl("aside-{$client}:filled") > 60], 'They live as long as they are to.');
         $store->invalidateTags(['tag']);
         self::assertSame(['written'], array_keys($store->fetch(['filled', 'written'])->items));
@@ -72,7 +58,7 @@ final class RedisStoreTest extends TestCase
     public function testAfterClearsAndAPruneOnlyWhatLivesTakesMemory(): void
     {
         $store = $this->store('memory');
-        $redis = $this->redis();
+        $redis = self::redis();
         for ($round = 0; $round < 10; $round++) {
             for ($batch = 0; $batch < 20; $batch++) {
                 $store->save(array_map(static fn(int $i): Item => new Item("{$round} {$batch} {$i}", 'x', null, ["tag {$batch} {$i}", 'all']), range(0, 99)));
@@ -104,7 +90,7 @@ final class RedisStoreTest extends TestCase
     public function testTheOlderHalfOfTooManyTagsIsForgottenAndKillsWhatIsOlder(): void
     {
         $store = $this->store('tags');
-        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::$server->socket ?? '')));
+        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::server()->socket)));
         $store->save([new Item('old', 'x', null, ['never invalidated'])]);
         for ($i = 0; $i < 2_000; $i++) {
             if ($i === 1_990) {
@@ -112,9 +98,9 @@ final class RedisStoreTest extends TestCase
             }
             $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!guards'], ['0', '500', "tag {$i}", "again {$i}"]]]);
         }
-        $fields = array_filter($this->redis()->hKeys('tags!tags'), static fn(string $field): bool => $field[0] === 't');
+        $fields = array_filter(self::redis()->hKeys('tags!tags'), static fn(string $field): bool => $field[0] === 't');
         self::assertLessThanOrEqual(750, \count($fields));
-        self::assertSame(\count($fields), (int) $this->redis()->hGet('tags!tags', 'n'));
+        self::assertSame(\count($fields), (int) self::redis()->hGet('tags!tags', 'n'));
         self::assertSame(['new'], array_keys($store->fetch(['old', 'new', 'dead'])->items));
     }
 
@@ -122,7 +108,7 @@ final class RedisStoreTest extends TestCase
     {
         $store = $this->store('epoch');
         $store->save([new Item('read', 'x'), new Item('added', 'x'), new Item('counted', 5)]);
-        $this->redis()->del('epoch!clock');
+        self::redis()->del('epoch!clock');
         $store->save([new Item('new', 'x')]);
         self::assertSame(['new'], array_keys($store->fetch(['read', 'added', 'counted', 'new'])->items));
         self::assertSame([], $store->save([new Item('added', 'y')], SaveMode::Add));
@@ -132,7 +118,7 @@ final class RedisStoreTest extends TestCase
 
     public function testAnExpiryIsToldByOurClockAlsoIfTheServersIsAnother(): void
     {
-        $connection = new class (new PhpRedisConnection(new Server(socket: self::$server->socket ?? ''))) implements Connection {
+        $connection = new class (new PhpRedisConnection(new Server(socket: self::server()->socket))) implements Connection {
             public function __construct(private readonly Connection $connection) {}
 
             public function send(array $commands): array
@@ -164,7 +150,7 @@ final class RedisStoreTest extends TestCase
     public function testAWriteThatTheServerComesToAfterWeGaveUpIsRefused(): void
     {
         $store = $this->store('late');
-        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::$server->socket ?? '')));
+        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::server()->socket)));
         $token = $store->fetch(['judged'])->tokens['judged'];
         $body = "\0\0\0Svalue";
         $layout = new Layout('late:');
@@ -184,8 +170,7 @@ final class RedisStoreTest extends TestCase
     #[TestWith(['predis'])]
     public function testALeaseThatTheServerComesToAfterWeGaveUpIsNobodys(string $client): void
     {
-        $server = self::$server;
-        self::assertNotNull($server);
+        $server = self::server();
         $open = static fn(string $options): Store => Dsn::parse("redis+unix:{$server->socket}?client={$client}&prefix=lease-{$client}&retry_after=0&{$options}")->open();
         [$store, $other] = [$open('read_timeout=0.2'), $open('timeout=10&read_timeout=10')];
         self::assertInstanceOf(Leases::class, $store);
@@ -216,7 +201,7 @@ final class RedisStoreTest extends TestCase
 
     public function testAWriteIsStoredAlsoIfTheServersClockIsNotWhatItWas(): void
     {
-        $clock = new class (new PhpRedisConnection(new Server(socket: self::$server->socket ?? ''))) implements Connection {
+        $clock = new class (new PhpRedisConnection(new Server(socket: self::server()->socket))) implements Connection {
             public int $times = 0;
 
             public function __construct(private readonly Connection $connection) {}
@@ -251,14 +236,6 @@ final class RedisStoreTest extends TestCase
 
     private function store(string $prefix): Store
     {
-        return Dsn::parse('redis+unix:' . (self::$server->socket ?? '') . "?prefix={$prefix}")->open();
-    }
-
-    private function redis(): \Redis
-    {
-        $redis = new \Redis();
-        $redis->connect(self::$server->socket ?? '');
-
-        return $redis;
+        return Dsn::parse('redis+unix:' . self::server()->socket . "?prefix={$prefix}")->open();
     }
 }

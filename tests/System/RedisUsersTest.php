@@ -14,7 +14,6 @@ use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\TestCase;
 
 /** Redis or Valkey with users that may do no more than docs/operate.md says, wherever it is: also in a cluster and behind sentinels, with TLS. */
 #[CoversClass(ClusterConnection::class)]
@@ -22,27 +21,16 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Connections::class)]
 #[CoversClass(Server::class)]
 #[CoversClass(Tls::class)]
-final class RedisUsersTest extends TestCase
+final class RedisUsersTest extends OwnServers
 {
     private static ?Certificates $certificates = null;
 
     private static ?RedisCluster $cluster = null;
 
-    /** @var list<CacheServer> */
-    private array $servers = [];
-
     public static function tearDownAfterClass(): void
     {
         self::$cluster?->stop();
         self::$cluster = self::$certificates = null;
-    }
-
-    protected function tearDown(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->stop();
-        }
-        $this->servers = [];
     }
 
     /** @return iterable<string, array{string}> */
@@ -139,11 +127,6 @@ final class RedisUsersTest extends TestCase
         foreach ([...$users, ['default', 'off']] as $rules) {
             self::assertTrue($redis->rawCommand('ACL', 'SETUSER', ...$rules), (string) $redis->getLastError());
         }
-    }
-
-    private function started(CacheServer $server): CacheServer
-    {
-        return $this->servers[] = $server->start();
     }
 
     private static function assertNobodyIsLetInBy(string $dsn, string $secret): void
