@@ -61,7 +61,7 @@ use Psr\Log\LoggerInterface;
 final class Cache
 {
     /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
-    public const DEFAULT_TTL = 2_592_000;
+    public const DEFAULT_TTL = Lifetimes::DEFAULT;
 
     /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
     private const MOST_NAMESPACES = 1_000;
@@ -156,7 +156,7 @@ final class Cache
         ?EventDispatcherInterface $events = null,
         ?string $journal = null,
     ): self {
-        return new self(Dsn::parse($dsn)->open(), $defaultTtl, $logger, $strict, $jitter, $events, $journal);
+        return new self(Stores::open($dsn), $defaultTtl, $logger, $strict, $jitter, $events, $journal);
     }
 
     /**

@@ -5,15 +5,6 @@ declare(strict_types=1);
 namespace Larder;
 
 use Larder\Exception\InvalidDsn;
-use Larder\Store\ApcuStore;
-use Larder\Store\ArrayStore;
-use Larder\Store\FileStore;
-use Larder\Store\MemcachedStore;
-use Larder\Store\PhpFileStore;
-use Larder\Store\RedisStore;
-use Larder\Store\SharedMemoryStore;
-use Larder\Store\SqliteStore;
-use Larder\Tier\Tiers;
 
 /**
  * The name of a store, as it is written in a configuration:
@@ -41,31 +32,30 @@ use Larder\Tier\Tiers;
  *     redis+sentinel://s1,s2,s3:26380/0?service=shop       redis+cluster://n1:7000,n2:7000
  *     apcu: > sqlite:/var/cache/site.db                    array: > shm: > sqlite:/var/cache/site.db
  *
- * The options of a scheme are those of its store's fromDsn(), and those of a near store what Tier\Tiers says besides.
+ * Stores opens what it names. The options of a scheme are those of its store's fromDsn(), and those of a near store what Tier\Tiers says besides.
  */
 final class Dsn
 {
-    /** @var non-empty-array<string, class-string<Store>> */
-    private const STORES = [
-        'shm' => SharedMemoryStore::class,
-        'array' => ArrayStore::class,
-        'apcu' => ApcuStore::class,
-        'sqlite' => SqliteStore::class,
-        'file' => FileStore::class,
-        'php' => PhpFileStore::class,
-        'redis' => RedisStore::class,
-        'rediss' => RedisStore::class,
-        'redis+unix' => RedisStore::class,
-        'redis+sentinel' => RedisStore::class,
-        'rediss+sentinel' => RedisStore::class,
-        'redis+cluster' => RedisStore::class,
-        'rediss+cluster' => RedisStore::class,
-        'memcached' => MemcachedStore::class,
-        'memcached+unix' => MemcachedStore::class,
-    ];
+    private const SEVERAL = 2;
 
-    /** Schemes whose DSN may name several servers. */
-    private const SEVERAL = ['memcached', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
+    /** Schemes, and how many servers their DSNs may name; 0: a name or paths instead. */
+    private const SERVERS = [
+        'shm' => 0,
+        'array' => 0,
+        'apcu' => 0,
+        'sqlite' => 0,
+        'file' => 0,
+        'php' => 0,
+        'redis' => 1,
+        'rediss' => 1,
+        'redis+unix' => 0,
+        'redis+sentinel' => self::SEVERAL,
+        'rediss+sentinel' => self::SEVERAL,
+        'redis+cluster' => self::SEVERAL,
+        'rediss+cluster' => self::SEVERAL,
+        'memcached' => self::SEVERAL,
+        'memcached+unix' => 0,
+    ];
 
     /**
      * @param string                                     $path    decoded: a pool's name, a path, or what follows the host
@@ -101,12 +91,10 @@ final class Dsn
             throw InvalidDsn::withoutScheme(self::masked($dsn));
         }
         $scheme = strtolower($match[1]);
-        if (!isset(self::STORES[$scheme])) {
-            throw InvalidDsn::unknownScheme($scheme, array_keys(self::STORES));
-        }
+        $servers = self::SERVERS[$scheme] ?? throw InvalidDsn::unknownScheme($scheme, array_keys(self::SERVERS));
         [$place, $query] = explode('?', $match[2], 2) + [1 => ''];
         $options = self::options($query);
-        if (!\in_array($scheme, ['redis', 'rediss', ...self::SEVERAL], true)) {
+        if ($servers === 0) {
             return new self($scheme, null, null, null, null, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
         }
         $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>[^@]*))?$~is';
@@ -114,7 +102,7 @@ final class Dsn
             throw self::withoutServer($dsn, $scheme);
         }
         $hosts = array_map(static fn(#[\SensitiveParameter] string $place): array => self::host($place, $scheme, $dsn), explode(',', (string) $match['hosts']));
-        if (\count($hosts) > 1 && !\in_array($scheme, self::SEVERAL, true)) {
+        if (\count($hosts) > 1 && $servers < self::SEVERAL) {
             throw InvalidDsn::part(self::masked($dsn), 'names several servers', 'name one');
         }
 
@@ -129,29 +117,6 @@ final class Dsn
             [''],
             $options,
         );
-    }
-
-    /**
-     * Opens the store. Nothing that may be down at the moment is contacted yet.
-     *
-     * @throws Exception
-     */
-    public function open(): Store
-    {
-        if ($this->far !== null) {
-            return Tiers::open($this->inFrontOf(null), $this->far);
-        }
-
-        return match (self::STORES[$this->scheme]) {
-            SharedMemoryStore::class => SharedMemoryStore::fromDsn($this),
-            ArrayStore::class => ArrayStore::fromDsn($this),
-            ApcuStore::class => ApcuStore::fromDsn($this),
-            SqliteStore::class => SqliteStore::fromDsn($this),
-            FileStore::class => FileStore::fromDsn($this),
-            PhpFileStore::class => PhpFileStore::fromDsn($this),
-            RedisStore::class => RedisStore::fromDsn($this),
-            default => MemcachedStore::fromDsn($this),
-        };
     }
 
     /** Without some of the options, which are known ones all the same. */
@@ -280,7 +245,7 @@ final class Dsn
         };
     }
 
-    private function inFrontOf(?self $far): self
+    private function inFrontOf(self $far): self
     {
         return $this->with($this->path, $this->options, $far);
     }

@@ -25,7 +25,7 @@ final class Key
             throw InvalidKey::empty();
         }
         if (\strlen($key) > self::LONGEST) {
-            throw InvalidKey::tooLong($key);
+            throw InvalidKey::tooLong($key, self::LONGEST);
         }
         if ($key[0] === "\0" && self::isInternal($key)) {
             throw InvalidKey::internal($key);

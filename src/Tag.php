@@ -20,7 +20,7 @@ final class Tag
             throw InvalidTag::empty();
         }
         if (\strlen($tag) > self::LONGEST) {
-            throw InvalidTag::tooLong($tag);
+            throw InvalidTag::tooLong($tag, self::LONGEST);
         }
     }
 }

@@ -4,10 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tools;
 
-use RecursiveDirectoryIterator;
-use RecursiveIteratorIterator;
-use SplFileInfo;
-
 /**
  * Checks that the rooms of the house depend on each other in one direction only: integrations → src → ext and
  * bench → src, while ext/engine knows nobody and only two files know both ext/engine and ext/image.
@@ -59,10 +55,10 @@ final readonly class Arrows
     public function violations(): array
     {
         $violations = [];
-        foreach ($this->files(['src', 'bench', 'integrations', 'tests', 'tools'], '/\.php$/') as $file) {
+        foreach ((new Files($this->root))->in(['src', 'bench', 'integrations', 'tests', 'tools'], '/\.php$/') as $file) {
             array_push($violations, ...$this->forbiddenNames($file));
         }
-        foreach ($this->files(['ext'], '/\.[ch]$/') as $file) {
+        foreach ((new Files($this->root))->in(['ext'], '/\.[ch]$/') as $file) {
             array_push($violations, ...$this->forbiddenIncludes($file));
         }
 
@@ -84,7 +80,7 @@ final readonly class Arrows
         foreach ((new PhpNames())->in($this->read($file)) as $name => $line) {
             foreach (self::FORBIDDEN_NAMES[$room] ?? [] as $forbidden) {
                 if (str_starts_with(strtolower($name) . '\\', strtolower($forbidden) . '\\')) {
-                    $violations[] = sprintf('%s:%d: %s may not use %s (%s).', $file, $line, $room, $forbidden, $name);
+                    $violations[] = sprintf('%s:%d: %s may not use %s (%s).', $file, $line, $room, $forbidden, rtrim($name, '\\'));
                 }
             }
         }
@@ -166,30 +162,6 @@ final readonly class Arrows
         }
 
         return implode('/', $parts);
-    }
-
-    /**
-     * @param list<string> $folders
-     *
-     * @return list<string> paths below the root, sorted
-     */
-    private function files(array $folders, string $pattern): array
-    {
-        $files = [];
-        foreach ($folders as $folder) {
-            if (!is_dir($this->root . '/' . $folder)) {
-                continue;
-            }
-            $iterator = new RecursiveIteratorIterator(new RecursiveDirectoryIterator($this->root . '/' . $folder, RecursiveDirectoryIterator::SKIP_DOTS));
-            foreach ($iterator as $file) {
-                if ($file instanceof SplFileInfo && preg_match($pattern, $file->getFilename()) === 1) {
-                    $files[] = substr($file->getPathname(), strlen($this->root) + 1);
-                }
-            }
-        }
-        sort($files);
-
-        return $files;
     }
 
     private function read(string $file): string

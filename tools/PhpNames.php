@@ -7,11 +7,15 @@ namespace Larder\Tools;
 use PhpToken;
 
 /**
- * The classes, functions and namespaces that a piece of PHP code names, fully qualified: its own namespace, what it
- * imports, what it mentions by a qualified name, and string literals that begin as one of its namespaces would.
+ * The classes, functions and namespaces that a piece of PHP code names, fully qualified: its own namespace (which ends with a
+ * backslash), what it imports, what it mentions, and string literals that begin as one of its namespaces would. Among what it mentions by a bare name
+ * is also what is none of these, such as a function of PHP's or a named argument.
  */
 final readonly class PhpNames
 {
+    /** What a bare name behind it is a member or a definition of. */
+    private const BEFORE_OTHERS = [T_OBJECT_OPERATOR, T_NULLSAFE_OBJECT_OPERATOR, T_DOUBLE_COLON, T_FUNCTION, T_CONST, T_CLASS, T_INTERFACE, T_ENUM, T_CASE, T_GOTO];
+
     private const NAME = [T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE];
 
     /**
@@ -32,7 +36,7 @@ final readonly class PhpNames
             if ($token->is(T_NAMESPACE) && $next?->is(self::NAME) === true) {
                 $namespace = $next->text;
                 $aliases = [];
-                $names[$namespace] ??= $next->line;
+                $names[$namespace . '\\'] ??= $next->line;
                 ++$at;
             } elseif ($token->is(T_USE) && $next?->is('(') === false) {
                 while (isset($tokens[++$at]) && !$tokens[$at]->is(';')) {
@@ -43,7 +47,8 @@ final readonly class PhpNames
                     $names[$name] ??= $token->line;
                 }
                 $import = [];
-            } elseif ($token->is([T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE])) {
+            } elseif ($token->is([T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE])
+                || $token->is(T_STRING) && ($tokens[$at - 1] ?? null)?->is(self::BEFORE_OTHERS) !== true && $next?->is(':') !== true) {
                 $names[$this->resolve($token->text, $namespace, $aliases)] ??= $token->line;
             } elseif ($token->is(T_CONSTANT_ENCAPSED_STRING)) {
                 $text = ltrim(str_replace('\\\\', '\\', substr($token->text, 1, -1)), '\\');

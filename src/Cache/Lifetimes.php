@@ -4,15 +4,17 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
-use Larder\Cache;
 use Larder\Exception\InvalidOption;
 use Larder\Ttl;
 
 /** What a cache's TTLs are in seconds. */
 final class Lifetimes
 {
+    /** 30 days, in seconds. */
+    public const DEFAULT = 2_592_000;
+
     /**
-     * @param int|\DateInterval|Ttl|null $default what null means; null: Cache::DEFAULT_TTL
+     * @param int|\DateInterval|Ttl|null $default what null means; null: DEFAULT
      * @param float                      $jitter  up to this share is taken off at random
      *
      * @throws InvalidOption
@@ -21,7 +23,7 @@ final class Lifetimes
         private readonly int|\DateInterval|Ttl|null $default,
         private readonly float $jitter,
     ) {
-        $seconds = Ttl::seconds($default ?? Cache::DEFAULT_TTL);
+        $seconds = Ttl::seconds($default ?? self::DEFAULT);
         if ($seconds !== null && $seconds <= 0) {
             throw InvalidOption::range('defaultTtl', $seconds, 'more than 0 seconds, or Ttl::Forever');
         }
@@ -33,7 +35,7 @@ final class Lifetimes
     /** @return ?int null: no end */
     public function seconds(int|\DateInterval|Ttl|null $ttl): ?int
     {
-        $seconds = Ttl::seconds($ttl ?? $this->default ?? Cache::DEFAULT_TTL);
+        $seconds = Ttl::seconds($ttl ?? $this->default ?? self::DEFAULT);
         if ($this->jitter > 0.0 && $seconds !== null && $seconds > 1) {
             return $seconds - (int) ($seconds * $this->jitter * (random_int(0, 1_000_000) / 1_000_000));
         }

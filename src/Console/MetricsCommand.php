@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache\Undelivered;
-use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
+use Larder\Stores;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
@@ -70,7 +70,7 @@ final class MetricsCommand extends Command
             $journals = Journals::of($input);
             foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
                 $dsn = \is_string($dsn) ? $dsn : '';
-                $stores[StoreName::of($dsn)] = Dsn::parse($dsn)->open();
+                $stores[StoreName::of($dsn)] = Stores::open($dsn);
             }
         } catch (Exception $mistake) {
             $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;

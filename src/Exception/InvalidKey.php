@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Exception;
 
 use Larder\Exception;
-use Larder\Key;
 
 /** A key that no store could hold, or that a PSR forbids. */
 final class InvalidKey extends \InvalidArgumentException implements Exception
@@ -16,7 +15,7 @@ final class InvalidKey extends \InvalidArgumentException implements Exception
     }
 
     /** @param int $longest bytes */
-    public static function tooLong(string $key, int $longest = Key::LONGEST): self
+    public static function tooLong(string $key, int $longest): self
     {
         return new self(sprintf(
             'The key that begins with "%s" has %d bytes; a key has at most %d, so shorten or hash it.',

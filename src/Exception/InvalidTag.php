@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Exception;
 
 use Larder\Exception;
-use Larder\Tag;
 
 /** A tag that no item can carry. */
 final class InvalidTag extends \InvalidArgumentException implements Exception
@@ -15,13 +14,14 @@ final class InvalidTag extends \InvalidArgumentException implements Exception
         return new self('The tag is empty; give a tag of at least one byte.');
     }
 
-    public static function tooLong(string $tag): self
+    /** @param int $longest bytes */
+    public static function tooLong(string $tag, int $longest): self
     {
         return new self(\sprintf(
             'The tag that begins with "%s" has %d bytes; a tag has at most %d, so shorten or hash it.',
             addcslashes(substr($tag, 0, 32), "\0..\37\"\\\177..\377"),
             \strlen($tag),
-            Tag::LONGEST,
+            $longest,
         ));
     }
 

@@ -18,7 +18,7 @@ final class AtTheEnd
     /** The process in which putOff is done at the end. */
     private int $worksIn = 0;
 
-    /** @var \SplObjectStorage<Held, null> leases while they are held */
+    /** @var \SplObjectStorage<object, \Closure(): void> leases while they are held, and what ends them */
     private readonly \SplObjectStorage $held;
 
     /** The process in which leases are released at the end. */
@@ -42,7 +42,8 @@ final class AtTheEnd
         $this->putOff[] = $work;
     }
 
-    public function watch(Held $lease): void
+    /** @param \Closure(): void $end what is done if nobody forgets the lease before */
+    public function watch(object $lease, \Closure $end): void
     {
         if ($this->releasesIn !== Process::id()) {
             $this->releasesIn = Process::id();
@@ -50,14 +51,14 @@ final class AtTheEnd
             $held = $this->held;
             register_shutdown_function(static function () use ($held): void {
                 foreach ([...$held] as $lease) {
-                    $lease->releaseUnlessPutOff();
+                    ($held[$lease])();
                 }
             });
         }
-        $this->held->attach($lease);
+        $this->held->attach($lease, $end);
     }
 
-    public function forget(Held $lease): void
+    public function forget(object $lease): void
     {
         $this->held->detach($lease);
     }

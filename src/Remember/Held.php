@@ -44,7 +44,7 @@ final class Held
         }) === true;
         if ($taken) {
             $this->process = Process::id();
-            $this->atTheEnd->watch($this);
+            $this->atTheEnd->watch($this, $this->releaseUnlessPutOff(...));
         }
 
         return $taken;
@@ -85,7 +85,7 @@ final class Held
         $this->isPutOff = true;
     }
 
-    public function releaseUnlessPutOff(): void
+    private function releaseUnlessPutOff(): void
     {
         if (!$this->isPutOff) {
             $this->release();

@@ -24,11 +24,12 @@ final class Tiers
      * Options of the near DSN besides its store's: grace (seconds in which the near store may answer while the log cannot
      * be read).
      *
+     * @param Store $store what the far DSN names
+     *
      * @throws Exception
      */
-    public static function open(Dsn $near, Dsn $far): TieredStore
+    public static function open(Dsn $near, Dsn $far, Store $store): TieredStore
     {
-        $store = $far->open();
         $log = match (true) {
             $store instanceof SqliteStore => $store->log(),
             $store instanceof TieredStore => $store->log,

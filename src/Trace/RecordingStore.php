@@ -22,7 +22,7 @@ use Larder\Token;
 /**
  * A store that writes down what it is asked, for a share of its keys, and passes it on to another:
  *
- *     $cache = new Cache(new RecordingStore(Dsn::parse('shm:shop')->open(), '/tmp/shop.trace'));
+ *     $cache = new Cache(new RecordingStore(\Larder\Stores::open('shm:shop'), '/tmp/shop.trace'));
  *
  * `larder size` tells from the trace how much memory would be enough, `larder trace` replays it on another store. Which
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,

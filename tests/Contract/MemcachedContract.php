@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\Dsn;
 use Larder\Store;
 use Larder\Store\TagSlot;
+use Larder\Stores;
 use Larder\Tests\System\CacheServer;
 
 /** MemcachedStore over one server or several. */
@@ -78,7 +78,7 @@ abstract class MemcachedContract extends NamedStoreContract
     {
         $paths = implode(',', array_map(static fn(CacheServer $server): string => $server->socket, self::$servers));
 
-        return Dsn::parse("memcached+unix:{$paths}?prefix={$name}&timeout=10")->open();
+        return Stores::open("memcached+unix:{$paths}?prefix={$name}&timeout=10");
     }
 
     /** What is under a name that nobody uses any more is left to the server's eviction. */

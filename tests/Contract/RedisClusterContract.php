@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\Dsn;
 use Larder\Store;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
+use Larder\Stores;
 use Larder\Tests\System\RedisCluster;
 
 /** RedisStore over a cluster of three masters, by one client. */
@@ -53,7 +53,7 @@ abstract class RedisClusterContract extends NamedStoreContract
     {
         self::assertNotNull(self::$cluster);
 
-        return Dsn::parse(self::$cluster->dsn(static::client() . "&prefix={$name}&timeout=10&read_timeout=10"))->open();
+        return Stores::open(self::$cluster->dsn(static::client() . "&prefix={$name}&timeout=10&read_timeout=10"));
     }
 
     final protected function forge(string $key, \Closure $forge): bool

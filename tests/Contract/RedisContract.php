@@ -6,12 +6,12 @@ namespace Larder\Tests\Contract;
 
 use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\RedisServer;
-use Larder\Dsn;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\Redis\Script;
 use Larder\Store\Tags;
+use Larder\Stores;
 
 /** RedisStore over one server, by one client. */
 abstract class RedisContract extends NamedStoreContract
@@ -79,7 +79,7 @@ abstract class RedisContract extends NamedStoreContract
 
     final protected function named(string $name): Store
     {
-        return Dsn::parse(static::dsn(self::server()) . "&prefix={$name}&read_timeout=10")->open();
+        return Stores::open(static::dsn(self::server()) . "&prefix={$name}&read_timeout=10");
     }
 
     private static function server(): RedisServer

@@ -6,7 +6,6 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Cache\Journal;
-use Larder\Dsn;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
@@ -17,6 +16,7 @@ use Larder\Store\File\Usage;
 use Larder\Store\FileStore;
 use Larder\Store\PhpFileStore;
 use Larder\Store\SqliteStore;
+use Larder\Stores;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -89,7 +89,7 @@ final class FullDiskTest extends TestCase
         $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $fillsDisk): array {
             $logger = new MemoryLogger();
             $now = microtime(true);
-            $cache = new Cache(Dsn::parse(str_replace('DIRECTORY', $directory, $dsn))->open(), logger: $logger, clock: static fn(): float => $now);
+            $cache = new Cache(Stores::open(str_replace('DIRECTORY', $directory, $dsn)), logger: $logger, clock: static fn(): float => $now);
             $cache->set('there', 1);
             self::fill($fillsDisk ? $directory : $cache);
             $computed = 0;

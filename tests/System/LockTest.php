@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\Dsn;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Lock;
@@ -13,6 +12,7 @@ use Larder\Session\SessionHandler;
 use Larder\Store\ChaosStore;
 use Larder\Store\Redis\Eviction;
 use Larder\Store\Retention;
+use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Scratch;
 use Larder\Trace\RecordingStore;
@@ -146,7 +146,7 @@ final class LockTest extends TestCase
     public function testNobodyWaitsLongForALockOfAStoreThatIsAway(): void
     {
         $scratch = new Scratch();
-        $store = new ChaosStore(Dsn::parse("sqlite:{$scratch->path}/cache.db")->open());
+        $store = new ChaosStore(Stores::open("sqlite:{$scratch->path}/cache.db"));
         $lock = (new Cache($store))->lock('name');
         $store->isDown = true;
         $began = hrtime(true);

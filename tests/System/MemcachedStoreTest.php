@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\Dsn;
 use Larder\Item;
 use Larder\Store;
 use Larder\Store\Memcached\Clock;
@@ -13,6 +12,7 @@ use Larder\Store\Memcached\MemcachedLeases;
 use Larder\Store\Memcached\Ring;
 use Larder\Store\Memcached\Shard;
 use Larder\Store\MemcachedStore;
+use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Contract\History;
 use Larder\Tests\Contract\Value\Ledger;
@@ -43,7 +43,7 @@ final class MemcachedStoreTest extends TestCase
     public function testAReadIsOneRoundTripAlsoWithTagsThatWereInvalidated(): void
     {
         $proxy = new Proxy($this->started(1)[0]->socket);
-        $store = Dsn::parse("memcached+unix:{$proxy->socket}?timeout=10")->open();
+        $store = Stores::open("memcached+unix:{$proxy->socket}?timeout=10");
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
         $store->save(array_map(static fn(string $key): Item => new Item($key, 'x', 100, ['a', $key]), $keys));
         $trips = static function (\Closure $do) use ($proxy): int {
@@ -69,7 +69,7 @@ final class MemcachedStoreTest extends TestCase
     public function testAManifestThatNoStoreOfOursHasWrittenIsAMiss(): void
     {
         $socket = $this->started(1)[0]->socket;
-        $store = Dsn::parse("memcached+unix:{$socket}?timeout=10&prefix=test")->open();
+        $store = Stores::open("memcached+unix:{$socket}?timeout=10&prefix=test");
         $value = random_bytes(1_500_000);
         self::assertSame([], $store->save([new Item('key', $value)]));
         self::assertTrue(($store->fetch(['key'])->items['key']->value ?? null) === $value);
@@ -98,7 +98,7 @@ final class MemcachedStoreTest extends TestCase
     public function testAValueOfMorePiecesThanAreReadIsRefused(): void
     {
         $socket = $this->started(1)[0]->socket;
-        $store = Dsn::parse("memcached+unix:{$socket}?timeout=10")->open();
+        $store = Stores::open("memcached+unix:{$socket}?timeout=10");
         $store->save([new Item('key', 'old')]);
         self::assertSame(['key'], $store->save([new Item('key', str_repeat('x', 64_000_000))]));
         self::assertSame([], $store->fetch(['key'])->items);
@@ -179,7 +179,7 @@ final class MemcachedStoreTest extends TestCase
         $this->started(2);
         $stores = [];
         foreach (['', '&persistent=yes'] as $options) {
-            $stores[] = $store = Dsn::parse($this->dsn("&timeout=10{$options}"))->open();
+            $stores[] = $store = Stores::open($this->dsn("&timeout=10{$options}"));
             self::assertSame([], $store->save(array_map(static fn(string $key): Item => new Item($key, $key), $keys)));
         }
 
@@ -221,7 +221,7 @@ final class MemcachedStoreTest extends TestCase
             $total = ['stale' => [], 'hits' => 0, 'stored' => 0, 'refused' => 0];
             // Each round on a store of its own, as it were another request.
             do {
-                $report = (new History(Dsn::parse($dsn)->open(), new Ledger("{$scratch->path}/ledger"), true))->run(100);
+                $report = (new History(Stores::open($dsn), new Ledger("{$scratch->path}/ledger"), true))->run(100);
                 $total = [
                     'stale' => [...$total['stale'], ...$report['stale']],
                     'hits' => $total['hits'] + $report['hits'],

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\Dsn;
 use Larder\SharedMemory;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
+use Larder\Stores;
 use Larder\Tests\Contract\Forgery;
 use Larder\Tests\Scratch;
 
@@ -135,7 +135,7 @@ final class Place
             return;
         }
         if (str_starts_with($this->dsn, 'shm:')) {
-            Dsn::parse("shm:{$this->name}?size=16M")->open()->clear();
+            Stores::open("shm:{$this->name}?size=16M")->clear();
         } elseif (str_contains($this->dsn, 'apcu:')) {
             apcu_clear_cache();
         }

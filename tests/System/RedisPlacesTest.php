@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\Dsn;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\Redis\ClusterConnection;
@@ -18,6 +17,7 @@ use Larder\Store\Redis\SentinelConnection;
 use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
 use Larder\Store\RedisStore;
+use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -150,7 +150,7 @@ final class RedisPlacesTest extends OwnServers
     public function testAKeyThatIsAboutToMoveIsAskedForWhereItGoes(string $client): void
     {
         $cluster = self::$cluster ??= new RedisCluster();
-        $store = Dsn::parse($cluster->dsn("client={$client}&prefix=ask-{$client}&timeout=10&read_timeout=10"))->open();
+        $store = Stores::open($cluster->dsn("client={$client}&prefix=ask-{$client}&timeout=10&read_timeout=10"));
         $layout = new Layout("ask-{$client}:", Connections::SHARDS);
         $name = 'asked';
         $store->token($name);

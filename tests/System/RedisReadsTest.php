@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\Dsn;
 use Larder\Item;
 use Larder\Leases;
 use Larder\Store;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Reads;
 use Larder\Store\Redis\Script;
+use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -187,7 +187,7 @@ final class RedisReadsTest extends OneRedis
 
     private function open(string $client): Store
     {
-        $store = Dsn::parse("redis+unix:{$this->proxy->socket}?client={$client}&prefix={$this->prefix}")->open();
+        $store = Stores::open("redis+unix:{$this->proxy->socket}?client={$client}&prefix={$this->prefix}");
         self::assertInstanceOf(Leases::class, $store);
         // Connecting can be a round trip of its own.
         $store->acquire('lease', bin2hex(random_bytes(4)), 0.001);

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\Dsn;
 use Larder\Item;
 use Larder\Leases;
 use Larder\SaveMode;
@@ -15,6 +14,7 @@ use Larder\Store\Redis\Scripts;
 use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Walk;
 use Larder\Store\RedisStore;
+use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -57,7 +57,7 @@ final class RedisRoundTripsTest extends OneRedis
     public function testEveryOperationAndEveryBatchIsOneRoundTrip(string $client, \Closure $operation): void
     {
         $proxy = new Proxy(self::server()->socket);
-        $store = Dsn::parse("redis+unix:{$proxy->socket}?client={$client}")->open();
+        $store = Stores::open("redis+unix:{$proxy->socket}?client={$client}");
         self::assertInstanceOf(RedisStore::class, $store);
         $store->save(array_map(static fn(int $i): Item => new Item("key {$i}", 'x', 100, ['a', "tag {$i}"]), range(0, 199)));
         // The server has to be told the script once.
@@ -111,7 +111,7 @@ final class RedisRoundTripsTest extends OneRedis
     public function testABatchThatCannotBeReadIsOneRoundTripAndCanBeFilled(string $client): void
     {
         $proxy = new Proxy(self::server()->socket);
-        $open = static fn(string $secret): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=foreign-{$client}&secret={$secret}")->open();
+        $open = static fn(string $secret): Store => Stores::open("redis+unix:{$proxy->socket}?client={$client}&prefix=foreign-{$client}&secret={$secret}");
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 199));
         $open('the-secret-of-last-year')->save(array_map(static fn(string $key): Item => new Item($key, 'old', 100), $keys));
         $store = $open('the-secret-of-this-year');
@@ -130,7 +130,7 @@ final class RedisRoundTripsTest extends OneRedis
     public function testWhatOthersHaveDoneMeanwhileMakesNoOperationTwoRoundTrips(string $client): void
     {
         $proxy = new Proxy(self::server()->socket);
-        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=meanwhile-{$client}")->open();
+        $open = static fn(): Store => Stores::open("redis+unix:{$proxy->socket}?client={$client}&prefix=meanwhile-{$client}");
         [$store, $other] = [$open(), $open()];
         self::assertInstanceOf(RedisStore::class, $store);
         // Put aside, and yet not so large that the server answers what comes first before it has all.
@@ -182,7 +182,7 @@ final class RedisRoundTripsTest extends OneRedis
     public function testTheFirstWriteOfAProcessIsOneRoundTripIfAnotherHasAskedTheServerInTheLastMinute(string $client): void
     {
         $proxy = new Proxy(self::server()->socket);
-        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=fresh-{$client}")->open();
+        $open = static fn(): Store => Stores::open("redis+unix:{$proxy->socket}?client={$client}&prefix=fresh-{$client}");
         $open()->save([new Item('other', 'x')]);
         foreach (['small' => 'x', 'large' => str_repeat('x', 4_000)] as $key => $value) {
             $store = $open();
@@ -201,7 +201,7 @@ final class RedisRoundTripsTest extends OneRedis
     public function testAlsoTheFirstOperationsOfAProcessAreOneRoundTripEach(string $client): void
     {
         $proxy = new Proxy(self::server()->socket);
-        $open = static fn(): Store => Dsn::parse("redis+unix:{$proxy->socket}?client={$client}&prefix=first-{$client}")->open();
+        $open = static fn(): Store => Stores::open("redis+unix:{$proxy->socket}?client={$client}&prefix=first-{$client}");
         $writer = $open();
         $writer->save([new Item('old', 'x', 100, ['a']), new Item('killed', 'x', 100, ['b'])]);
         $writer->invalidateTags(['b']);
@@ -229,6 +229,6 @@ final class RedisRoundTripsTest extends OneRedis
 
     private function store(string $prefix): Store
     {
-        return Dsn::parse('redis+unix:' . self::server()->socket . "?prefix={$prefix}")->open();
+        return Stores::open('redis+unix:' . self::server()->socket . "?prefix={$prefix}");
     }
 }

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\Dsn;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Leases;
@@ -18,6 +17,7 @@ use Larder\Store\Redis\Scripts;
 use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Walk;
 use Larder\Store\RedisStore;
+use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\TestWith;
 
@@ -33,7 +33,7 @@ final class RedisStoreTest extends OneRedis
     #[TestWith(['predis'])]
     public function testOfALargeItemNothingIsLeftAsideWhateverBecomesOfIt(string $client): void
     {
-        $store = Dsn::parse('redis+unix:' . self::server()->socket . "?client={$client}&prefix=aside-{$client}")->open();
+        $store = Stores::open('redis+unix:' . self::server()->socket . "?client={$client}&prefix=aside-{$client}");
         $large = random_bytes(300_000);
         $token = $store->fetch(['overtaken'])->tokens['overtaken'];
         self::assertSame([], $store->save([new Item('overtaken', 'new')]));
@@ -171,7 +171,7 @@ final class RedisStoreTest extends OneRedis
     public function testALeaseThatTheServerComesToAfterWeGaveUpIsNobodys(string $client): void
     {
         $server = self::server();
-        $open = static fn(string $options): Store => Dsn::parse("redis+unix:{$server->socket}?client={$client}&prefix=lease-{$client}&retry_after=0&{$options}")->open();
+        $open = static fn(string $options): Store => Stores::open("redis+unix:{$server->socket}?client={$client}&prefix=lease-{$client}&retry_after=0&{$options}");
         [$store, $other] = [$open('read_timeout=0.2'), $open('timeout=10&read_timeout=10')];
         self::assertInstanceOf(Leases::class, $store);
         self::assertInstanceOf(Leases::class, $other);
@@ -236,6 +236,6 @@ final class RedisStoreTest extends OneRedis
 
     private function store(string $prefix): Store
     {
-        return Dsn::parse('redis+unix:' . self::server()->socket . "?prefix={$prefix}")->open();
+        return Stores::open('redis+unix:' . self::server()->socket . "?prefix={$prefix}");
     }
 }

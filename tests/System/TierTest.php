@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\Dsn;
 use Larder\SharedMemory;
 use Larder\Store\ArrayStore;
+use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Contract\History;
 use Larder\Tests\Contract\RequestEachTime;
@@ -59,7 +59,7 @@ final class TierTest extends TestCase
                     return $this->pages($workers, str_replace('NAME', $pool, $inWorkers) . $far, $ledger, $seed);
                 }
                 mt_srand($seed - $number);
-                $store = Dsn::parse(str_replace('NAME', $pool, $onCommandLine) . $far)->open();
+                $store = Stores::open(str_replace('NAME', $pool, $onCommandLine) . $far);
                 self::assertInstanceOf(TieredStore::class, $store);
 
                 return [(new History(RequestEachTime::of($store), new Ledger($ledger), true))->run(2 * self::ROUNDS * self::STEPS)];
@@ -103,7 +103,7 @@ final class TierTest extends TestCase
         $workers = new Workers(['apc.enabled' => 1], 1);
         try {
             $far = "sqlite:{$scratch->path}/cache.db?timeout=60";
-            $commandLine = Dsn::parse("array: > {$far}")->open();
+            $commandLine = Stores::open("array: > {$far}");
             $look = fn(int $seed, int $steps): array => $this->page($workers, ['dsn' => "apcu: > {$far}", 'ledger' => $ledger, 'seed' => $seed, 'steps' => $steps])['near'];
             self::assertSame([], $look(0, 0));
             for ($seed = 1; $seed < 500 && \count($look($seed, 3)) < 3; $seed++);
@@ -123,7 +123,7 @@ final class TierTest extends TestCase
         $scratch = new Scratch();
         $code = <<<'PHP'
             require $argv[1];
-            $store = Larder\Dsn::parse("apcu: > sqlite:{$argv[2]}/cache.db")->open();
+            $store = Larder\Stores::open("apcu: > sqlite:{$argv[2]}/cache.db");
             $store->save([new Larder\Item('key', 'value')]);
             echo get_class($store->near), ' ', $store->read('key');
             PHP;

@@ -10,7 +10,6 @@ use Larder\Console\Doctor\JournalChecks;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\Doctor\OwnerChecks;
 use Larder\Console\Doctor\StoreChecks;
-use Larder\Dsn;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Owner;
@@ -19,6 +18,7 @@ use Larder\Store\File\Folder;
 use Larder\Store\File\Secret;
 use Larder\Store\FileStore;
 use Larder\Store\SqliteStore;
+use Larder\Stores;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use Larder\Tier\HeadFile;
@@ -307,7 +307,7 @@ final class TwoUsersTest extends TestCase
     /** Leaves a journal and what its store has missed. */
     private static function lose(string $directory): void
     {
-        $store = Dsn::parse("array: > sqlite:{$directory}/cache.db")->open();
+        $store = Stores::open("array: > sqlite:{$directory}/cache.db");
         $store->save([new Item('key', 'stale'), new Item('other', 'value')]);
         $chaos = new ChaosStore($store);
         $chaos->isDown = true;

@@ -16,6 +16,7 @@ use Larder\Store\MemcachedStore;
 use Larder\Store\PhpFileStore;
 use Larder\Store\RedisStore;
 use Larder\Store\SqliteStore;
+use Larder\Stores;
 use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -23,6 +24,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 #[CoversClass(Dsn::class)]
+#[CoversClass(Stores::class)]
 #[CoversClass(InvalidDsn::class)]
 final class DsnTest extends TestCase
 {
@@ -87,7 +89,7 @@ final class DsnTest extends TestCase
         self::assertGreaterThan(9, \count($examples));
         $scratch = new Scratch();
         foreach ($examples as $example) {
-            $store = Dsn::parse(str_replace('/var/cache', $scratch->path, $example))->open();
+            $store = Stores::open(str_replace('/var/cache', $scratch->path, $example));
             self::assertSame([], $store->fetch([])->items, $example);
         }
     }
@@ -121,7 +123,7 @@ final class DsnTest extends TestCase
     #[DataProvider('stores')]
     public function testADsnOpensItsStoreWithoutAskingIt(string $dsn, string $class): void
     {
-        self::assertInstanceOf($class, Dsn::parse($dsn)->open());
+        self::assertInstanceOf($class, Stores::open($dsn));
     }
 
     /** @return iterable<string, array{string, string}> a DSN and what the message says */
@@ -189,7 +191,7 @@ final class DsnTest extends TestCase
     public function testAMistakeFailsAtOnceAndSaysWhatToDo(string $dsn, string $message): void
     {
         try {
-            Dsn::parse($dsn)->open();
+            Stores::open($dsn);
             self::fail('A wrong DSN was opened.');
         } catch (InvalidDsn|InvalidOption $mistake) {
             self::assertStringContainsString($message, $mistake->getMessage());
@@ -219,7 +221,7 @@ final class DsnTest extends TestCase
     {
         $said = static function (string $option) use ($dsn, $rest): string {
             try {
-                Dsn::parse("{$dsn}{$option}=1{$rest}")->open();
+                Stores::open("{$dsn}{$option}=1{$rest}");
             } catch (InvalidDsn $mistake) {
                 return $mistake->getMessage();
             }
@@ -247,7 +249,7 @@ final class DsnTest extends TestCase
     {
         foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'redis://:hunter2@one,two', 'redis+cluster://:hunter2@one,:', 'redis+sentinel://:hunter2@one', 'apcu: > redis://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
             try {
-                Dsn::parse($dsn)->open();
+                Stores::open($dsn);
                 self::fail('A wrong DSN was opened.');
             } catch (Exception $mistake) {
                 self::assertStringNotContainsString('hunter2', (string) $mistake);
@@ -262,7 +264,7 @@ final class DsnTest extends TestCase
         foreach (['p@hunter2', 'hunter2@p', 'p@q@hunter2', 'p/hunter2', '12/hunter2', 'p?hunter2', 'p?a=hunter2', 'p&hunter2', 'p#hunter2', 'p:hunter2', 'hunter2:p', 'p hunter2', 'hunter2/', '//hunter2'] as $password) {
             foreach (["redis://user:{$password}@localhost:0", "redis://:{$password}@localhost/0x", "rediss://us/er:{$password}@localhost", "redis+cluster://:{$password}@one,:", "memcached://user:{$password}@localhost", "//user:{$password}@localhost", "array: > redis://user:{$password}@localhost"] as $dsn) {
                 try {
-                    Dsn::parse($dsn)->open();
+                    Stores::open($dsn);
                     self::fail("A wrong DSN was opened: {$dsn}");
                 } catch (Exception $mistake) {
                     self::assertStringNotContainsString('hunter2', (string) $mistake, $dsn);
@@ -271,7 +273,7 @@ final class DsnTest extends TestCase
         }
         foreach (['redis://user:hunter2', 'redis://one,two?secret=hunter2', 'redis+cluster://one?hunter2@two', 'redis+sentinel://one:x?service=shop&sentinel_password=hunter2', 'memcached://one:x,two?secret=hunter2'] as $dsn) {
             try {
-                Dsn::parse($dsn)->open();
+                Stores::open($dsn);
                 self::fail("A wrong DSN was opened: {$dsn}");
             } catch (Exception $mistake) {
                 self::assertStringNotContainsString('hunter2', (string) $mistake, $dsn);
@@ -292,6 +294,6 @@ final class DsnTest extends TestCase
         chmod($scratch->path, 0o777);
         $this->expectException(InvalidOption::class);
         $this->expectExceptionMessage('may be written to by everyone');
-        Dsn::parse("file:{$scratch->path}")->open();
+        Stores::open("file:{$scratch->path}");
     }
 }

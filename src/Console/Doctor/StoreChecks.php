@@ -12,6 +12,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
 use Larder\Store;
+use Larder\Stores;
 use Larder\StoreStatistics;
 
 /** What can be wrong with one store. */
@@ -36,7 +37,7 @@ final class StoreChecks
         $what = StoreName::of($this->dsn);
         try {
             $dsn = Dsn::parse($this->dsn);
-            $store = $dsn->open();
+            $store = Stores::of($dsn);
             try {
                 [$found, $known] = [[$this->timed($store)], $store->statistics()];
             } catch (StoreUnavailable $failure) {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 // A page of TierTest's: goes some steps of a random history, each of them as if it were a request, and says what it saw.
 
-use Larder\Dsn;
+use Larder\Stores;
 use Larder\Tests\Contract\History;
 use Larder\Tests\Contract\RequestEachTime;
 use Larder\Tests\Contract\Value\Ledger;
@@ -13,7 +13,7 @@ use Larder\Tier\TieredStore;
 require __DIR__ . '/../../../vendor/autoload.php';
 
 $asked = array_map(static fn(mixed $value): string => is_scalar($value) ? (string) $value : '', $_GET);
-$store = Dsn::parse($asked['dsn'])->open();
+$store = Stores::open($asked['dsn']);
 if (!$store instanceof TieredStore) {
     throw new LogicException('This page is about tiers.');
 }

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Serializer;
 
-use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\Unstorable;
 use Larder\Item;
@@ -17,6 +16,7 @@ use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Serializer\Signature;
 use Larder\Store;
+use Larder\Stores;
 use Larder\Tests\Contract\StoreContract;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Contract\Value\Sleepless;
@@ -322,7 +322,7 @@ final class PayloadTest extends TestCase
     public function testAWrongOptionIsOneClearError(string $options, string $says): void
     {
         try {
-            Dsn::parse("file:/tmp/never-made?{$options}")->open();
+            Stores::open("file:/tmp/never-made?{$options}");
             self::fail('A wrong option was taken.');
         } catch (Exception $mistake) {
             self::assertStringContainsString($says, $mistake->getMessage());
@@ -340,7 +340,7 @@ final class PayloadTest extends TestCase
 
     private function checkOptions(string $place): void
     {
-        $open = static fn(string $options): Store => Dsn::parse("{$place}?{$options}")->open();
+        $open = static fn(string $options): Store => Stores::open("{$place}?{$options}");
         $ways = ['serializer=php', 'serializer=igbinary', 'secret=0123456789abcdef', 'secret=another-secret-16', 'compression=zlib&compress_above=10', 'classes=none&secret=0123456789abcdef'];
         $value = ['text' => str_repeat('x', 1_000)];
         foreach ($ways as $written) {

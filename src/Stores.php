@@ -1,0 +1,50 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+use Larder\Store\ApcuStore;
+use Larder\Store\ArrayStore;
+use Larder\Store\FileStore;
+use Larder\Store\MemcachedStore;
+use Larder\Store\PhpFileStore;
+use Larder\Store\RedisStore;
+use Larder\Store\SharedMemoryStore;
+use Larder\Store\SqliteStore;
+use Larder\Tier\Tiers;
+
+/** Opens the stores that DSNs name. Nothing that may be down at the moment is contacted yet. */
+final class Stores
+{
+    private function __construct() {}
+
+    /**
+     * @param string $dsn see Dsn for the grammar
+     *
+     * @throws Exception
+     */
+    public static function open(#[\SensitiveParameter] string $dsn): Store
+    {
+        return self::of(Dsn::parse($dsn));
+    }
+
+    /** @throws Exception */
+    public static function of(Dsn $dsn): Store
+    {
+        if ($dsn->far !== null) {
+            return Tiers::open($dsn, $dsn->far, self::of($dsn->far));
+        }
+
+        return match ($dsn->scheme) {
+            'shm' => SharedMemoryStore::fromDsn($dsn),
+            'array' => ArrayStore::fromDsn($dsn),
+            'apcu' => ApcuStore::fromDsn($dsn),
+            'sqlite' => SqliteStore::fromDsn($dsn),
+            'file' => FileStore::fromDsn($dsn),
+            'php' => PhpFileStore::fromDsn($dsn),
+            'memcached', 'memcached+unix' => MemcachedStore::fromDsn($dsn),
+            default => RedisStore::fromDsn($dsn),
+        };
+    }
+}

@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tools;
+
+/** Finds classes of the library that use each other in a circle, so that none of them can be understood, or tested, before the others. */
+final readonly class Circles
+{
+    public function __construct(private string $root) {}
+
+    /** @return list<string> one sentence for each circle, with the files on it */
+    public function violations(): array
+    {
+        $uses = $this->uses();
+        $violations = [];
+        while ($uses !== []) {
+            // What uses nothing, or only what is gone, is on no circle.
+            $done = array_filter($uses, static fn(array $used): bool => array_intersect_key($used, $uses) === []);
+            if ($done !== []) {
+                $uses = array_diff_key($uses, $done);
+                continue;
+            }
+            $circle = $this->circle($uses);
+            $violations[] = \sprintf('These use each other in a circle: %s.', implode(' → ', [...$circle, ...\array_slice($circle, 0, 1)]));
+            $uses = array_diff_key($uses, array_flip($circle));
+        }
+
+        return $violations;
+    }
+
+    /**
+     * @param non-empty-array<string, array<string, true>> $uses where each uses one of them
+     *
+     * @return list<string>
+     */
+    private function circle(array $uses): array
+    {
+        $path = [];
+        $at = array_key_first($uses);
+        while (!isset($path[$at])) {
+            $path[$at] = \count($path);
+            $at = (string) array_key_first(array_intersect_key($uses[$at], $uses));
+        }
+
+        return \array_slice(array_keys($path), $path[$at]);
+    }
+
+    /** @return array<string, array<string, true>> file => the files whose classes it names */
+    private function uses(): array
+    {
+        $files = (new Files($this->root))->in(['src'], '/\.php$/');
+        $uses = [];
+        foreach ($files as $file) {
+            $uses[$file] = [];
+            foreach ((new PhpNames())->in((string) file_get_contents("{$this->root}/{$file}")) as $name => $line) {
+                $used = 'src/' . str_replace('\\', '/', (string) preg_replace('/^Larder\\\\/', '', $name)) . '.php';
+                if ($used !== $file && \in_array($used, $files, true)) {
+                    $uses[$file][$used] = true;
+                }
+            }
+        }
+
+        return $uses;
+    }
+}
