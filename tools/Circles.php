@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tools;
 
-/** Finds classes of the library that use each other in a circle, so that none of them can be understood, or tested, before the others. */
+/** Finds classes of the library, or of the benchmark, that use each other in a circle, so that none of them can be understood, or tested, before the others. */
 final readonly class Circles
 {
     public function __construct(private string $root) {}
@@ -49,12 +49,12 @@ final readonly class Circles
     /** @return array<string, array<string, true>> file => the files whose classes it names */
     private function uses(): array
     {
-        $files = (new Files($this->root))->in(['src'], '/\.php$/');
+        $files = (new Files($this->root))->in(['src', 'bench'], '/\.php$/');
         $uses = [];
         foreach ($files as $file) {
             $uses[$file] = [];
             foreach ((new PhpNames())->in((string) file_get_contents("{$this->root}/{$file}")) as $name => $line) {
-                $used = 'src/' . str_replace('\\', '/', (string) preg_replace('/^Larder\\\\/', '', $name)) . '.php';
+                $used = strtr("{$name}.php", ['Larder\\Bench\\' => 'bench/', 'Larder\\' => 'src/', '\\' => '/']);
                 if ($used !== $file && \in_array($used, $files, true)) {
                     $uses[$file][$used] = true;
                 }

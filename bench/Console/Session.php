@@ -60,7 +60,7 @@ final class Session
 
     private function one(string $name, Experiment $experiment): Outcome
     {
-        $outcome = Outcome::of($experiment);
+        $outcome = new Outcome($experiment->name(), $experiment->title(), $experiment->recreates());
         $steal = Environment::stealTicks();
         $needs = $experiment->needs($this->laboratory->profile);
         $missing = $needs->missingMemory();

@@ -17,7 +17,7 @@ use Larder\Bench\Subject\WorkerFailed;
 /** Redis against Memcached under a growing number of clients, and caches without a server beside them. */
 final class Clients implements Experiment
 {
-    public const RATE = 'operations per second';
+    private const RATE = 'operations per second';
     /** The parameter that says how many processors the servers had: threads beyond them have none. */
     public const PROCESSORS = 'processors of the servers';
     private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];

@@ -23,9 +23,10 @@ use Larder\Bench\Statistics\Direction;
  */
 final readonly class CrossCheck
 {
-    public const RATE = 'rate seen by two generators';
     /** The share of its processor beyond which a generator hardly waits. */
     public const BUSY = 0.75;
+
+    private const UNIT = 'operations per second';
 
     public const AS_IT_IS = 'as it is';
     public const SLOW = 'slower than both';
@@ -80,7 +81,7 @@ final readonly class CrossCheck
             $meter = CpuMeter::start($this->server->processIds());
             [$rate, $share] = $run($operation, $isWrite, $clients, $requests, 1 + $block);
             [, $server] = $meter->perOperation($requests);
-            $outcome->measurement($case, self::RATE, Clients::RATE, Direction::HigherIsBetter, $name, columns: ['server cpu', Saturation::SHARE])->add(0, $block, $rate, $server, $share);
+            $outcome->measurement($case, Saturation::COMPARISON, self::UNIT, Direction::HigherIsBetter, $name, columns: ['server cpu', Saturation::SHARE])->add(0, $block, $rate, $server, $share);
         }
     }
 

@@ -39,11 +39,6 @@ final class Outcome
         public bool $isComplete = true,
     ) {}
 
-    public static function of(Experiment $experiment): self
-    {
-        return new self($experiment->name(), $experiment->title(), $experiment->recreates());
-    }
-
     /**
      * The measurement of a subject in a case; made when it is first asked for.
      *

@@ -11,6 +11,8 @@ final class Saturation
 {
     /** The column of samples that says which share of its processor the generator used. */
     public const SHARE = 'generator share';
+    /** What is measured where two generators are compared: there it is part of the comparison whether one is saturated. */
+    public const COMPARISON = 'rate seen by two generators';
     /** Above this share a generator measures itself. */
     private const MOST = 0.9;
 
@@ -33,8 +35,7 @@ final class Saturation
     {
         $all = $limited = [];
         foreach ($outcome->measurements as $measurement) {
-            // Where two generators are compared, whether one is saturated is part of the comparison.
-            if ($measurement->metric !== CrossCheck::RATE && self::share($measurement) !== null) {
+            if ($measurement->metric !== self::COMPARISON && self::share($measurement) !== null) {
                 $all[$measurement->subject] = ($all[$measurement->subject] ?? 0) + 1;
                 $limited[$measurement->subject] = ($limited[$measurement->subject] ?? 0) + (int) self::isIn($measurement);
             }

@@ -202,7 +202,7 @@ final class Web implements Experiment
             $theirs = self::wrk([...$laboratory->placement->client, $wrk], "http://127.0.0.1:{$port}{$path}");
             foreach (['generator' => $slice?->rate(), 'wrk' => $theirs] as $subject => $rate) {
                 if ($rate !== null) {
-                    $outcome->measurement($case, CrossCheck::RATE, self::RATE, Direction::HigherIsBetter, $subject)->add(0, $block, $rate);
+                    $outcome->measurement($case, Saturation::COMPARISON, self::RATE, Direction::HigherIsBetter, $subject)->add(0, $block, $rate);
                 }
             }
         }

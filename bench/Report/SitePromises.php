@@ -104,13 +104,13 @@ final readonly class SitePromises
     {
         $promises = [];
         $outcome = $this->findings->run->outcome('clients');
-        foreach ($outcome === null ? [] : $this->findings->cases($outcome, CrossCheck::RATE) as $case) {
+        foreach ($outcome === null ? [] : $this->findings->cases($outcome, Saturation::COMPARISON) as $case) {
             if ($this->isBusy($case)) {
                 continue;
             }
             $server = isset($case['server']) ? ", server: {$case['server']}" : '';
             $title = sprintf('the load generator beside redis-benchmark (%s, clients: %s%s)', $case['operation'] ?? '', $case['clients'] ?? '', $server);
-            $promises[] = Promise::within($title, 'operations per second, ours over theirs', $this->findings->ratio('clients', CrossCheck::RATE, $case, 'generator', 'redis-benchmark'), 0.9, 1.1);
+            $promises[] = Promise::within($title, 'operations per second, ours over theirs', $this->findings->ratio('clients', Saturation::COMPARISON, $case, 'generator', 'redis-benchmark'), 0.9, 1.1);
         }
 
         return $promises;
@@ -124,7 +124,7 @@ final readonly class SitePromises
     private function isBusy(array $case): bool
     {
         foreach (['generator', 'redis-benchmark'] as $subject) {
-            $measurement = $this->findings->measurement('clients', CrossCheck::RATE, $case, $subject);
+            $measurement = $this->findings->measurement('clients', Saturation::COMPARISON, $case, $subject);
             if ($measurement !== null && max([0.0, ...$measurement->column(Saturation::SHARE)]) > CrossCheck::BUSY) {
                 return true;
             }

@@ -32,12 +32,12 @@ final class Bootstrap
         $random = new Randomizer(new Xoshiro256StarStar(20_251));
         $medians = [];
         for ($i = 0; $i < self::RESAMPLES; $i++) {
-            $medians[] = self::middle(self::draw($processes, $random));
+            $medians[] = Summary::middle(self::draw($processes, $random));
         }
         sort($medians);
 
         return new Interval(
-            self::middle($samples),
+            Summary::middle($samples),
             Summary::percentile($medians, 0.025),
             Summary::percentile($medians, 0.975),
         );
@@ -62,13 +62,5 @@ final class Bootstrap
         }
 
         return $drawn;
-    }
-
-    /** @param non-empty-list<float> $values */
-    public static function middle(array $values): float
-    {
-        sort($values);
-
-        return Summary::percentile($values, 0.5);
     }
 }

@@ -21,7 +21,7 @@ final class FewSamples
     /** @param non-empty-list<float> $samples fewer than ENOUGH; a single one has no interval and is returned as its own */
     public static function median(array $samples): Interval
     {
-        $middle = Bootstrap::middle($samples);
+        $middle = Summary::middle($samples);
         $t = self::T[count($samples)] ?? 0.0;
         // What may be nothing is a count or a share, which is not multiplied by anything.
         $isPositive = min($samples) > 0;
@@ -62,6 +62,6 @@ final class FewSamples
         $half = $t * sqrt($one->stdev ** 2 / count($above) + $other->stdev ** 2 / count($below));
         $middle = $one->mean - $other->mean;
 
-        return new Interval(Bootstrap::middle($above) / Bootstrap::middle($below), exp($middle - $half), exp($middle + $half));
+        return new Interval(Summary::middle($above) / Summary::middle($below), exp($middle - $half), exp($middle + $half));
     }
 }

@@ -69,6 +69,14 @@ final readonly class Summary
         return $sorted[$below] + ($position - $below) * ($sorted[$above] - $sorted[$below]);
     }
 
+    /** @param non-empty-list<float> $values */
+    public static function middle(array $values): float
+    {
+        sort($values);
+
+        return self::percentile($values, 0.5);
+    }
+
     /** @return array<string, int|float> */
     public function toArray(): array
     {

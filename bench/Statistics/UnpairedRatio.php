@@ -24,7 +24,7 @@ final class UnpairedRatio
      */
     public static function of(array $above, array $below): ?Interval
     {
-        $denominator = Bootstrap::middle(array_merge(...$below));
+        $denominator = Summary::middle(array_merge(...$below));
         if ($denominator <= 0) {
             return null;
         }
@@ -35,9 +35,9 @@ final class UnpairedRatio
         $random = new Randomizer(new Xoshiro256StarStar(20_252));
         $ratios = [];
         for ($i = 0; $i < self::RESAMPLES; $i++) {
-            $drawn = Bootstrap::middle(Bootstrap::draw($below, $random));
+            $drawn = Summary::middle(Bootstrap::draw($below, $random));
             if ($drawn > 0) {
-                $ratios[] = Bootstrap::middle(Bootstrap::draw($above, $random)) / $drawn;
+                $ratios[] = Summary::middle(Bootstrap::draw($above, $random)) / $drawn;
             }
         }
         if ($ratios === []) {
@@ -45,6 +45,6 @@ final class UnpairedRatio
         }
         sort($ratios);
 
-        return new Interval(Bootstrap::middle(array_merge(...$above)) / $denominator, Summary::percentile($ratios, 0.025), Summary::percentile($ratios, 0.975));
+        return new Interval(Summary::middle(array_merge(...$above)) / $denominator, Summary::percentile($ratios, 0.025), Summary::percentile($ratios, 0.975));
     }
 }

@@ -61,7 +61,16 @@ final class CirclesTest extends TestCase
         self::assertSame(array_map(static fn(string $circle): string => "These use each other in a circle: {$circle}.", $circles), (new Circles($scratch->path))->violations());
     }
 
-    public function testTheLibraryHasNone(): void
+    public function testOneOfTheBenchmarkIsTold(): void
+    {
+        $scratch = new Scratch();
+        mkdir("{$scratch->path}/bench/Server", 0777, true);
+        file_put_contents("{$scratch->path}/bench/Server/Redis.php", '<?php namespace Larder\Bench\Server; new \Larder\Bench\Run();');
+        file_put_contents("{$scratch->path}/bench/Run.php", '<?php namespace Larder\Bench; new Server\Redis();');
+        self::assertSame(['These use each other in a circle: bench/Run.php → bench/Server/Redis.php → bench/Run.php.'], (new Circles($scratch->path))->violations());
+    }
+
+    public function testNeitherTheLibraryNorTheBenchmarkHasOne(): void
     {
         self::assertSame([], (new Circles(\dirname(__DIR__, 2)))->violations());
     }

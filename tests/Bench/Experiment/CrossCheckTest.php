@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Experiment;
 
-use Larder\Bench\Experiment\Clients;
 use Larder\Bench\Experiment\CrossCheck;
 use Larder\Bench\Experiment\LoadGenerator;
 use Larder\Bench\Experiment\Outcome;
@@ -37,7 +36,7 @@ final class CrossCheckTest extends RealServers
 
     public function testBothGeneratorsReadWhatWasStoredBeforeRedisBenchmarkWritesItsOwn(): void
     {
-        $outcome = Outcome::of(new Clients());
+        $outcome = new Outcome('of a test', 'Of a test', 'nothing');
         $pairs = 0;
         $this->check('redis-benchmark', 'valkey-benchmark')->run($outcome, [1, 3], 2, static function () use (&$pairs): void {
             ++$pairs;
@@ -59,14 +58,14 @@ final class CrossCheckTest extends RealServers
         $client->del('key:000000000007');
         $this->expectExceptionMessageMatches('/^\d+ of 4000 answers to GET were wrong/');
 
-        $this->check('redis-benchmark', 'valkey-benchmark')->run(Outcome::of(new Clients()), [1], 1, static function (): void {});
+        $this->check('redis-benchmark', 'valkey-benchmark')->run(new Outcome('of a test', 'Of a test', 'nothing'), [1], 1, static function (): void {});
     }
 
     public function testARedisBenchmarkThatFailsIsAFailure(): void
     {
         $this->expectExceptionMessage('redis-benchmark failed at GET with 1 clients');
 
-        $this->check('false')->run(Outcome::of(new Clients()), [1], 1, static function (): void {});
+        $this->check('false')->run(new Outcome('of a test', 'Of a test', 'nothing'), [1], 1, static function (): void {});
     }
 
     /** By the processor time that a request takes of it, which is the same however busy the machine is. */

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Experiment;
 
-use Larder\Bench\Experiment\CrossCheck;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Statistics\Direction;
@@ -18,7 +17,7 @@ final class SaturationTest extends TestCase
         foreach (['10' => 0.89, '50' => 0.91, '100' => 0.97] as $clients => $share) {
             $this->rate($outcome, 'rate', (string) $clients, 'fast', $share);
             $this->rate($outcome, 'rate', (string) $clients, 'slow', 0.5);
-            $this->rate($outcome, CrossCheck::RATE, (string) $clients, 'redis-benchmark', 0.99);
+            $this->rate($outcome, Saturation::COMPARISON, (string) $clients, 'redis-benchmark', 0.99);
         }
         $outcome->measurement(['clients' => '10'], 'rate', 'reads', Direction::HigherIsBetter, 'without a server')->add(0, 0, 1.0);
         Saturation::mark($outcome);

@@ -16,7 +16,7 @@ final class SessionsTest extends TestCase
 {
     public function testHandlersWhoseSubjectsNobodyAskedForAreLeftOutAndTheReportSaysWhy(): void
     {
-        $outcome = Outcome::of(new Sessions());
+        $outcome = new Outcome('of a test', 'Of a test', 'nothing');
         $laboratory = new Laboratory(Profile::Quick, [], Placement::ofThisMachine());
         (new Sessions())->run($laboratory, $this->createStub(Progress::class), $outcome);
 

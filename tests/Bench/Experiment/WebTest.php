@@ -9,7 +9,6 @@ use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Site;
-use Larder\Bench\Experiment\Web;
 use Larder\Bench\Experiment\WebScripts;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\TemporaryDirectory;
@@ -26,7 +25,7 @@ final class WebTest extends TestCase
     {
         $subjects = Subjects::all();
         $laboratory = new Laboratory(Profile::Quick, array_intersect_key($subjects, array_flip(['shared-memory', 'apcu-default', 'file-disk', 'php-file', 'sqlite'])), Placement::ofThisMachine());
-        $outcome = Outcome::of(new Web());
+        $outcome = new Outcome('of a test', 'Of a test', 'nothing');
         $directory = TemporaryDirectory::make(sys_get_temp_dir());
         $root = $directory->path;
         try {

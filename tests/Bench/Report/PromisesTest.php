@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Report;
 
 use Larder\Bench\Experiment\CrossCheck;
+use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\Promise;
@@ -70,8 +71,8 @@ final class PromisesTest extends TestCase
     {
         $case = ['operation' => 'GET', 'clients' => '3'];
         $fixture = (new RunFixture())
-            ->add('clients', $case, CrossCheck::RATE, Direction::HigherIsBetter, 'generator', 800.0, 0.0, $ours)
-            ->add('clients', $case, CrossCheck::RATE, Direction::HigherIsBetter, 'redis-benchmark', 1000.0, 0.0, $theirs);
+            ->add('clients', $case, Saturation::COMPARISON, Direction::HigherIsBetter, 'generator', 800.0, 0.0, $ours)
+            ->add('clients', $case, Saturation::COMPARISON, Direction::HigherIsBetter, 'redis-benchmark', 1000.0, 0.0, $theirs);
 
         self::assertSame(array_fill(0, $promises, PromiseState::Missed), array_column(self::promises($fixture), 'state'));
     }
@@ -81,7 +82,7 @@ final class PromisesTest extends TestCase
         $fixture = new RunFixture();
         foreach ([CrossCheck::AS_IT_IS => 0.99, CrossCheck::SLOW => 0.3] as $server => $share) {
             foreach (['generator' => 1_050.0, 'redis-benchmark' => 1_000.0] as $name => $rate) {
-                $fixture->add('clients', ['operation' => 'SET', 'clients' => '50', 'server' => $server], CrossCheck::RATE, Direction::HigherIsBetter, $name, $rate, 0.01, $share);
+                $fixture->add('clients', ['operation' => 'SET', 'clients' => '50', 'server' => $server], Saturation::COMPARISON, Direction::HigherIsBetter, $name, $rate, 0.01, $share);
             }
         }
         $promises = self::promises($fixture);
