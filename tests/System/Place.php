@@ -152,6 +152,15 @@ final class Place
         }
     }
 
+    /** @return iterable<string, array{string}> those, and the ones that are several servers */
+    public static function shared(): iterable
+    {
+        yield from self::kinds();
+        foreach (['a cluster by phpredis', 'a cluster by Predis', 'three Memcacheds'] as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
     /** @return iterable<string, array{string}> */
     public static function everywhere(): iterable
     {

@@ -37,11 +37,16 @@ final class RememberTest extends TestCase
     /** Seconds that a lease may last longer than asked for: it ends with a second, and by the clock of a server that may be late. */
     private const ROUNDING = 10.0;
 
+    public static function tearDownAfterClass(): void
+    {
+        Place::stop();
+    }
+
     /**
      * What is computed would live for a long time; somebody else has its time come. So there are as many expiries as that one
      * brought about, on machines of any speed, and all ask all the time.
      */
-    #[DataProviderExternal(Place::class, 'kinds')]
+    #[DataProviderExternal(Place::class, 'shared')]
     public function testOfFiftyProcessesOneComputesAtTheFirstMissAndAtEachExpiry(string $kind): void
     {
         $place = new Place($kind);
@@ -122,7 +127,7 @@ final class RememberTest extends TestCase
         }
     }
 
-    #[DataProviderExternal(Place::class, 'kinds')]
+    #[DataProviderExternal(Place::class, 'shared')]
     public function testAProcessThatIsKilledWhileItComputesDelaysOthersByItsLeaseOnly(string $kind): void
     {
         $place = new Place($kind);
