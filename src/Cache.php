@@ -74,6 +74,9 @@ final class Cache
 
     private ?DirectReads $direct = null;
 
+    /** The fast way to read where values are bytes; null as well while the store has failed, or when events are wanted. */
+    private ?ValueReads $values = null;
+
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
 
@@ -178,7 +181,9 @@ final class Cache
             Key::check($key);
         }
         if ($this->direct === null) {
-            return $this->look($key, $default);
+            $values = $this->values === null ? null : $this->readValues($this->values, [$key]);
+
+            return $values === null ? $this->look($key, $default) : (\array_key_exists($key, $values) ? $values[$key] : $default);
         }
         $value = $this->readDirectly($key, $default);
 
@@ -197,6 +202,9 @@ final class Cache
     public function getMany(iterable $keys): array
     {
         $keys = Names::keys($keys);
+        if ($this->values !== null) {
+            return $this->readValues($this->values, $keys);
+        }
         $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
         if ($fetched === null) {
             $this->misses?->noteUnknown($keys);
@@ -688,12 +696,7 @@ final class Cache
         try {
             $value = $this->direct?->read($key, $this->absent);
         } catch (StoreUnavailable $failure) {
-            try {
-                $this->delivery->fail($failure);
-            } finally {
-                $this->chooseTheWay();
-                $this->misses?->noteUnknown([$key]);
-            }
+            $this->failToRead([$key], $failure);
 
             return $default;
         }
@@ -706,6 +709,53 @@ final class Cache
         }
 
         return $default;
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return array<array-key, mixed> by key
+     */
+    private function readValues(ValueReads $store, array $keys): array
+    {
+        try {
+            $read = $store->readMany($keys, Envelope::MARK);
+        } catch (StoreUnavailable $failure) {
+            $this->failToRead($keys, $failure);
+
+            return [];
+        }
+        foreach ($read->tokens as $key => $token) {
+            $this->misses?->note((string) $key, $token);
+        }
+        $values = $read->values;
+        foreach ($read->sealed as $key => $item) {
+            $found = $this->found($item);
+            if ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)()) {
+                $values[$key] = $found->value;
+            } else {
+                unset($values[$key]);
+            }
+        }
+
+        return $values;
+    }
+
+    /**
+     * Without the way round by attempt(): nothing is lost by it.
+     *
+     * @param list<string> $keys
+     *
+     * @throws StoreUnavailable if this cache is strict
+     */
+    private function failToRead(array $keys, StoreUnavailable $failure): void
+    {
+        try {
+            $this->delivery->fail($failure);
+        } finally {
+            $this->chooseTheWay();
+            $this->misses?->noteUnknown($keys);
+        }
     }
 
     private function found(Item $item): Envelope
@@ -793,5 +843,6 @@ final class Cache
         $isOpen = $this->events === null && $this->delivery->isAvailable();
         $this->pool = $isOpen && $this->store instanceof SharedMemoryStore ? $this->store->pool : null;
         $this->direct = $isOpen && $this->store instanceof DirectReads ? $this->store : null;
+        $this->values = $isOpen && $this->store instanceof ValueReads ? $this->store : null;
     }
 }

@@ -30,6 +30,8 @@ use Larder\Store\Redis\Walk;
 use Larder\StoreStatistics;
 use Larder\Token;
 use Larder\Ttl;
+use Larder\ValueReads;
+use Larder\Values;
 
 /**
  * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reads for the one
@@ -70,7 +72,7 @@ use Larder\Ttl;
  *
  * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
-final class RedisStore implements Store, Leases, MayEvict
+final class RedisStore implements Store, Leases, MayEvict, ValueReads
 {
     private const MOST_TAGS = 100_000;
 
@@ -150,6 +152,11 @@ final class RedisStore implements Store, Leases, MayEvict
     public function fetch(array $keys): Fetched
     {
         return $this->reads->fetch($keys);
+    }
+
+    public function readMany(array $keys, string $seal): Values
+    {
+        return $this->reads->values($keys, $seal);
     }
 
     public function token(string $key): Token
@@ -351,19 +358,17 @@ final class RedisStore implements Store, Leases, MayEvict
     private function inShards(array $keys, Script $script, array $common, ?\Closure $arguments = null, array $aside = []): array
     {
         $calls = $numbers = $first = [];
-        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                [$names, $words] = [$this->layout->names($shard, $chunk), $common];
-                foreach (array_keys($chunk) as $i) {
-                    $arguments === null || array_push($words, ...$arguments($i));
-                    if (isset($aside[$i])) {
-                        $names[] = $name = $this->layout->aside($shard);
-                        $first[] = ['SET', $name, $aside[$i], 'EX', (string) self::ASIDE];
-                    }
+        foreach ($this->layout->grouped($keys) as [$shard, $chunk]) {
+            [$names, $words] = [$this->layout->names($shard, $chunk), $common];
+            foreach (array_keys($chunk) as $i) {
+                $arguments === null || array_push($words, ...$arguments($i));
+                if (isset($aside[$i])) {
+                    $names[] = $name = $this->layout->aside($shard);
+                    $first[] = ['SET', $name, $aside[$i], 'EX', (string) self::ASIDE];
                 }
-                $calls[] = [$script, $names, $words];
-                $numbers[] = array_keys($chunk);
             }
+            $calls[] = [$script, $names, $words];
+            $numbers[] = array_keys($chunk);
         }
         $replies = [];
         foreach ($this->scripts->run($calls, $first) as $call => $reply) {

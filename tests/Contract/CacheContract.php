@@ -9,6 +9,7 @@ use Larder\Capability;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\Remember\Envelope;
 use Larder\Store;
 use Larder\Store\ChaosStore;
 use Larder\Store\NamespacedStore;
@@ -25,16 +26,48 @@ abstract class CacheContract extends RememberContract
 
             return;
         }
-        foreach ([null, new EventList()] as $events) {
+        $misses = [
+            static fn(Cache $cache): mixed => $cache->get('key'),
+            static fn(Cache $cache): mixed => $cache->getMany(['other', 'key'])['key'] ?? null,
+        ];
+        foreach ([[null, $misses[0]], [null, $misses[1]], [new EventList(), $misses[0]], [new EventList(), $misses[1]]] as [$events, $miss]) {
             $cache = new Cache($this->store(), strict: true, events: $events);
             $cache->delete('key');
-            self::assertNull($cache->get('key'));
+            self::assertNull($miss($cache));
             $this->elsewhere(static function (Store $store): void {
                 $store->save([new Item('key', 'new', 1_000)]);
             });
             self::assertFalse($cache->set('key', 'computed before'));
             self::assertContains($this->store()->fetch(['key'])->items['key']->value ?? null, [null, 'new']);
         }
+    }
+
+    public function testWhateverIsThereIsReadTheSameWhetherOrNotSomebodyListens(): void
+    {
+        $values = ['null' => null, 'false' => false, '7' => 7, 'text' => 'text', 'list' => ['a', [1]], 'like a seal' => [Envelope::MARK], 'object' => (object) ['a' => 1]];
+        $writer = new Cache($this->store(), strict: true);
+        foreach ($values as $key => $value) {
+            self::assertTrue($writer->set((string) $key, $value));
+        }
+        $writer->remember('remembered', static fn(): array => ['computed'], 1_000, grace: 10);
+        // One that may only be served in place of nothing, and one that was touched since.
+        $this->store()->save([
+            new Item('past', (new Envelope('old', 0.1, microtime(true) - 10.0, 1_000))->sealed(), 500),
+            new Item('touched', (new Envelope('kept', 0.1, microtime(true) - 10.0, 5))->sealed(), 500),
+        ]);
+        $keys = array_map(strval(...), ['absent', ...array_reverse(array_keys($values)), 'past', 'remembered', 'touched', 'missing']);
+        $read = [];
+        foreach ([null, new EventList()] as $i => $events) {
+            $cache = new Cache($this->store(), strict: true, events: $events);
+            $read[$i] = $cache->getMany($keys);
+            foreach ($keys as $key) {
+                self::assertEquals($read[$i][$key] ?? null, $cache->get($key), $key);
+                self::assertSame(\array_key_exists($key, $read[$i]), $cache->has($key), $key);
+            }
+        }
+        self::assertEquals($read[1], $read[0]);
+        self::assertSame(array_keys($read[1]), array_keys($read[0]));
+        self::assertEquals($values + ['remembered' => ['computed']], array_diff_key($read[0], ['past' => true, 'touched' => true]));
     }
 
     public function testAPullTakesNothingAwayButWhatItReturns(): void

@@ -129,18 +129,18 @@ final class Layout
      */
     public function names(int $shard, array $keys = []): array
     {
-        return [$this->clock($shard), $this->tags($shard), $this->guards($shard), ...$this->items($shard, $keys)];
+        return $this->items($shard, $keys, [$this->clock($shard), $this->tags($shard), $this->guards($shard)]);
     }
 
     /**
-     * @param array<int, string> $keys of that shard
+     * @param array<int, string> $keys  of that shard
+     * @param list<string>       $names what comes before
      *
-     * @return list<string>
+     * @return ($names is non-empty-list ? non-empty-list<string> : list<string>)
      */
-    public function items(int $shard, array $keys): array
+    public function items(int $shard, array $keys, array $names = []): array
     {
         $beginning = $this->beginning($shard);
-        $names = [];
         foreach ($keys as $key) {
             $names[] = $beginning . $key;
         }
@@ -151,18 +151,25 @@ final class Layout
     /**
      * @param array<int, string> $keys
      *
-     * @return array<int, list<array<int, string>>> by shard, in chunks, by the keys' numbers
+     * @return ($keys is non-empty-array ? non-empty-list<array{int, array<int, string>}> : array{}) shards, and keys there, by their numbers
      */
     public function grouped(array $keys): array
     {
         if ($this->shards === 0 && \count($keys) <= self::AT_ONCE) {
-            return $keys === [] ? [] : [[$keys]];
+            return $keys === [] ? [] : [[0, $keys]];
         }
         $shards = [];
         foreach ($keys as $i => $key) {
             $shards[$this->shard($key)][$i] = $key;
         }
 
-        return array_map(static fn(array $keys): array => array_chunk($keys, self::AT_ONCE, true), $shards);
+        $chunks = [];
+        foreach ($shards as $shard => $keys) {
+            foreach (array_chunk($keys, self::AT_ONCE, true) as $chunk) {
+                $chunks[] = [$shard, $chunk];
+            }
+        }
+
+        return $chunks;
     }
 }

@@ -9,6 +9,7 @@ use Larder\Item;
 use Larder\Serializer\Payload;
 use Larder\Store\Tags;
 use Larder\Token;
+use Larder\Values;
 
 /**
  * How a RedisStore reads.
@@ -17,7 +18,8 @@ use Larder\Token;
  * stored, if any tag was invalidated since. So a process begins with a script, which can tell that as well, and makes a
  * clock where there is none. From then on it reads plainly, as long as it sees that no tag was ever invalidated in this epoch; once it
  * has seen one that was, it keeps to the script. What remains is a read that follows plain ones and finds that meanwhile another
- * process was the first to invalidate a tag, or that the clock was lost: what it cannot tell is asked of the script in a second round trip.
+ * process was the first to invalidate a tag, and that one of its items may be dead of it, or that the clock was lost: then all is asked of
+ * the script in a second round trip.
  * After the first of the two that does not happen to it again, and the second happens to nobody else, as then there is a clock.
  *
  * The script judges the items by their heads, and an MGET behind it, in the same round trip, brings them, as Lua would copy each
@@ -58,16 +60,21 @@ final class Reads
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
     {
-        $items = $tokens = $stale = [];
-        $chunks = $this->chunks($keys);
-        $open = $this->isPlain && $chunks !== [] ? $this->readPlainly($chunks, $items, $tokens) : $keys;
-        if ($open !== []) {
-            $this->readByScript($open, $items, $tokens, $stale);
-        }
+        [, $items, $tokens, $stale] = $this->read($keys, null);
 
-        return \count($chunks) <= 1 && ($open === [] || \count($open) === \count($keys))
-            ? new Fetched($items, $tokens, $stale)
-            : new Fetched(self::inOrder($keys, $items), self::inOrder($keys, $tokens), self::inOrder($keys, $stale));
+        return new Fetched($items, $tokens, $stale);
+    }
+
+    /**
+     * As of ValueReads.
+     *
+     * @param list<string> $keys
+     */
+    public function values(array $keys, string $seal): Values
+    {
+        [$values, $sealed, $tokens] = $this->read($keys, $seal);
+
+        return new Values($values, $sealed, $tokens);
     }
 
     /** Whatever is there. */
@@ -87,17 +94,53 @@ final class Reads
     }
 
     /**
-     * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
-     * @param array<array-key, Item>                         $items
-     * @param array<array-key, Token>                        $tokens
+     * @param list<string> $keys
+     * @param ?string      $seal null: all are to be items; otherwise as of ValueReads
      *
-     * @return list<string> the keys that only the script can tell of
+     * @return array{array<array-key, mixed>, array<array-key, Item>, array<array-key, Token>, array<array-key, Item>} by key: values,
+     *                                                                                        items, tokens, and what is stale
      */
-    private function readPlainly(array $chunks, array &$items, array &$tokens): array
+    private function read(array $keys, ?string $seal): array
     {
-        $reads = $open = [];
+        $values = $items = $tokens = $stale = [];
+        $chunks = $this->layout->grouped($keys);
+        $looks = $chunks === [] ? [] : (($this->isPlain ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
+        foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
+            $begins = Script::MARK . $token->epoch;
+            foreach ($chunks[$i][1] as $key) {
+                $bytes = $all[$at++] ?? null;
+                if (!\is_string($bytes) || !str_starts_with($bytes, $begins) || ($value = $this->value($key, $bytes)) === $this->foreign) {
+                    $tokens[$key] = $token;
+                } elseif ($verdicts !== '' && $verdicts[$at - 1] === '1') {
+                    $tokens[$key] = $token;
+                    $stale[$key] = $this->item($key, $value, $bytes);
+                } elseif ($seal === null) {
+                    $items[$key] = $this->item($key, $value, $bytes);
+                } else {
+                    $values[$key] = $value;
+                    if (\is_array($value) && ($value[0] ?? null) === $seal) {
+                        $items[$key] = $this->item($key, $value, $bytes);
+                    }
+                }
+            }
+        }
+        if (\count($chunks) > 1) {
+            [$values, $items, $tokens, $stale] = array_map(static fn(array $found): array => self::inOrder($keys, $found), [$values, $items, $tokens, $stale]);
+        }
+
+        return [$values, $items, $tokens, $stale];
+    }
+
+    /**
+     * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
+     *
+     * @return ?list<array{Token, string, array<mixed>, int}> as of look(); null: only the script can tell
+     */
+    private function lookPlainly(array $chunks): ?array
+    {
+        $reads = $found = [];
         foreach ($chunks as [$shard, $keys]) {
-            $reads[] = ['MGET', $this->layout->clock($shard), ...$this->layout->items($shard, $keys)];
+            $reads[] = $this->layout->items($shard, $keys, ['MGET', $this->layout->clock($shard)]);
         }
         $asksForTime = $this->time->isToBeAsked();
         $replies = $this->scripts->send($asksForTime ? [...$reads, ['TIME']] : $reads);
@@ -110,52 +153,13 @@ final class Reads
                 throw Scripts::nonsense();
             }
             $now = $this->now($values[0]);
-            if ($now === null) {
-                array_push($open, ...array_values($keys));
-                continue;
+            if ($now === null || ($now[2] > 0 && self::mayBeDead(\array_slice($values, 1), $now[2]))) {
+                return null;
             }
-            [, $token, $invalidated] = $now;
-            $begins = Script::MARK . $token->epoch;
-            $at = 0;
-            foreach ($keys as $key) {
-                $item = $this->parsed($key, $values[++$at], $begins);
-                if ($item === null) {
-                    $tokens[$key] = $token;
-                } elseif ($item->stamp >= $invalidated || $item->tags === []) {
-                    $items[$key] = $item;
-                } else {
-                    $open[] = $key;
-                }
-            }
+            $found[] = [$now[1], '', $values, 1];
         }
 
-        return $open;
-    }
-
-    /**
-     * @param non-empty-list<string>  $keys
-     * @param array<array-key, Item>  $items
-     * @param array<array-key, Token> $tokens
-     * @param array<array-key, Item>  $stale
-     */
-    private function readByScript(array $keys, array &$items, array &$tokens, array &$stale): void
-    {
-        $chunks = $this->chunks($keys);
-        foreach ($this->look($chunks) as $i => [$token, $verdicts, $values]) {
-            $begins = Script::MARK . $token->epoch;
-            $at = 0;
-            foreach ($chunks[$i][1] as $key) {
-                $verdict = $verdicts[$at];
-                $item = $verdict !== '2' ? $this->parsed($key, $values[$at] ?? null, $begins) : null;
-                $at++;
-                if ($item === null || $verdict === '1') {
-                    $tokens[$key] = $token;
-                    $item === null || $stale[$key] = $item;
-                } else {
-                    $items[$key] = $item;
-                }
-            }
-        }
+        return $found;
     }
 
     /** @return ?array{string, Token, int} what $now is; null: there is no clock */
@@ -167,12 +171,10 @@ final class Reads
         if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || $clock[0] !== Script::CLOCK_MARK) {
             return null;
         }
-        /** @var array{a: int, b: int} $numbers */
-        $numbers = unpack('Ja/X2/Jb', $clock, 7);
-        $invalidated = $numbers['b'] & self::SIX_BYTES;
+        $invalidated = self::number($clock, Script::INVALIDATED);
         $this->learn($invalidated);
 
-        return $this->now = [$clock, new Token(substr($clock, 1, 8), $numbers['a'] & self::SIX_BYTES), $invalidated];
+        return $this->now = [$clock, new Token(substr($clock, 1, 8), self::number($clock, Script::TICK)), $invalidated];
     }
 
     /** @param int $invalidated the tick at which a tag was last invalidated */
@@ -185,7 +187,8 @@ final class Reads
     /**
      * @param non-empty-list<array{int, array<int, string>}> $chunks shards, and keys there
      *
-     * @return list<array{Token, string, array<mixed>}> for each the token of what is missing, the verdicts, and the items
+     * @return list<array{Token, string, array<mixed>, int}> for each the token of what is missing; the verdicts, '' if all that is there
+     *                                                       lives; the items, and where they begin; no dead ones
      */
     private function look(array $chunks): array
     {
@@ -194,18 +197,18 @@ final class Reads
         foreach ($chunks as [$shard, $keys]) {
             $names = $this->layout->names($shard, $keys);
             $calls[] = [Script::Fetch, $names, [$this->time->isToBeAsked() ? '1' : '0', $isBrought ? '1' : '0']];
-            $reads[] = ['MGET', ...\array_slice($names, -\count($keys))];
+            $reads[] = $this->layout->items($shard, $keys, ['MGET']);
         }
         foreach ($isBrought ? $this->scripts->run($calls) : $this->scripts->runBefore($calls, $reads) as $i => $reply) {
             [$judged, $values] = !$isBrought && \is_array($reply) ? $reply + [null, null] : [$reply, null];
             [$token, $verdicts] = $this->judgement($judged, \count($chunks[$i][1]));
             if ($isBrought && \is_array($judged)) {
-                $values = self::spread(\array_slice($judged, 5), $verdicts);
+                $values = \array_slice($judged, 5);
             }
             if (!\is_array($values)) {
                 throw Scripts::nonsense();
             }
-            $found[] = [$token, $verdicts, $values];
+            $found[] = [$token, $verdicts, self::living($values, $verdicts, $isBrought), 0];
         }
 
         return $found;
@@ -227,40 +230,27 @@ final class Reads
     }
 
     /**
-     * @param list<string> $keys
+     * @param array<mixed> $values
+     * @param bool         $areFew whether those of what is dead are not among them
      *
-     * @return ($keys is non-empty-list ? non-empty-list<array{int, array<int, string>}> : array{}) shards, and keys there, by their numbers
+     * @return array<mixed> of all, null in place of what is dead
      */
-    private function chunks(array $keys): array
+    private static function living(array $values, string $verdicts, bool $areFew): array
     {
-        $all = [];
-        foreach ($this->layout->grouped($keys) as $shard => $chunks) {
-            foreach ($chunks as $chunk) {
-                $all[] = [$shard, $chunk];
-            }
+        if (!str_contains($verdicts, '2')) {
+            return $values;
         }
-
-        return $all;
-    }
-
-    /**
-     * @param array<mixed> $values of the items that are not dead
-     *
-     * @return array<int, mixed> by the numbers of all
-     */
-    private static function spread(array $values, string $verdicts): array
-    {
-        $spread = [];
+        $living = [];
         $at = 0;
-        foreach (str_split($verdicts) as $verdict) {
-            $spread[] = $verdict === '2' ? null : $values[$at++] ?? null;
+        foreach (str_split($verdicts) as $i => $verdict) {
+            $living[] = $verdict === '2' ? null : $values[$areFew ? $at++ : $i] ?? null;
         }
 
-        return $spread;
+        return $living;
     }
 
     /**
-     * @template T of object
+     * @template T
      *
      * @param list<string>        $keys
      * @param array<array-key, T> $found
@@ -271,7 +261,7 @@ final class Reads
     {
         $ordered = [];
         foreach ($keys as $key) {
-            if (isset($found[$key])) {
+            if (\array_key_exists($key, $found)) {
                 $ordered[$key] = $found[$key];
             }
         }
@@ -282,22 +272,38 @@ final class Reads
     /** @param string $item one that the server takes for living */
     public function canRead(string $key, string $item): bool
     {
-        return $this->parsed($key, $item, Script::MARK) !== null;
+        return str_starts_with($item, Script::MARK) && $this->value($key, $item) !== $this->foreign;
     }
 
-    /** @param string $begins what an item of this life of the clock begins with */
-    private function parsed(string $key, mixed $bytes, string $begins): ?Item
+    /** @return mixed $foreign if this is none that we can read */
+    private function value(string $key, string $item): mixed
     {
-        if (!\is_string($bytes) || !isset($bytes[Script::HEAD - 1]) || !str_starts_with($bytes, $begins)) {
-            return null;
-        }
-        /** @var array{a: int, b: int, c: int} $numbers */
-        $numbers = unpack('Ja/X2/Jb/X/Nc', $bytes, 7);
-        $expiry = $numbers['b'] & self::SIX_BYTES;
-        $length = $numbers['c'] & 0xffffff;
-        $value = $this->payload->decode($bytes, $this->foreign, $key, Script::HEAD + $length);
+        return isset($item[Script::HEAD - 1]) ? $this->payload->decode($item, $this->foreign, $key, Script::HEAD + self::lengthOfTags($item)) : $this->foreign;
+    }
 
-        return $value === $this->foreign ? null : new Item(
+    /**
+     * Whether a tag that one of them carries may have been invalidated since its stamp.
+     *
+     * @param array<mixed> $items
+     * @param int          $invalidated the tick at which one was last
+     */
+    private static function mayBeDead(array $items, int $invalidated): bool
+    {
+        foreach ($items as $item) {
+            if (\is_string($item) && isset($item[Script::HEAD - 1]) && self::lengthOfTags($item) > 0 && self::number($item, Script::STAMP) < $invalidated) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private function item(string $key, mixed $value, string $bytes): Item
+    {
+        $expiry = self::number($bytes, Script::EXPIRY);
+        $length = self::lengthOfTags($bytes);
+
+        return new Item(
             $key,
             $value,
             null,
@@ -306,7 +312,22 @@ final class Reads
             false,
             0.0,
             $expiry === 0 ? null : $this->time->ours($expiry),
-            $numbers['a'] & self::SIX_BYTES,
+            self::number($bytes, Script::STAMP),
         );
+    }
+
+    private static function lengthOfTags(string $item): int
+    {
+        // Most have none, which is told without an array.
+        return substr($item, Script::HEAD - 3, 3) === "\0\0\0" ? 0 : self::number($item, Script::HEAD - 6) & 0xffffff;
+    }
+
+    /** @param int $at where six bytes are, behind at least two others */
+    private static function number(string $bytes, int $at): int
+    {
+        /** @var array{1: int} $number */
+        $number = unpack('J', $bytes, $at - 2);
+
+        return $number[1] & self::SIX_BYTES;
     }
 }

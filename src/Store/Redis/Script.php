@@ -30,6 +30,12 @@ enum Script: string
     /** How many bytes of an item lie before its tags. */
     public const HEAD = 24;
 
+    /** Where numbers of six bytes are, in an item and in the clock. */
+    public const STAMP = 9;
+    public const EXPIRY = 15;
+    public const TICK = 9;
+    public const INVALIDATED = 15;
+
     /**
      * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
      * epoch. Of what is missing a fill will be judged by the guards; a server that lets nothing be written will not have one.
