@@ -124,21 +124,10 @@ final class LibrarySubjects
             ['redis', 'php-redis'],
             null,
             ServerKind::Redis,
-            read: '\Larder\Bench\Subject\LibrarySubjects::many($client, $keys)',
+            read: '$client->getMany($keys)',
             exempt: self::exceptReadsOfPosts(...),
             batch: self::BATCH,
         );
-    }
-
-    /**
-     * @param list<string> $keys
-     * @return list<mixed>
-     */
-    public static function many(Cache $client, array $keys): array
-    {
-        $found = $client->getMany($keys);
-
-        return array_map(static fn(string $key): mixed => $found[$key] ?? null, $keys);
     }
 
     public static function exceptReadsOfPosts(Operation $operation, Value $value): ?string
