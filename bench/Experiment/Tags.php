@@ -63,7 +63,7 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(500, 3_072, $profile === Profile::Quick ? 42 : 580);
+        return new Needs(500, 3_072, $profile === Profile::Quick ? 64 : 830);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -122,7 +122,7 @@ final class Tags implements Experiment
     {
         foreach ($design->needs() as $need) {
             $subject = match ($need) {
-                'redis' => RawStores::flavour()->value . '-unix',
+                'redis', 'cluster' => RawStores::flavour()->value . '-unix',
                 'memcached' => 'memcached-unix',
                 default => $need,
             };

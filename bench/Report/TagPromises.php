@@ -20,7 +20,8 @@ final readonly class TagPromises
     private const AMONG_MANY = 1.5;
     /** Larder's own. */
     private const DESIGNS = [
-        Design::SharedMemory, Design::LibrarySharedMemory, Design::LibraryApcu, Design::LibrarySqlite, Design::LibraryFile, Design::LibraryRedis, Design::LibraryMemcached,
+        Design::SharedMemory, Design::LibrarySharedMemory, Design::LibraryApcu, Design::LibrarySqlite, Design::LibraryFile, Design::LibraryPhpFile,
+        Design::LibraryApcuTier, Design::LibrarySharedMemoryTier, Design::LibraryRedis, Design::LibraryRedisCluster, Design::LibraryMemcached,
     ];
 
     private function __construct(private Findings $findings, private TagDesigns $designs) {}

@@ -19,6 +19,7 @@ final class RedisServer implements Server
     /**
      * @param list<string> $placement a command that runs its arguments, such as `taskset -c 1`
      * @param list<string> $options more of the server's own options
+     * @param int|null $port null: one that is free
      * @throws ServerFailed
      */
     public static function start(
@@ -26,13 +27,14 @@ final class RedisServer implements Server
         int $megabytes = 512,
         array $placement = [],
         array $options = [],
+        ?int $port = null,
     ): self {
         $title = $flavour->title();
         $program = Program::find($flavour->program())
             ?? throw ServerFailed::isNotInstalled($title, $flavour->program(), $flavour->program());
         $directory = ServerProcess::directory();
         $socket = $directory . '/socket';
-        $port = ServerProcess::freePort();
+        $port ??= ServerProcess::freePort();
         $settings = [
             '--save', '', '--appendonly', 'no', '--daemonize', 'no', '--maxmemory', "{$megabytes}mb",
             '--maxmemory-policy', 'allkeys-lru', ...$options,

@@ -12,7 +12,7 @@ namespace Larder\Bench\Server;
  */
 interface Server
 {
-    /** @return array<string, string|int> what a client needs to reach it: `socket`, `host`, `port` */
+    /** @return array<string, string|int> what a client needs to reach it: `socket`, `host`, `port`, or of a cluster `hosts` */
     public function endpoint(): array;
 
     /** @return array{version: string, command: string, memory?: string} how it was started, for the report */

@@ -24,7 +24,7 @@ abstract class RealServers extends TestCase
         }
     }
 
-    private static function lack(string $what): never
+    protected static function lack(string $what): never
     {
         $lack = "There is no {$what} on the PATH; `tools/packages servers` installs it.";
         if (getenv('CI') === 'true') {

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Bench\Server\ClusterFormation;
 use Larder\Bench\Server\ServerProcess;
 use Larder\Store\Redis\ErrorReply;
 use Larder\Store\Redis\PhpRedisConnection;
@@ -13,8 +14,6 @@ use Larder\Tests\Scratch;
 /** Three masters that share the slots, and no replicas. */
 final class RedisCluster
 {
-    private const SLOTS = 16_384;
-
     /** In ns. */
     private const PATIENCE = 60_000_000_000;
 
@@ -29,32 +28,12 @@ final class RedisCluster
         $ports = ServerProcess::freePorts(6);
         $buses = array_splice($ports, 3);
         foreach ($ports as $i => $port) {
-            // Whoever waits for a processor is not to be taken for dead by the others.
-            $options = [
-                '--cluster-enabled', 'yes', '--cluster-config-file', "{$this->scratch->path}/nodes-{$i}.conf", '--cluster-port', (string) $buses[$i],
-                '--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '20000',
-            ];
+            $options = ClusterFormation::options("{$this->scratch->path}/nodes-{$i}.conf", $buses[$i]);
             $this->nodes[$i] = ($certificates === null
                 ? CacheServer::redisOnPort($options, $port)
                 : CacheServer::redisWithTls($certificates, ['--tls-cluster', 'yes', '--tls-auth-clients', 'no', ...$options], $port))->start();
         }
-        foreach ([0, 1, 2] as $i) {
-            $this->ask($i, 'CLUSTER', 'SET-CONFIG-EPOCH', (string) ($i + 1));
-            $this->ask($i, 'CLUSTER', 'ADDSLOTSRANGE', (string) intdiv(self::SLOTS * $i, 3), (string) (intdiv(self::SLOTS * ($i + 1), 3) - 1));
-        }
-        // Every two, as they take their time to tell each other of a third.
-        foreach ([[0, 1], [0, 2], [1, 2]] as [$one, $other]) {
-            $this->ask($one, 'CLUSTER', 'MEET', '127.0.0.1', (string) $this->nodes[$other]->port, (string) $buses[$other]);
-        }
-        $deadline = hrtime(true) + self::PATIENCE;
-        foreach ([0, 1, 2] as $i) {
-            while (preg_match('/cluster_state:ok.*cluster_slots_assigned:16384.*cluster_known_nodes:3/s', (string) $this->ask($i, 'CLUSTER', 'INFO')) !== 1) {
-                if (hrtime(true) > $deadline) {
-                    throw new \RuntimeException('The cluster did not form: ' . $this->ask($i, 'CLUSTER', 'NODES'));
-                }
-                usleep(20_000);
-            }
-        }
+        ClusterFormation::form(array_map(static fn(CacheServer $node, int $bus): array => ['socket' => $node->socket, 'port' => $node->port, 'bus' => $bus], $this->nodes, $buses));
     }
 
     public function dsn(string $options, int ...$seeds): string
@@ -113,7 +92,8 @@ final class RedisCluster
     {
         $slot = (int) $this->ask(0, 'CLUSTER', 'KEYSLOT', $name);
         foreach ([0, 1, 2] as $i) {
-            if ($slot >= intdiv(self::SLOTS * $i, 3) && $slot < intdiv(self::SLOTS * ($i + 1), 3)) {
+            [$first, $last] = ClusterFormation::slots($i, 3);
+            if ($slot >= $first && $slot <= $last) {
                 return $i;
             }
         }

@@ -15,7 +15,11 @@ enum Design: string
     case LibraryApcu = 'cache-apcu';
     case LibrarySqlite = 'cache-sqlite';
     case LibraryFile = 'cache-file';
+    case LibraryPhpFile = 'cache-php-file';
+    case LibraryApcuTier = 'cache-tier-apcu';
+    case LibrarySharedMemoryTier = 'cache-tier-shared-memory';
     case LibraryRedis = 'cache-redis';
+    case LibraryRedisCluster = 'cache-redis-cluster';
     case LibraryMemcached = 'cache-memcached';
     case Files = 'tag-files';
     case Sets = 'tag-sets';
@@ -35,7 +39,11 @@ enum Design: string
             self::LibraryApcu => 'Larder\Cache over APCu',
             self::LibrarySqlite => 'Larder\Cache over SQLite',
             self::LibraryFile => 'Larder\Cache over files',
+            self::LibraryPhpFile => 'Larder\Cache over PHP files',
+            self::LibraryApcuTier => 'Larder\Cache over APCu before SQLite',
+            self::LibrarySharedMemoryTier => 'Larder\Cache over shared memory before SQLite',
             self::LibraryRedis => "Larder\\Cache over {$redis}",
+            self::LibraryRedisCluster => "Larder\\Cache over a {$redis} Cluster of three",
             self::LibraryMemcached => 'Larder\Cache over Memcached',
             self::Files => 'tag files (re-creation)',
             self::Sets => "tag sets in {$redis} (re-creation)",
@@ -48,7 +56,7 @@ enum Design: string
         };
     }
 
-    /** @return list<string> subjects that must have been asked for; `redis` and `memcached` stand for the servers' own */
+    /** @return list<string> subjects that must have been asked for; `redis`, `cluster` and `memcached` stand for the servers' own */
     public function needs(): array
     {
         return match ($this) {
@@ -57,7 +65,11 @@ enum Design: string
             self::LibraryApcu => ['cache-apcu'],
             self::LibrarySqlite => ['cache-sqlite'],
             self::LibraryFile => ['cache-file'],
+            self::LibraryPhpFile => ['cache-php-file'],
+            self::LibraryApcuTier => ['cache-tier-apcu'],
+            self::LibrarySharedMemoryTier => ['cache-tier-shared-memory'],
             self::LibraryRedis => ['redis', 'cache-redis'],
+            self::LibraryRedisCluster => ['cluster', 'cache-redis'],
             self::LibraryMemcached => ['memcached', 'cache-memcached'],
             self::Files, self::ZendFile => ['file-disk'],
             self::Sets, self::ZendRedis => ['redis'],
@@ -75,13 +87,13 @@ enum Design: string
     /** Whether it keeps its items in a pool of shared memory, which is as large as it is told to be when it is made. */
     public function isPool(): bool
     {
-        return $this === self::SharedMemory || $this === self::LibrarySharedMemory;
+        return in_array($this, [self::SharedMemory, self::LibrarySharedMemory, self::LibrarySharedMemoryTier], true);
     }
 
     /**
      * In another order each time, but for those that keep each item in files of its own: after them thousands of files
      * are deleted, which slows whoever makes files on the same disk within the next minute (see Cleans). Of these
-     * Larder's comes first, which makes files where it cleans.
+     * Larder's come first, which make files where they clean.
      *
      * @param list<self> $designs
      * @return list<self>
@@ -97,14 +109,14 @@ enum Design: string
     /** Whether a clean makes files, so that it takes what making one takes where its directory lies. */
     public function makesFilesToClean(): bool
     {
-        return $this === self::LibraryFile;
+        return $this === self::LibraryFile || $this === self::LibraryPhpFile;
     }
 
     /** @return int 0: hardly any file to delete; 1: thousands, and it makes files where it cleans; 2: thousands */
     private function leaves(): int
     {
         return match ($this) {
-            self::LibraryFile => 1,
+            self::LibraryFile, self::LibraryPhpFile => 1,
             self::Files, self::MemcachedFiles, self::ZendFile, self::ZendMemcachedFile => 2,
             default => 0,
         };
@@ -122,7 +134,7 @@ enum Design: string
         };
     }
 
-    /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets) and `zend` */
+    /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets), `cluster` (hosts) and `zend` */
     public function open(Fields $place): TaggedCache
     {
         $directory = $place->string('directory');
@@ -135,7 +147,11 @@ enum Design: string
             self::LibraryApcu => new LibraryTags('apcu:'),
             self::LibrarySqlite => new LibraryTags("sqlite:{$directory}/cache.sqlite"),
             self::LibraryFile => new LibraryTags("file:{$directory}/cache"),
+            self::LibraryPhpFile => new LibraryTags("php:{$directory}/cache"),
+            self::LibraryApcuTier => new LibraryTags("apcu: > sqlite:{$directory}/cache.sqlite"),
+            self::LibrarySharedMemoryTier => new LibraryTags("shm:{$place->string('pool')}?size={$place->int('bytes')} > sqlite:{$directory}/cache.sqlite"),
             self::LibraryRedis => new LibraryTags("redis+unix:{$redis}"),
+            self::LibraryRedisCluster => new LibraryTags("redis+cluster://{$place->string('cluster')}"),
             self::LibraryMemcached => new LibraryTags("memcached+unix:{$memcached}"),
             self::Files => new TagFiles($directory),
             self::Sets => new TagSets($redis),

@@ -6,6 +6,7 @@ namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Laboratory;
 use Larder\Bench\Experiment\Raw\RawStores;
+use Larder\Bench\Server\RedisClusterServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 
@@ -23,9 +24,13 @@ final readonly class TagPlace
     public static function make(Design $design, Laboratory $laboratory, int $megabytes, string $directory, string $pool): self
     {
         $servers = [];
-        foreach (array_intersect($design->needs(), ['redis', 'memcached']) as $need) {
+        foreach (array_intersect($design->needs(), ['redis', 'cluster', 'memcached']) as $need) {
             try {
-                $server = RawStores::server($need === 'redis' ? RawStores::flavour()->value : RawStores::MEMCACHED, $laboratory, $megabytes);
+                $server = match ($need) {
+                    'redis' => RawStores::server(RawStores::flavour()->value, $laboratory, $megabytes),
+                    'cluster' => RedisClusterServer::start(RawStores::flavour(), $megabytes, $laboratory->placement->server),
+                    default => RawStores::server(RawStores::MEMCACHED, $laboratory, $megabytes),
+                };
             } catch (ServerFailed $failure) {
                 array_map(static fn(Server $started) => $started->stop(), $servers);
 
@@ -42,11 +47,11 @@ final readonly class TagPlace
     /** What `Design::open()` takes, and the processes of the servers. */
     public function toJson(): string
     {
-        $socket = fn(string $need): string => (string) (($this->servers[$need] ?? null)?->endpoint()['socket'] ?? '');
+        $address = fn(string $need, string $part = 'socket'): string => (string) (($this->servers[$need] ?? null)?->endpoint()[$part] ?? '');
 
         return json_encode([
-            'directory' => $this->directory, 'pool' => $this->pool, 'bytes' => $this->megabytes << 20, 'redis' => $socket('redis'),
-            'memcached' => $socket('memcached'), 'zend' => (string) $this->zend,
+            'directory' => $this->directory, 'pool' => $this->pool, 'bytes' => $this->megabytes << 20, 'redis' => $address('redis'),
+            'cluster' => $address('cluster', 'hosts'), 'memcached' => $address('memcached'), 'zend' => (string) $this->zend,
             'servers' => implode(' ', array_merge(...array_values(array_map(static fn(Server $server): array => $server->processIds(), $this->servers)))),
         ], JSON_THROW_ON_ERROR);
     }

@@ -128,7 +128,7 @@ final class RunFixture
             $this->add('tags', ['tagged items' => (string) $items], Tags::INVALIDATE, Direction::LowerIsBetter, 'shared-memory', $time);
             $this->add('tags', ['tagged items' => (string) $items], Tags::LIVE, Direction::LowerIsBetter, 'shared-memory', $ours < 1 ? 400.0 : 60_000.0);
         }
-        foreach (['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'cache-redis', 'cache-memcached'] as $design) {
+        foreach (['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'cache-php-file', 'cache-tier-apcu', 'cache-tier-shared-memory', 'cache-redis', 'cache-redis-cluster', 'cache-memcached'] as $design) {
             foreach (['200,000' => $ours < 1 ? 350.0 : 35_000.0, '200' => 330.0] as $items => $time) {
                 $this->add('tags', ['items in the store' => (string) $items], Tags::CLEAN, Direction::LowerIsBetter, $design, $time);
             }

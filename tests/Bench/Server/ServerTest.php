@@ -10,6 +10,7 @@ use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Bench\Server\Program;
+use Larder\Bench\Server\RedisClusterServer;
 use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\RedisServer;
 use Larder\Bench\Server\Server;
@@ -29,6 +30,7 @@ final class ServerTest extends TestCase
         // A release of Debian need not have both; what is not there cannot be tested, but one of them must be.
         foreach (self::installedFlavours() ?: [RedisFlavour::Redis] as $flavour) {
             yield $flavour->value => [self::FLAVOURS, static fn(): Server => RedisServer::start($flavour)];
+            yield "{$flavour->value}, a cluster" => [self::FLAVOURS, static fn(): Server => RedisClusterServer::start($flavour, 64)];
         }
         yield 'memcached on a socket' => [['memcached'], MemcachedServer::onSocket(...)];
         yield 'memcached on a port' => [['memcached'], MemcachedServer::onPort(...)];
