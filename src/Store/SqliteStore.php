@@ -18,12 +18,9 @@ use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
-use Larder\Store\Sqlite\Changes;
-use Larder\Store\Sqlite\Database;
-use Larder\Store\Sqlite\Room;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
-use Larder\Store\Sqlite\Sweep;
+use Larder\Store\Sqlite\Tables;
 use Larder\Store\Sqlite\Values;
 use Larder\StoreStatistics;
 use Larder\Tier\SqliteLog;
@@ -58,17 +55,8 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     private readonly Schema $schema;
 
-    private readonly Database $database;
-
-    private readonly Rows $rows;
-
-    private readonly Changes $changes;
-
-    private readonly Sweep $sweep;
-
-    private readonly Room $room;
-
-    private readonly Values $values;
+    /** Null until something is asked for. */
+    private ?Tables $tables = null;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -83,9 +71,9 @@ final class SqliteStore implements Store, Leases, PerRequest
      * @throws Exception
      */
     public function __construct(
-        string $path,
+        private readonly string $path,
         string $prefix = Prefix::DEFAULT,
-        Payload $payload = new Payload(new PhpSerializer()),
+        private readonly Payload $payload = new Payload(new PhpSerializer()),
         private readonly float $timeout = 1.0,
         private readonly ?int $size = null,
         private readonly bool $evict = true,
@@ -104,13 +92,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         if ($size !== null && $size < 1 << 20) {
             throw InvalidOption::range('size', $size, 'at least 1M');
         }
-        $this->values = new Values($payload);
         $this->clock = $clock ?? time(...);
-        $this->database = new Database($path, $timeout, $size, $this->schema->statements(), $this->schema->floors());
-        $this->rows = new Rows($this->database, $this->schema, $this->clock);
-        $this->changes = new Changes($this->database, $this->schema, $this->rows, $this->values, $size, $this->clock);
-        $this->sweep = new Sweep($this->database, $this->schema, $this->rows);
-        $this->room = new Room($this->database, $this->sweep, $size, $evict);
     }
 
     /**
@@ -134,19 +116,20 @@ final class SqliteStore implements Store, Leases, PerRequest
     /** A process that serves many requests does not go on with a file that was removed or replaced. */
     public function beginRequest(): void
     {
-        $this->database->leaveIfReplaced();
+        $this->tables?->database->leaveIfReplaced();
     }
 
     public function fetch(array $keys): Fetched
     {
         $items = $tokens = $stale = [];
+        $tables = $this->tables();
         foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
-            [$rows, $token] = $this->rows->look($chunk);
+            [$rows, $token] = $tables->rows->look($chunk);
             foreach ($chunk as $key) {
                 $row = $rows[$key] ?? null;
                 if ($row !== null && $row->verdict !== Verdict::Dead) {
-                    $value = $this->values->of($row);
-                    if ($value !== $this->values->nothing) {
+                    $value = $tables->values->of($row);
+                    if ($value !== $tables->values->nothing) {
                         $item = Item::found($key, $value, $row->expiry, $row->stamp, $row->tags);
                         $row->verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
                     }
@@ -162,7 +145,7 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function token(string $key): Token
     {
-        return $this->rows->look([])[1];
+        return $this->tables()->rows->look([])[1];
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -171,13 +154,14 @@ final class SqliteStore implements Store, Leases, PerRequest
             return [];
         }
         $stored = [];
+        $tables = $this->tables();
         foreach ($items as $item) {
-            $stored[] = $this->values->stored($item->key, $item->value);
+            $stored[] = $tables->values->stored($item->key, $item->value);
         }
-        $work = function () use ($items, $mode, $stored): array {
+        $work = function () use ($items, $mode, $stored, $tables): array {
             $unsaved = [];
             foreach ($items as $i => $item) {
-                if (!$this->changes->save($item, ...$stored[$i], mode: $mode)) {
+                if (!$tables->changes->save($item, ...$stored[$i], mode: $mode)) {
                     $unsaved[] = $item->key;
                 }
             }
@@ -187,13 +171,13 @@ final class SqliteStore implements Store, Leases, PerRequest
         // A plain set is one statement, and what follows if that is refused need not be in the same moment.
         $isOne = \count($items) === 1 && $mode === SaveMode::Set && ($items[0]->token === null || $items[0]->tags === []);
 
-        $unsaved = $this->room->for(
-            fn(): array => $isOne ? $this->database->attempt($work) : $this->database->atomically($work),
-            fn(): array => $this->changes->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
+        $unsaved = $tables->room->for(
+            fn(): array => $isOne ? $tables->database->attempt($work) : $tables->database->atomically($work),
+            fn(): array => $tables->changes->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
         );
         // The clock's last digits are dice enough; random_int() would be a system call more.
         if (hrtime(true) % self::SAVES_PER_SWEEP === 0) {
-            $this->room->tidy();
+            $tables->room->tidy();
         }
 
         return $unsaved;
@@ -205,15 +189,16 @@ final class SqliteStore implements Store, Leases, PerRequest
             return [];
         }
 
-        return $this->room->for(fn(): array => $this->database->atomically(function () use ($keys, $token): array {
+        $tables = $this->tables();
+        return $tables->room->for(fn(): array => $tables->database->atomically(function () use ($keys, $token, $tables): array {
             $existed = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
-                [$rows] = $this->rows->look($chunk);
+                [$rows] = $tables->rows->look($chunk);
                 foreach ($chunk as $key) {
-                    if ($token !== null && !$this->changes->hasNotMoved($key, $token)) {
+                    if ($token !== null && !$tables->changes->hasNotMoved($key, $token)) {
                         continue;
                     }
-                    $this->changes->bury($key);
+                    $tables->changes->bury($key);
                     if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
                         $existed[] = $key;
                         unset($rows[$key]);
@@ -222,16 +207,17 @@ final class SqliteStore implements Store, Leases, PerRequest
             }
 
             return $existed;
-        }), fn(): array => $this->changes->refuse($keys, $token === null)[1]);
+        }), fn(): array => $tables->changes->refuse($keys, $token === null)[1]);
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        return $this->room->for(fn(): int => $this->database->atomically(function () use ($key, $by, $initial, $ttl): int {
-            $value = $this->values->of($this->rows->live($key));
-            if ($value !== $this->values->nothing) {
+        $tables = $this->tables();
+        return $tables->room->for(fn(): int => $tables->database->atomically(function () use ($key, $by, $initial, $ttl, $tables): int {
+            $value = $tables->values->of($tables->rows->live($key));
+            if ($value !== $tables->values->nothing) {
                 $sum = Counter::sum($key, $value, $by);
-                $this->database->change(
+                $tables->database->change(
                     "UPDATE {$this->schema->items} SET value = ?, guard = (SELECT tick + 1 FROM {$this->schema->clock} WHERE id = 1) WHERE key = ?",
                     $sum,
                     $key,
@@ -240,7 +226,7 @@ final class SqliteStore implements Store, Leases, PerRequest
                 return $sum;
             }
             $sum = Counter::sum($key, $initial, $by);
-            $this->changes->save(new Item($key, $sum, $ttl), $sum, '', SaveMode::Set);
+            $tables->changes->save(new Item($key, $sum, $ttl), $sum, '', SaveMode::Set);
 
             return $sum;
         }));
@@ -256,13 +242,14 @@ final class SqliteStore implements Store, Leases, PerRequest
         }
         $expiry = Ttl::expiry($ttl, ($this->clock)());
 
-        return $this->room->for(fn(): array => $this->database->atomically(function () use ($keys, $expiry): array {
+        $tables = $this->tables();
+        return $tables->room->for(fn(): array => $tables->database->atomically(function () use ($keys, $expiry, $tables): array {
             $touched = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
-                [$rows] = $this->rows->look($chunk);
+                [$rows] = $tables->rows->look($chunk);
                 foreach ($chunk as $key) {
                     if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
-                        $this->database->change("UPDATE {$this->schema->items} SET expiry = ? WHERE key = ?", $expiry, $key);
+                        $tables->database->change("UPDATE {$this->schema->items} SET expiry = ? WHERE key = ?", $expiry, $key);
                         $touched[] = $key;
                     }
                 }
@@ -277,13 +264,14 @@ final class SqliteStore implements Store, Leases, PerRequest
         if ($tags === []) {
             return;
         }
-        $this->room->for(fn(): null => $this->database->atomically(function () use ($tags, $serveStale): null {
-            [, $token] = $this->rows->look([]);
+        $tables = $this->tables();
+        $tables->room->for(fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
+            [, $token] = $tables->rows->look([]);
             $tick = $token->clock + 1;
-            $this->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
-            foreach ($this->rows->tagStamps($tags, $token->epoch) as $tag => $stamp) {
+            $tables->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
+            foreach ($tables->rows->tagStamps($tags, $token->epoch) as $tag => $stamp) {
                 $stamp = $stamp->invalidated($tick, $serveStale, ($this->clock)());
-                $this->database->change(
+                $tables->database->change(
                     "INSERT OR REPLACE INTO {$this->schema->tags} VALUES (?, ?, ?, ?)",
                     (string) $tag,
                     $stamp->dead,
@@ -293,7 +281,7 @@ final class SqliteStore implements Store, Leases, PerRequest
             }
             // Only now and then, as counting takes as long as there are tags.
             if ($tick % 1_000 === 0) {
-                $this->sweep->forgetTags(self::MOST_TAGS);
+                $tables->sweep->forgetTags(self::MOST_TAGS);
             }
 
             return null;
@@ -302,20 +290,21 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function clear(): void
     {
-        $this->room->for(fn(): null => $this->database->atomically(function (): null {
-            $this->rows->look([]);
-            $this->rows->removeAllButLeases();
-            $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
+        $tables = $this->tables();
+        $tables->room->for(fn(): null => $tables->database->atomically(function () use ($tables): null {
+            $tables->rows->look([]);
+            $tables->rows->removeAllButLeases();
+            $tables->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
 
             return null;
         }));
-        $this->database->shrink(self::PAGES_AT_ONCE);
+        $tables->database->shrink(self::PAGES_AT_ONCE);
     }
 
     public function prune(): int
     {
-        $removed = $this->sweep->prune();
-        $this->database->shrink(self::PAGES_AT_ONCE);
+        $removed = $this->tables()->sweep->prune();
+        $this->tables()->database->shrink(self::PAGES_AT_ONCE);
 
         return $removed;
     }
@@ -325,7 +314,7 @@ final class SqliteStore implements Store, Leases, PerRequest
         $keys = [];
         $after = null;
         do {
-            $rows = $this->rows->after($after ?? '', Rows::KEYS_AT_ONCE, $prefix);
+            $rows = $this->tables()->rows->after($after ?? '', Rows::KEYS_AT_ONCE, $prefix);
             foreach ($rows as $row) {
                 $after = $row->key;
                 if ($row->verdict === Verdict::Live) {
@@ -339,18 +328,19 @@ final class SqliteStore implements Store, Leases, PerRequest
 
     public function statistics(): StoreStatistics
     {
-        return $this->database->attempt(function (): StoreStatistics {
-            $items = $this->database->rows("SELECT count(*) FROM {$this->schema->items} WHERE value IS NOT NULL")[0][0] ?? null;
-            $tags = $this->database->rows("SELECT count(*) FROM {$this->schema->tags}")[0][0] ?? null;
+        $tables = $this->tables();
+        return $tables->database->attempt(function () use ($tables): StoreStatistics {
+            $items = $tables->database->rows("SELECT count(*) FROM {$this->schema->items} WHERE value IS NOT NULL")[0][0] ?? null;
+            $tags = $tables->database->rows("SELECT count(*) FROM {$this->schema->tags}")[0][0] ?? null;
 
             return new StoreStatistics(
                 items: \is_int($items) ? $items : null,
-                bytes: $this->database->pragma('page_count') * $this->database->pragma('page_size'),
+                bytes: $tables->database->pragma('page_count') * $tables->database->pragma('page_size'),
                 capacity: $this->size,
                 details: [
                     'tags' => $tags,
-                    'free pages' => $this->database->pragma('freelist_count'),
-                    'page size' => $this->database->pragma('page_size'),
+                    'free pages' => $tables->database->pragma('freelist_count'),
+                    'page size' => $tables->database->pragma('page_size'),
                 ],
             );
         });
@@ -374,7 +364,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
     public function log(): SqliteLog
     {
-        return new SqliteLog($this->database, $this->schema, $this->timeout, $this->room->together(...), $this->clock);
+        return new SqliteLog($this->path, $this->schema, $this->timeout, fn(): Tables => $this->tables(), $this->clock);
     }
 
     public function capabilities(): array
@@ -384,9 +374,14 @@ final class SqliteStore implements Store, Leases, PerRequest
         return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
+    private function tables(): Tables
+    {
+        return $this->tables ??= new Tables($this->path, $this->schema, new Values($this->payload), $this->timeout, $this->size, $this->evict, $this->clock);
+    }
+
     /** Made anew each time, as it holds this store, which would otherwise hold itself. */
     private function leases(): AddedLeases
     {
-        return new AddedLeases($this, $this->room->atomically(...));
+        return new AddedLeases($this, $this->tables()->room->atomically(...));
     }
 }

@@ -7,6 +7,7 @@ namespace Larder\Tier;
 use Larder\Exception\StoreUnavailable;
 use Larder\Store\Sqlite\Database;
 use Larder\Store\Sqlite\Schema;
+use Larder\Store\Sqlite\Tables;
 
 /**
  * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the
@@ -35,20 +36,19 @@ final class SqliteLog implements Log
     private readonly HeadFile $head;
 
     /**
-     * @param \Closure(\Closure(): mixed, \Closure(): void, \Closure(): void): mixed $together of the store: does the second and
-     *                                                                                         the first in one transaction; if
-     *                                                                                         there is no room, the third and
-     *                                                                                         the first
-     * @param \Closure(): int $clock the time in Unix seconds
+     * @param string              $path   of the database
+     * @param float               $timeout seconds to wait for another process that changes the head
+     * @param \Closure(): Tables  $tables of the store, which has nothing open until it is first asked for them
+     * @param \Closure(): int     $clock  the time in Unix seconds
      */
     public function __construct(
-        private readonly Database $database,
+        string $path,
         private readonly Schema $schema,
         float $timeout,
-        private readonly \Closure $together,
+        private readonly \Closure $tables,
         \Closure $clock,
     ) {
-        $path = self::followed($database->path);
+        $path = self::followed($path);
         $this->head = new HeadFile("{$path}-head-{$schema->prefix}", $path, $timeout, $clock);
     }
 
@@ -59,8 +59,8 @@ final class SqliteLog implements Log
 
     public function since(?string $position): News
     {
-        $this->database->leaveIfReplaced();
-        $news = $this->database->attempt(fn(): News => ($position === null ? null : $this->after($position)) ?? new News($this->last(), [], false));
+        $this->database()->leaveIfReplaced();
+        $news = $this->database()->attempt(fn(): News => ($position === null ? null : $this->after($position)) ?? new News($this->last(), [], false));
         if ($this->head->isAbandoned()) {
             $this->repair();
         }
@@ -77,11 +77,11 @@ final class SqliteLog implements Log
      */
     public function record(Event $event, \Closure $write): mixed
     {
-        $this->database->leaveIfReplaced();
+        $this->database()->leaveIfReplaced();
         $begun = null;
         try {
             /** @var T $result */
-            $result = ($this->together)(
+            $result = ($this->tables)()->room->together(
                 $write,
                 function () use ($event, &$begun): void {
                     $begun = $this->head->begin();
@@ -105,21 +105,21 @@ final class SqliteLog implements Log
 
     private function append(Event $event): void
     {
-        $this->database->change(
+        $this->database()->change(
             "INSERT INTO {$this->schema->log} SELECT ifnull(max(id), 0) + 1, randomblob(8), ? FROM {$this->schema->log}",
             $event->packed(),
         );
-        $id = $this->database->lastId();
+        $id = $this->database()->lastId();
         if ($id % self::RECORDS_PER_TRIM === 0) {
-            $this->database->change("DELETE FROM {$this->schema->log} WHERE id <= ?", $id - self::KEPT);
+            $this->database()->change("DELETE FROM {$this->schema->log} WHERE id <= ?", $id - self::KEPT);
         }
     }
 
     /** There is no room for an event. What is left takes none, and is no position that anybody knows. */
     private function forget(): void
     {
-        $this->database->change("DELETE FROM {$this->schema->log} WHERE id < (SELECT max(id) FROM {$this->schema->log})");
-        $this->database->change("UPDATE {$this->schema->log} SET nonce = randomblob(8)");
+        $this->database()->change("DELETE FROM {$this->schema->log} WHERE id < (SELECT max(id) FROM {$this->schema->log})");
+        $this->database()->change("UPDATE {$this->schema->log} SET nonce = randomblob(8)");
     }
 
     private function after(string $position): ?News
@@ -127,7 +127,7 @@ final class SqliteLog implements Log
         $parts = explode(':', $position, 2);
         $events = [];
         $id = (int) $parts[0];
-        $rows = $this->database->rows(
+        $rows = $this->database()->rows(
             "SELECT id, hex(nonce), event FROM {$this->schema->log} WHERE id >= ? AND (SELECT total(length(event)) FROM {$this->schema->log} WHERE id > ?) <= ? ORDER BY id",
             $id,
             $id,
@@ -149,12 +149,12 @@ final class SqliteLog implements Log
     private function last(): string
     {
         do {
-            $rows = $this->database->rows("SELECT id, hex(nonce) FROM {$this->schema->log} ORDER BY id DESC LIMIT 1");
+            $rows = $this->database()->rows("SELECT id, hex(nonce) FROM {$this->schema->log} ORDER BY id DESC LIMIT 1");
             if ($rows !== []) {
                 return "{$rows[0][0]}:{$rows[0][1]}";
             }
             // Somebody has emptied it.
-            $this->database->change($this->schema->startOfLog());
+            $this->database()->change($this->schema->startOfLog());
         } while (true);
     }
 
@@ -172,11 +172,16 @@ final class SqliteLog implements Log
         return $path;
     }
 
+    private function database(): Database
+    {
+        return ($this->tables)()->database;
+    }
+
     private function repair(): void
     {
         try {
             // Whoever writes has not died, and makes it even when that is over.
-            $this->database->atomicallyAtOnce(function (): void {
+            $this->database()->atomicallyAtOnce(function (): void {
                 $this->head->repair();
             });
         } catch (StoreUnavailable) {
