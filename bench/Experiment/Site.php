@@ -34,7 +34,7 @@ final class Site
     public function __destruct()
     {
         // The scripts' own clean-up first: a pool of shared memory outlives php-fpm.
-        $this->call('/clean.php');
+        $this->answer('/clean.php');
         $this->nginx->stop();
         $this->fpm->stop();
         $this->root->remove();
@@ -103,13 +103,13 @@ final class Site
     /** @throws \RuntimeException when a script answers something else */
     public function expect(string $path, string $expected): void
     {
-        $answer = $this->call($path);
+        $answer = $this->answer($path);
         if ($answer !== $expected) {
             throw new \RuntimeException(sprintf('The script %s answered "%s" instead of "%s": its figures would be worth nothing.', $path, trim(strip_tags(substr($answer, 0, 300))), $expected));
         }
     }
 
-    private function call(string $path): string
+    public function answer(string $path): string
     {
         $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 10]]);
 

@@ -41,12 +41,13 @@ final class Web implements Experiment
             . 'that read the text "hello world" once. Ours makes requests for a fixed time, in slices so short that whatever '
             . 'disturbs the machine disturbs all scripts, with a generator of its own that runs on another processor than the '
             . 'servers where there is one, and adds keep-alive, the array of 600 options, SQLite, Unix sockets, and latencies under a fixed load. '
+            . 'What APCu before SQLite costs a request when nothing was written, requests time themselves. '
             . 'The Redis and Memcached scripts connect with each request, as the source\'s do, unless they say persistent.';
     }
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(128, 768, $profile === Profile::Quick ? 84 : 494);
+        return new Needs(128, 768, $profile === Profile::Quick ? 92 : 515);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -59,7 +60,7 @@ final class Web implements Experiment
         ];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $cases = $this->cases();
-        $progress->begin($this->title(), 1 + $plan->starts * (1 + count(array_merge(...array_map($plan->runs(...), $cases)))));
+        $progress->begin($this->title(), 1 + $plan->starts * (2 + count(array_merge(...array_map($plan->runs(...), $cases)))));
         for ($start = 0; $start < $plan->starts; $start++) {
             $laboratory->goOn();
             $root = TemporaryDirectory::make(FileSystem::onDisk());
@@ -76,6 +77,8 @@ final class Web implements Experiment
             foreach ($cases as $case) {
                 $this->takeTurns($laboratory, $progress, $plan, $turns, array_keys($scripts->scripts), $case);
             }
+            $progress->advance('a tier in a request');
+            TierRequests::measure($laboratory, $outcome, $site, $root->path, $start, $plan->tiers);
             if ($start === 0) {
                 $progress->advance('latencies under load');
                 $this->latencies($laboratory, $outcome, $generator, $site, array_keys($scripts->scripts), $plan);

@@ -17,14 +17,15 @@ final readonly class WebPlan
      * @param int $latencyTurns runs of each script at a fixed rate
      * @param float $latencySeconds of each of them
      * @param int $checks runs of our generator and of wrk, a second each
+     * @param int $tiers samples of what a tier costs a request, after each start
      */
-    private function __construct(public float $seconds, public int $starts, public int $turns, public int $pairs, public int $latencyTurns, public float $latencySeconds, public int $checks) {}
+    private function __construct(public float $seconds, public int $starts, public int $turns, public int $pairs, public int $latencyTurns, public float $latencySeconds, public int $checks, public int $tiers) {}
 
     public static function of(Profile $profile): self
     {
         return match ($profile) {
-            Profile::Quick => new self(0.025, 4, 3, 26, 2, 0.3, 2),
-            Profile::Thorough => new self(0.05, 7, 6, 60, 3, 1.0, 4),
+            Profile::Quick => new self(0.025, 4, 3, 26, 2, 0.3, 2, 5),
+            Profile::Thorough => new self(0.05, 7, 6, 60, 3, 1.0, 4, 8),
         };
     }
 

@@ -6,6 +6,7 @@ namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\CrossCheck;
 use Larder\Bench\Experiment\Saturation;
+use Larder\Bench\Experiment\TierRequests;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Subject\Operation;
 
@@ -88,7 +89,15 @@ final readonly class SitePromises
             }
         }
 
-        return $promises === [] ? [self::request([], null)] : $promises;
+        if ($promises === []) {
+            $promises[] = self::request([], null);
+        }
+        foreach ([TierRequests::READ => 'its first read', TierRequests::OPENED => 'opening it and the first read'] as $part => $title) {
+            $added = $this->findings->measurement('web', TierRequests::ADDED, TierRequests::of($part), 'cache-tier-apcu');
+            $promises[] = Promise::atMost("APCu before SQLite in a request of PHP-FPM, when nothing was written: {$title}", 'ns more than APCu alone', $added === null ? null : $this->findings->median('web', $added), 10_000);
+        }
+
+        return $promises;
     }
 
     /** @param array<string, string> $case */

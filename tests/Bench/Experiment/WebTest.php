@@ -9,7 +9,9 @@ use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Site;
+use Larder\Bench\Experiment\TierRequests;
 use Larder\Bench\Experiment\WebScripts;
+use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
@@ -38,5 +40,27 @@ final class WebTest extends TestCase
             unset($site);
         }
         self::assertDirectoryDoesNotExist($root);
+    }
+
+    /** A request whose read is not what was stored fails the subject. */
+    public function testRequestsOfATierTimeThemselvesBesideThoseOfItsNearStoreAlone(): void
+    {
+        $laboratory = new Laboratory(Profile::Quick, array_intersect_key(Subjects::all(), array_flip(['cache-apcu', 'cache-tier-apcu'])), Placement::ofThisMachine());
+        $outcome = new Outcome('of a test', 'Of a test', 'nothing');
+        $directory = TemporaryDirectory::make(sys_get_temp_dir());
+        $root = $directory->path;
+        $scripts = WebScripts::of($laboratory, $outcome, $root);
+        $site = Site::start($laboratory, $scripts->scripts, [Values::named('hello')], [], $directory);
+        try {
+            TierRequests::measure($laboratory, $outcome, $site, $root, 0, 2);
+        } finally {
+            unset($site);
+        }
+
+        self::assertSame([], $outcome->failures());
+        foreach ([TierRequests::READ, TierRequests::OPENED, TierRequests::LOADED] as $part) {
+            $added = $outcome->measurement(TierRequests::of($part), TierRequests::ADDED, 'ns a request', Direction::LowerIsBetter, 'cache-tier-apcu');
+            self::assertCount(2, $added->values());
+        }
     }
 }

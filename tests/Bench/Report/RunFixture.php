@@ -9,6 +9,7 @@ use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
+use Larder\Bench\Experiment\TierRequests;
 use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Direction;
 
@@ -70,6 +71,9 @@ final class RunFixture
         foreach (['1', '50'] as $concurrency) {
             $case = ['value' => 'alloptions', 'keep-alive' => 'on', 'concurrency' => $concurrency];
             $this->rates('web', $case, 'requests per second', ['empty' => 1000.0, 'shared-memory' => $ours < 1 ? 990.0 : 900.0]);
+        }
+        foreach ([TierRequests::READ, TierRequests::OPENED] as $part) {
+            $this->add('web', TierRequests::of($part), TierRequests::ADDED, Direction::LowerIsBetter, 'cache-tier-apcu', $ours < 1 ? 6_000.0 : 30_000.0);
         }
         $case = ['operation' => 'GET', 'clients' => '1'];
         $this->rates('clients', $case, 'rate seen by two generators', ['generator' => $ours < 1 ? 1000.0 : 800.0, 'redis-benchmark' => 1000.0]);
