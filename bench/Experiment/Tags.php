@@ -63,7 +63,7 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(500, 3_072, $profile === Profile::Quick ? 64 : 830);
+        return new Needs(500, 3_072, $profile === Profile::Quick ? 64 : 700);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
