@@ -65,7 +65,7 @@ final readonly class TagPromises
         $promises = [];
         foreach (self::DESIGNS as $design) {
             $promises[] = Promise::atMost(
-                "{$title}, {$this->findings->run->title($design->value, $outcome)}",
+                "{$title}, {$this->designs->title($design->value)}",
                 'time, over that among ' . Tags::FEW . ' items',
                 $this->findings->between('tags', Tags::CLEAN, $many, $design->value, $few, $design->value),
                 self::AMONG_MANY,

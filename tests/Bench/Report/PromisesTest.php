@@ -118,7 +118,7 @@ final class PromisesTest extends TestCase
         }
         $promises = array_values(array_filter(self::promises($fixture), static fn(Promise $promise): bool => $promise->state !== PromiseState::NotMeasured));
 
-        self::assertSame(['cleaning a tag among 5,000 items, cache-sqlite'], array_column($promises, 'title'));
+        self::assertSame(['cleaning a tag among 5,000 items, Larder\Cache over SQLite'], array_column($promises, 'title'));
         self::assertEqualsWithDelta(1.2, $promises[0]->found?->estimate, 1e-9);
         self::assertSame(PromiseState::Met, $promises[0]->state);
     }
