@@ -152,6 +152,48 @@ final class Payload
         };
     }
 
+    /**
+     * As decode() of each. What is neither signed nor compressed goes the short way, and PHP is told once for all what to do about classes
+     * that are not there: of a batch of small values both took half as long as the serializer.
+     *
+     * @param array<array-key, string> $all    by key
+     * @param int                      $at     where in each the payload begins
+     * @param array<array-key, int>    $others where it does in those where it does elsewhere
+     *
+     * @return array<array-key, mixed> by key; without what is not one of this setting's
+     */
+    public function decodeAll(array $all, int $at, array $others = []): array
+    {
+        $isPlain = $this->signature === null && $this->compression === null;
+        $values = [];
+        $callback = null;
+        try {
+            foreach ($all as $key => $bytes) {
+                $begin = $others[$key] ?? $at;
+                $first = $isPlain ? $bytes[$begin] ?? '' : '';
+                if ($first === self::STRING) {
+                    $values[$key] = substr($bytes, $begin + 1);
+                } elseif ($first === $this->mark) {
+                    $callback ??= self::refuseClasses();
+                    try {
+                        $values[$key] = $this->serializer->unserialize(substr($bytes, $begin + 1));
+                    } catch (\Throwable) {
+                        // As of unserialized().
+                    }
+                } else {
+                    $value = $this->decode($bytes, $this, (string) $key, $begin);
+                    if ($value !== $this) {
+                        $values[$key] = $value;
+                    }
+                }
+            }
+        } finally {
+            self::allowClasses($callback);
+        }
+
+        return $values;
+    }
+
     /** @return string what was signed and compressed; '' if its signature is wrong or it cannot be uncompressed */
     private function plain(string $payload, string $key): string
     {
@@ -207,17 +249,32 @@ final class Payload
 
     private static function unserialized(Serializer $serializer, string $bytes, mixed $foreign): mixed
     {
-        // A host may have disabled it; then such an object is in the value, as PHP has it without this.
-        $callback = \function_exists('ini_set') ? ini_set('unserialize_callback_func', self::class . '::refuseClass') : null;
+        $callback = self::refuseClasses();
         try {
             return $serializer->unserialize($bytes);
         } catch (\Throwable) {
             // A class that changed or is gone, or damage: computing the value again repairs it.
             return $foreign;
         } finally {
-            if ($callback !== null) {
-                ini_set('unserialize_callback_func', (string) $callback);
-            }
+            self::allowClasses($callback);
+        }
+    }
+
+    /**
+     * Has PHP refuse classes that are not there. A host may have disabled that; then such an object is in the value, as PHP has it
+     * without this.
+     *
+     * @return string|false|null what allowClasses() is to be told
+     */
+    private static function refuseClasses(): string|false|null
+    {
+        return \function_exists('ini_set') ? ini_set('unserialize_callback_func', self::class . '::refuseClass') : null;
+    }
+
+    private static function allowClasses(string|false|null $before): void
+    {
+        if ($before !== null) {
+            ini_set('unserialize_callback_func', (string) $before);
         }
     }
 

@@ -32,8 +32,6 @@ final class Reads
 {
     private const SIX_BYTES = 0xffffffffffff;
 
-    private readonly \stdClass $foreign;
-
     /** Whether a plain MGET will do, as far as we know. */
     private bool $isPlain = false;
 
@@ -53,14 +51,17 @@ final class Reads
         private readonly Layout $layout,
         private readonly ServerTime $time,
         private readonly Payload $payload,
-    ) {
-        $this->foreign = new \stdClass();
-    }
+    ) {}
 
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
     {
-        [, $items, $tokens, $stale] = $this->read($keys, null);
+        [$values, $bytes, $tokens] = $this->read($keys);
+        $items = $stale = [];
+        foreach ($values as $key => $value) {
+            $item = $this->item((string) $key, $value, $bytes[$key]);
+            isset($tokens[$key]) ? $stale[$key] = $item : $items[$key] = $item;
+        }
 
         return new Fetched($items, $tokens, $stale);
     }
@@ -72,7 +73,14 @@ final class Reads
      */
     public function values(array $keys, string $seal): Values
     {
-        [$values, $sealed, $tokens] = $this->read($keys, $seal);
+        [$values, $bytes, $tokens] = $this->read($keys);
+        $values = $tokens === [] ? $values : array_diff_key($values, $tokens);
+        $sealed = [];
+        foreach ($values as $key => $value) {
+            if (\is_array($value) && ($value[0] ?? null) === $seal) {
+                $sealed[$key] = $this->item((string) $key, $value, $bytes[$key]);
+            }
+        }
 
         return new Values($values, $sealed, $tokens);
     }
@@ -95,40 +103,43 @@ final class Reads
 
     /**
      * @param list<string> $keys
-     * @param ?string      $seal null: all are to be items; otherwise as of ValueReads
      *
-     * @return array{array<array-key, mixed>, array<array-key, Item>, array<array-key, Token>, array<array-key, Item>} by key: values,
-     *                                                                                        items, tokens, and what is stale
+     * @return array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} by key: the values of what lives or is
+     *                                                    stale, the items that they are of, the tokens of what does not live
      */
-    private function read(array $keys, ?string $seal): array
+    private function read(array $keys): array
     {
-        $values = $items = $tokens = $stale = [];
+        $values = $items = $tokens = [];
         $chunks = $this->layout->grouped($keys);
         $looks = $chunks === [] ? [] : (($this->isPlain ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
             $begins = Script::MARK . $token->epoch;
+            $ours = $tagged = [];
             foreach ($chunks[$i][1] as $key) {
-                $bytes = $all[$at++] ?? null;
-                if (!\is_string($bytes) || !str_starts_with($bytes, $begins) || ($value = $this->value($key, $bytes)) === $this->foreign) {
-                    $tokens[$key] = $token;
-                } elseif ($verdicts !== '' && $verdicts[$at - 1] === '1') {
-                    $tokens[$key] = $token;
-                    $stale[$key] = $this->item($key, $value, $bytes);
-                } elseif ($seal === null) {
-                    $items[$key] = $this->item($key, $value, $bytes);
-                } else {
-                    $values[$key] = $value;
-                    if (\is_array($value) && ($value[0] ?? null) === $seal) {
-                        $items[$key] = $this->item($key, $value, $bytes);
+                $item = $all[$at++] ?? null;
+                if (\is_string($item) && isset($item[Script::HEAD - 1]) && str_starts_with($item, $begins)) {
+                    $ours[$key] = $item;
+                    if (substr($item, Script::HEAD - 3, 3) !== "\0\0\0") {
+                        $tagged[$key] = Script::HEAD + self::lengthOfTags($item);
                     }
+                } else {
+                    $tokens[$key] = $token;
+                }
+                if ($verdicts !== '' && $verdicts[$at - 1] === '1') {
+                    $tokens[$key] = $token;
                 }
             }
-        }
-        if (\count($chunks) > 1) {
-            [$values, $items, $tokens, $stale] = array_map(static fn(array $found): array => self::inOrder($keys, $found), [$values, $items, $tokens, $stale]);
+            $read = $this->payload->decodeAll($ours, Script::HEAD, $tagged);
+            if (\count($read) < \count($ours)) {
+                $tokens += array_fill_keys(array_keys(array_diff_key($ours, $read)), $token);
+            }
+            $values = $values === [] ? $read : $values + $read;
+            $items = $items === [] ? $ours : $items + $ours;
         }
 
-        return [$values, $items, $tokens, $stale];
+        return \count($chunks) > 1 || \count($tokens) > 1
+            ? [self::inOrder($keys, $values), $items, self::inOrder($keys, $tokens)]
+            : [$values, $items, $tokens];
     }
 
     /**
@@ -272,13 +283,9 @@ final class Reads
     /** @param string $item one that the server takes for living */
     public function canRead(string $key, string $item): bool
     {
-        return str_starts_with($item, Script::MARK) && $this->value($key, $item) !== $this->foreign;
-    }
-
-    /** @return mixed $foreign if this is none that we can read */
-    private function value(string $key, string $item): mixed
-    {
-        return isset($item[Script::HEAD - 1]) ? $this->payload->decode($item, $this->foreign, $key, Script::HEAD + self::lengthOfTags($item)) : $this->foreign;
+        return isset($item[Script::HEAD - 1])
+            && str_starts_with($item, Script::MARK)
+            && $this->payload->decodeAll([$key => $item], Script::HEAD + self::lengthOfTags($item)) !== [];
     }
 
     /**
@@ -318,8 +325,7 @@ final class Reads
 
     private static function lengthOfTags(string $item): int
     {
-        // Most have none, which is told without an array.
-        return substr($item, Script::HEAD - 3, 3) === "\0\0\0" ? 0 : self::number($item, Script::HEAD - 6) & 0xffffff;
+        return self::number($item, Script::HEAD - 6) & 0xffffff;
     }
 
     /** @param int $at where six bytes are, behind at least two others */

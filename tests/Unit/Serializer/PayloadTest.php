@@ -142,6 +142,45 @@ final class PayloadTest extends TestCase
         }
     }
 
+    public function testABatchIsReadAsEachOfItAlone(): void
+    {
+        $written = array_map(static fn(array $damage): string => $damage[0], [...self::damage()]);
+        $payloads = [
+            new Payload(new PhpSerializer()),
+            new Payload(new IgbinarySerializer()),
+            new Payload(new PhpSerializer(), new Compression(10), new Signature('a secret of this test', 'test')),
+        ];
+        foreach ($payloads as $i => $payload) {
+            foreach (StoreContract::values() as $name => [$make]) {
+                $written["{$i} {$name}"] = $payload->encode("{$i} {$name}", $make());
+            }
+            $written[$i] = $payload->encode((string) $i, "a value with the key {$i}");
+        }
+        $all = $elsewhere = [];
+        foreach ($written as $key => $bytes) {
+            $length = \count($all) % 3 === 0 ? \count($all) : 24;
+            $all[$key] = str_repeat("\2", $length) . $bytes;
+            if ($length !== 24) {
+                $elsewhere[$key] = $length;
+            }
+        }
+        $before = ini_set('unserialize_callback_func', 'trim');
+        try {
+            foreach ($payloads as $payload) {
+                $alone = [];
+                foreach ($all as $key => $bytes) {
+                    $alone[$key] = $payload->decode($bytes, $this, (string) $key, $elsewhere[$key] ?? 24);
+                }
+                $alone = array_filter($alone, fn(mixed $value): bool => $value !== $this);
+                self::assertGreaterThan(\count(iterator_to_array(StoreContract::values())), \count($alone));
+                self::assertSame(serialize($alone), serialize($payload->decodeAll($all, 24, $elsewhere)));
+                self::assertSame('trim', \ini_get('unserialize_callback_func'));
+            }
+        } finally {
+            ini_set('unserialize_callback_func', (string) $before);
+        }
+    }
+
     public function testPlainValuesAreThoseThatCopyOnWriteKeepsApart(): void
     {
         $referenced = 1;
