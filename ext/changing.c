@@ -8,6 +8,7 @@
 #include "shared_memory.h"
 
 #include "engine/count.h"
+#include "engine/invalidate.h"
 #include "engine/item.h"
 #include "engine/tag.h"
 

@@ -5,7 +5,10 @@
 
 #include "php_larder.h"
 
+#include "engine/enter.h"
 #include "engine/evict.h"
+#include "engine/handle.h"
+#include "engine/request.h"
 #include "engine/stats.h"
 #include "image/image.h"
 

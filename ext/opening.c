@@ -7,7 +7,10 @@
 
 #include "shared_memory.h"
 
+#include "engine/abandon.h"
 #include "engine/geometry.h"
+#include "engine/handle.h"
+#include "engine/save.h"
 #include "engine/snapshot.h"
 #include "image/image.h"
 

@@ -12,6 +12,7 @@
 #include "engine/get.h"
 #include "engine/item.h"
 #include "engine/lease.h"
+#include "engine/request.h"
 #include "engine/stats.h"
 #include "engine/token.h"
 #include "image/image.h"

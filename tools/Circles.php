@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tools;
 
-/** Finds classes of the library, or of the benchmark, that use each other in a circle, so that none of them can be understood, or tested, before the others. */
+/**
+ * Finds classes of the library, or of the benchmark, and parts of the engine that use each other in a circle, so that none of them can be
+ * understood, or tested, before the others. A part of the engine is a source with its header, and uses those that it includes.
+ */
 final readonly class Circles
 {
     public function __construct(private string $root) {}
@@ -12,7 +15,7 @@ final readonly class Circles
     /** @return list<string> one sentence for each circle, with the files on it */
     public function violations(): array
     {
-        $uses = $this->uses();
+        $uses = [...$this->uses(), ...$this->includes()];
         $violations = [];
         while ($uses !== []) {
             // What uses nothing, or only what is gone, is on no circle.
@@ -44,6 +47,23 @@ final readonly class Circles
         }
 
         return \array_slice(array_keys($path), $path[$at]);
+    }
+
+    /** @return array<string, array<string, true>> part of the engine => those that it includes */
+    private function includes(): array
+    {
+        $part = static fn(string $file): string => substr($file, 0, -2);
+        $uses = [];
+        foreach ((new Files($this->root))->in(['ext/engine'], '/\.[ch]$/') as $file) {
+            $uses[$part($file)] ??= [];
+            preg_match_all('/^#include "(\w+\.h)"/m', (string) file_get_contents("{$this->root}/{$file}"), $headers);
+            foreach ($headers[1] as $header) {
+                $uses[$part($file)][$part("ext/engine/{$header}")] = true;
+            }
+            unset($uses[$part($file)][$part($file)]);
+        }
+
+        return $uses;
     }
 
     /** @return array<string, array<string, true>> file => the files whose classes it names */

@@ -5,6 +5,7 @@
 #include "waiting.h"
 
 #include "engine/evict.h"
+#include "engine/invalidate.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

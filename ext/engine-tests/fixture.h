@@ -6,9 +6,12 @@
 
 #include "engine/check.h"
 #include "engine/count.h"
+#include "engine/enter.h"
 #include "engine/get.h"
+#include "engine/handle.h"
 #include "engine/item.h"
-#include "engine/pool.h"
+#include "engine/request.h"
+#include "engine/reserve.h"
 #include "engine/segment.h"
 #include "engine/stats.h"
 #include "engine/store.h"

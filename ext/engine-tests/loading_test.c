@@ -4,6 +4,7 @@
 #endif
 #include "saving.h"
 
+#include "engine/invalidate.h"
 #include "engine/tag.h"
 
 #include <signal.h>

@@ -4,6 +4,7 @@
 #endif
 #include "fixture.h"
 
+#include "engine/save.h"
 #include "engine/snapshot.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 
-#include "engine/snapshot.h"
+#include "engine/save.h"
 
 /* The usual configuration, with a directory for snapshots. */
 larder_pool_config saving_config(const char *name);

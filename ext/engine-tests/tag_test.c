@@ -1,6 +1,7 @@
 /* Tags: killing many items at once. */
 #include "fixture.h"
 
+#include "engine/invalidate.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 

@@ -2,6 +2,7 @@
 #include "requests.h"
 
 #include "engine/index.h"
+#include "engine/invalidate.h"
 #include "engine/token.h"
 
 TEST(stale_fill,

@@ -8,6 +8,7 @@
 #include "judged.h"
 
 #include "engine/evict.h"
+#include "engine/invalidate.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

@@ -5,6 +5,7 @@
 #include "requests.h"
 
 #include "engine/index.h"
+#include "engine/invalidate.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 #include "engine/underway.h"

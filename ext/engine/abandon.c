@@ -11,6 +11,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "abandon.h"
 #include "attach.h"
 #include "lease.h"
 #include "lock.h"

@@ -5,6 +5,9 @@
 #include "directory.h"
 #include "file.h"
 #include "formats.h"
+#include "load.h"
+#include "lock.h"
+#include "make.h"
 #include "map.h"
 #include "recover.h"
 #include "slot.h"
@@ -109,6 +112,21 @@ void larder_detach(larder_pool *pool)
     }
 }
 
+/* Are the tables sound? Makes the lists of a new pool. */
+static bool start_segments(larder_pool *pool)
+{
+    if (!larder_segments_are_sound(pool)) {
+        return false;
+    }
+    if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */
+        if (!larder_lists_are_sound(pool)) {
+            larder_segments_recover(pool);
+        }
+        larder_unlock(pool);
+    }
+    return true;
+}
+
 /* Was it removed, replaced or saved between our opening it and our taking a slot? */
 static bool has_lost_its_name(const larder_pool *pool)
 {
@@ -145,7 +163,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
         return vanished ? VANISHED : FAILED;
     }
     pool->layout = register_layout(pool->header, pool->config.layout);
-    if (!larder_segments_start(pool)) {
+    if (!start_segments(pool)) {
         /* Its tables make no sense: it goes the way of a damaged header. */
         uint32_t lives = LARDER_LIVES;
         LARDER_FAULT(LARDER_AT_CONDEMN);
@@ -184,7 +202,7 @@ bool larder_attach(larder_pool *pool, larder_error *error)
         if (result == VANISHED && pool->config.only_existing) {
             error->message[0] = '\0'; /* that there is none is no error */
             result = FAILED;
-        } else if (result == VANISHED && !larder_file_make(pool, directory, error)) {
+        } else if (result == VANISHED && !larder_make(pool, directory, error)) {
             result = FAILED;
         }
     }

@@ -1,4 +1,8 @@
 #include "check.h"
+#include "enter.h"
+#include "get.h"
+#include "index.h"
+#include "key.h"
 #include "lock.h"
 #include "segment.h"
 

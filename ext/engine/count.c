@@ -1,4 +1,5 @@
 #include "count.h"
+#include "enter.h"
 #include "get.h"
 #include "store.h"
 #include "token.h"
@@ -66,7 +67,8 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
                                 .counter = number,
                                 .write = write_int,
                                 .context = &number};
-    return larder_store_entered(pool, key, &value, terms);
+    larder_claim as;
+    return larder_store_entered(pool, key, &value, terms, &as);
 }
 
 /* In the place of that item, which is pinned. What is stored is the same item with another number, as if it had been

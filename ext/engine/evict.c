@@ -35,6 +35,7 @@
 #include "evict.h"
 #include "lock.h"
 #include "pin.h"
+#include "publish.h"
 #include "walk.h"
 
 #include <time.h>

@@ -3,9 +3,6 @@
 #endif
 #include "file.h"
 #include "directory.h"
-#include "formats.h"
-#include "map.h"
-#include "snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +15,6 @@
 #include <sys/random.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-#define DEFAULT_SIZE      (UINT64_C(64) << 20)
-#define ALLOCATED_AT_ONCE (UINT64_C(16) << 20)
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
@@ -60,7 +54,7 @@ enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_
 /* Tells every process that has this file open that its name goes to another. But one that was closed stays so: its
  * saver was killed, perhaps when the snapshot was complete, and operations that are under way in it have to find out.
  * model/save.pml: maker() */
-static void mark_dead(int fd, const struct stat *status)
+void larder_file_mark_dead(int fd, const struct stat *status)
 {
     const uint32_t dead = LARDER_DEAD;
     const off_t at = offsetof(larder_header, dead);
@@ -75,173 +69,9 @@ static void mark_dead(int fd, const struct stat *status)
     }
 }
 
-static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, larder_error *error)
-{
-    struct statvfs space;
-    uint64_t available =
-        fstatvfs(directory, &space) == 0 ? (uint64_t)space.f_bavail * (uint64_t)space.f_frsize : UINT64_MAX;
-    uint64_t wanted = pool->config.size;
-    if (wanted == 0 && pool->had_size <= available) {
-        wanted = pool->had_size; /* 0: there was none yet */
-    }
-    if (wanted == 0) {
-        wanted = available / 4 * 3 < DEFAULT_SIZE ? available / 4 * 3 / LARDER_PAGE * LARDER_PAGE : DEFAULT_SIZE;
-        if (wanted < LARDER_SIZE_MIN) {
-            return larder_fail(error,
-                               "%s has %llu bytes free, too little for a pool of %llu; enlarge it (mount -o "
-                               "remount,size=256m /dev/shm; in Docker --shm-size=256m) or remove what fills it.",
-                               pool->directory, (unsigned long long)available, (unsigned long long)LARDER_SIZE_MIN);
-        }
-    }
-    if (wanted > available) {
-        return larder_fail(
-            error,
-            "A pool of %llu bytes does not fit in %s, which has %llu bytes free; ask for less (larder.size) or "
-            "enlarge it (mount -o remount,size=… /dev/shm; in Docker --shm-size=…).",
-            (unsigned long long)wanted, pool->directory, (unsigned long long)available);
-    }
-    *size = wanted;
-    return true;
-}
-
-static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size, larder_error *error)
-{
-    larder_header *header = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (header == MAP_FAILED) {
-        return larder_fail(error, "The new pool for %s cannot be mapped (%s).", pool->path, strerror(errno));
-    }
-    larder_geometry *geometry = &header->geometry;
-    larder_geometry_plan(geometry, size);
-    bool random = getrandom(geometry->id, sizeof geometry->id, 0) == (ssize_t)sizeof geometry->id &&
-                  getrandom(&geometry->seed, sizeof geometry->seed, 0) == (ssize_t)sizeof geometry->seed;
-    geometry->base = larder_choose_base(directory, pool->name, size);
-    geometry->created = larder_pool_now(pool);
-    geometry->evict = pool->config.evict;
-    geometry->checksum = larder_geometry_checksum(geometry);
-    atomic_store_explicit(&header->clock, 1, memory_order_relaxed); /* stamp 0 is before everything */
-    atomic_store_explicit(&header->small_target,
-                          ((uint64_t)(geometry->segment_count - 2) << geometry->segment_shift) / 10,
-                          memory_order_relaxed);
-    if (random) {
-        larder_snapshot_claim(pool, header);
-    }
-    munmap(header, LARDER_PAGE);
-    return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->path);
-}
-
-/* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. Signals wait, but for
- * no more than a piece: at one of them, a profiler's or that of a child's end, the tmpfs of some kernels gives up and
- * undoes what it did; and tens of GiB take seconds, in which who is told to end must be able to. */
-static int allocate(int fd, uint64_t size)
-{
-    sigset_t all, before;
-    int code = 0;
-    sigfillset(&all);
-    for (uint64_t at = 0; at < size && code == 0; at += ALLOCATED_AT_ONCE) {
-        uint64_t rest = size - at;
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        code = posix_fallocate(fd, (off_t)at, (off_t)(rest < ALLOCATED_AT_ONCE ? rest : ALLOCATED_AT_ONCE));
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    return code;
-}
-
-/* The file is complete but for the segments' lists, which need it mapped: larder_segments_recover() makes them from
- * the table, in which all zeros say "free". model/save.pml: maker() */
-static bool make(larder_pool *pool, int directory, larder_error *error)
-{
-    uint64_t size = 0;
-    char temporary[64];
-    uint64_t random = 0;
-    if (!choose_size(pool, directory, &size, error)) {
-        return false;
-    }
-    (void)!getrandom(&random, sizeof random, 0);
-    snprintf(temporary, sizeof temporary, ".new-%016llx", (unsigned long long)random);
-    int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return larder_fail(error, "A pool file cannot be made in %s (%s).", pool->directory, strerror(errno));
-    }
-    if (!larder_owner_take(larder_owner_of(pool), fd)) {
-        larder_fail(error, "The new pool for %s cannot be given to %s (%s).", pool->path,
-                    larder_owner_name(larder_owner_of(pool)), strerror(errno));
-        unlinkat(directory, temporary, 0);
-        close(fd);
-        return false;
-    }
-    int code = allocate(fd, size);
-    bool made =
-        code == 0
-            ? write_header(pool, directory, fd, size, error)
-            : larder_fail(error,
-                          "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
-                          (unsigned long long)size, pool->directory, strerror(code));
-    LARDER_FAULT(LARDER_AT_NAME);
-    if (made && renameat(directory, temporary, directory, pool->file) != 0) {
-        made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));
-    }
-    if (!made) {
-        unlinkat(directory, temporary, 0);
-    }
-    close(fd);
-    return made;
-}
-
-bool larder_file_make(larder_pool *pool, int directory, larder_error *error)
-{
-    struct stat status;
-    larder_geometry geometry;
-    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
-        return false;
-    }
-    larder_directory_sweep(directory);
-    bool done = true;
-    int fd = larder_file_open(pool, directory, &status, error);
-    if (fd < 0 && errno != ENOENT) {
-        done = false;
-    } else if (fd < 0) {
-        done = make(pool, directory, error);
-    } else {
-        if (larder_file_judge(fd, &status, &geometry) != LARDER_SOUND) {
-            larder_file_retire(pool, directory, fd, &status); /* first, so that its memory can be the new one's */
-            done = make(pool, directory, error);
-        }
-        close(fd);
-    }
-    flock(directory, LOCK_UN);
-    return done;
-}
-
 void larder_file_retire(const larder_pool *pool, int directory, int fd, const struct stat *status)
 {
-    mark_dead(fd, status);
+    larder_file_mark_dead(fd, status);
     LARDER_FAULT(LARDER_AT_RETIRE);
     unlinkat(directory, pool->file, 0);
-}
-
-int larder_file_remove(const larder_pool *pool, int directory, larder_error *error)
-{
-    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
-        return -1;
-    }
-    struct stat status;
-    int discarded = larder_snapshot_discard(pool, error);
-    int others = discarded < 0 ? -1 : larder_formats_remove(pool, directory, error);
-    if (others < 0) {
-        return -1;
-    }
-    int fd = larder_file_open(pool, directory, &status, error);
-    if (fd >= 0) {
-        mark_dead(fd, &status);
-        close(fd);
-    }
-    LARDER_FAULT(LARDER_AT_RETIRE);
-    if (unlinkat(directory, pool->file, 0) == 0) {
-        return 1;
-    }
-    if (errno == ENOENT) {
-        return discarded > 0 || others > 0;
-    }
-    larder_fail(error, "The pool file %s cannot be removed (%s).", pool->path, strerror(errno));
-    return -1;
 }

@@ -1,4 +1,4 @@
-/* The file of a pool: opening what is there, judging it, making it, taking its name away. A pool gets its name by
+/* The file of a pool: opening what is there, judging it, taking its name away; make.h makes it. A pool gets its name by
  * rename() when it is complete; it loses it by being marked dead first. A process that has it open notices by the mark,
  * or because the name leads to another inode.
  */
@@ -16,15 +16,10 @@ int larder_file_open(const larder_pool *pool, int directory, struct stat *status
 /* Reads the header. Is the file a pool of ours? */
 enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_geometry *geometry);
 
-/* Makes the pool's file, unless a sound one has appeared meanwhile; replaces one that is not. Takes the directory's
- * lock. */
-bool larder_file_make(larder_pool *pool, int directory, larder_error *error);
+/* Tells every process that has this file open that its name goes to another. But one that was closed stays so. */
+void larder_file_mark_dead(int fd, const struct stat *status);
 
 /* Takes the name away from this file, which has it, and tells who uses it. Under the directory's lock. */
 void larder_file_retire(const larder_pool *pool, int directory, int fd, const struct stat *status);
-
-/* Takes the name away from the pool, in all formats, under the directory's lock. 1: done, 0: there was none, -1: error.
- */
-int larder_file_remove(const larder_pool *pool, int directory, larder_error *error);
 
 #endif

@@ -67,6 +67,7 @@ typedef struct larder_segment {
     uint8_t queue; /* SMALL or MAIN, while open or sealed */
     uint8_t list;  /* the list it is linked in, for unlinking; LARDER_LISTS if in none */
 } larder_segment;
+#define LARDER_GENERATION_MASK UINT32_C(0x7fff)
 _Static_assert(sizeof(larder_segment) == LARDER_CACHE_LINE, "a segment's entry is one cache line");
 
 typedef struct larder_list_ends {

@@ -211,3 +211,30 @@ int larder_formats_remove(const larder_pool *pool, int directory, larder_error *
     closedir(listing);
     return removed;
 }
+
+int larder_formats_remove_all(const larder_pool *pool, int directory, larder_error *error)
+{
+    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
+        return -1;
+    }
+    struct stat status;
+    int discarded = larder_snapshot_discard(pool, error);
+    int others = discarded < 0 ? -1 : larder_formats_remove(pool, directory, error);
+    if (others < 0) {
+        return -1;
+    }
+    int fd = larder_file_open(pool, directory, &status, error);
+    if (fd >= 0) {
+        larder_file_mark_dead(fd, &status);
+        close(fd);
+    }
+    LARDER_FAULT(LARDER_AT_RETIRE);
+    if (unlinkat(directory, pool->file, 0) == 0) {
+        return 1;
+    }
+    if (errno == ENOENT) {
+        return discarded > 0 || others > 0;
+    }
+    larder_fail(error, "The pool file %s cannot be removed (%s).", pool->path, strerror(errno));
+    return -1;
+}

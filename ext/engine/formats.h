@@ -48,4 +48,8 @@ void larder_formats_clear(larder_pool *pool);
 /* Takes the name away from all of them, under the directory's lock. How many there were, -1: error. */
 int larder_formats_remove(const larder_pool *pool, int directory, larder_error *error);
 
+/* Takes the name away from the pool, in all formats, under the directory's lock. 1: done, 0: there was none, -1: error.
+ */
+int larder_formats_remove_all(const larder_pool *pool, int directory, larder_error *error);
+
 #endif

@@ -13,6 +13,7 @@
 #ifndef LARDER_GET_H
 #define LARDER_GET_H
 
+#include "enter.h"
 #include "index.h"
 #include "token.h"
 

@@ -60,13 +60,6 @@ typedef struct larder_place {
     uint64_t fingerprint;
 } larder_place;
 
-/* One multiplication to 128 bits spreads every bit of the hash over all of the product. */
-static inline uint64_t larder_mix(const larder_pool *pool, uint64_t hash)
-{
-    __uint128_t product = (__uint128_t)(hash ^ pool->seed) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 static inline larder_bucket *larder_first_bucket(const larder_pool *pool, uint64_t mixed)
 {
     return pool->buckets + ((mixed >> 32) * pool->bucket_count >> 32);
@@ -94,8 +87,7 @@ static inline larder_place larder_place_of(const larder_pool *pool, uint64_t has
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-#define LARDER_PENDING         (UINT64_C(1) << 47)
-#define LARDER_GENERATION_MASK UINT32_C(0x7fff)
+#define LARDER_PENDING (UINT64_C(1) << 47)
 
 static inline uint64_t larder_word(uint64_t fingerprint, uint32_t generation, uint64_t units)
 {

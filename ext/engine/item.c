@@ -1,4 +1,5 @@
 #include "item.h"
+#include "enter.h"
 #include "formats.h"
 #include "lock.h"
 #include "segment.h"
@@ -6,6 +7,26 @@
 #include "underway.h"
 
 #include <string.h>
+
+/* model/save.pml: operation(). A store during which the pool was closed is refused, and what it was to replace goes in
+ * the next pool, where it may have come to with the snapshot. To store there would be wrong: if we were stopped
+ * meanwhile, what has been stored and deleted there is younger than our value. */
+enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                const larder_terms *terms)
+{
+    enum larder_result result = LARDER_UNREACHED;
+    larder_claim as = {.judged = false};
+    bool closed = false;
+    do {
+        if (!larder_pool_enter_to_write(pool)) {
+            return LARDER_UNREACHED;
+        }
+        result =
+            closed ? larder_store_too_late(pool, key, terms, &as) : larder_store_entered(pool, key, value, terms, &as);
+        closed = larder_pool_was_closed(pool);
+    } while (closed);
+    return result;
+}
 
 /* model/save.pml: operation() */
 bool larder_delete(larder_pool *pool, const larder_key *key)

@@ -1,12 +1,19 @@
-/* What is done to items that are there, besides reading (get.h) and counting (count.h): delete, touch, clear, list.
+/* What is done to items, besides reading (get.h) and counting (count.h): store, delete, touch, clear, list.
  */
 #ifndef LARDER_ITEM_H
 #define LARDER_ITEM_H
 
 #include "index.h"
 #include "pool.h"
+#include "store.h"
 
-/* All but the last set pool->undone if they cannot be done, or perhaps were not: then nothing may rely on them. */
+/* Stores a value. Refused ones are counted by cause, and the key's old value is gone, for it is not true any more; but
+ * a refused FILL or add leaves it, having claimed nothing about it. */
+enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                const larder_terms *terms);
+
+/* All but that and the last set pool->undone if they cannot be done, or perhaps were not: then nothing may rely on
+ * them. */
 
 /* Was there a living item? It is gone in any case, for good. */
 bool larder_delete(larder_pool *pool, const larder_key *key);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "lease.h"
+#include "enter.h"
 #include "slot.h"
 
 #include <linux/futex.h>

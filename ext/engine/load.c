@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "slot.h"
+#include "load.h"
 #include "snapshot.h"
 #include "store.h"
 
@@ -10,28 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* model/save.pml: is_loading() */
-bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
-{
-    uint32_t slot = (uint32_t)loader - 1;
-    bool gone;
-    if (loader == LARDER_LOADER_COMES) {
-        gone = larder_pool_now(pool) - pool->geometry.created >= LARDER_LOADER_COMES_MS;
-    } else {
-        /* acquire: as for the owner of the segment lock, before it is asked whether he lives. */
-        gone = slot >= pool->geometry.slot_count ||
-               atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != loader >> 32 ||
-               !larder_slot_seems_alive(pool, slot);
-    }
-    if (!gone) {
-        return true;
-    }
-    LARDER_FAULT(LARDER_AT_GIVE_UP);
-    /* seq_cst: either he finds that it is not for him any more, or we that he has begun. */
-    return !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
-                                                    memory_order_seq_cst);
-}
 
 /* Says that this process loads the snapshot. False: the others have gone on without it. model/save.pml: loader() */
 static bool begin(larder_pool *pool)
@@ -142,7 +120,8 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
                                 .tags = (const uint64_t *)(const void *)(at + sizeof *record),
                                 .past = &past};
     LARDER_FAULT(LARDER_AT_LOAD);
-    return larder_store_entered(pool, &key, &value, &terms) == LARDER_OK;
+    larder_claim as;
+    return larder_store_entered(pool, &key, &value, &terms, &as) == LARDER_OK;
 }
 
 static void load_records(larder_pool *pool, const larder_snapshot_header *header, const uint8_t *records)

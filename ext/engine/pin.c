@@ -96,13 +96,6 @@ void larder_pins_drop(larder_pool *pool)
     }
 }
 
-void larder_pins_forget(larder_pool *pool)
-{
-    while (pool->pinned_count > 0) {
-        pool->pinned[pool->pinned_list[--pool->pinned_count]] = 0;
-    }
-}
-
 /* model/pin.pml: look_at_pins(); model/fork.pml: reclaimer() */
 bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
 {

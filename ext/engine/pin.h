@@ -32,9 +32,6 @@ void larder_pin_drop(larder_pool *pool, uint32_t segment);
 /* Drops all. */
 void larder_pins_drop(larder_pool *pool);
 
-/* Forgets them in this process, leaving the slot's bits as they are (it was retired, or is a parent's). */
-void larder_pins_forget(larder_pool *pool);
-
 /* Does any process pin it? Buries the dead it meets. Begins with a full fence. */
 bool larder_pinned_by_any(larder_pool *pool, uint32_t segment);
 

@@ -1,4 +1,4 @@
-/* A pool as one process sees it: opening, making, replacing and removing the file, and mapping it twice.
+/* A pool as one process sees it. handle.h has how it is opened and removed, enter.h what each operation begins with.
  *
  * The file is mapped read-only at the address that its header names (`ro`), because PHP uses the values there in
  * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value crashes
@@ -152,63 +152,6 @@ typedef struct larder_pool {
     char snapshots[LARDER_PATH_MAX];
 } larder_pool;
 
-/* Opens the pool of that name, making it if there is none. NULL: `error` says why and what to do. */
-larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *error);
-
-/* Unmaps and gives the slot back. The file stays. */
-void larder_pool_close(larder_pool *pool);
-
-/* Calls `visit` with the name of each pool where such a pool would be, once for each format that there is of it. False:
- * `error`. */
-bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *context, const char *name), void *context,
-                       larder_error *error);
-
-/* Takes the pool's name away from it, and removes its snapshot; processes that have it open find out and make or open
- * another.
- * 1: removed, 0: there was none, -1: error. */
-int larder_pool_remove(const larder_pool_config *config, larder_error *error);
-
-/* The pool has lost its name for good: gives the memory of its segments back, but for those that somebody pins. */
-void larder_pool_give_back(larder_pool *pool);
-
-/* This process has just removed the pool: gives back what no process reads from any more, and unmaps it if this one
- * does not. The handle can be used as before: it finds or makes the next pool of its name. */
-void larder_pool_abandon(larder_pool *pool);
-
-/* What every operation begins with: the start of a request, after a fork, and now and then in between, a look
- * at whether this is still the pool of that name and undamaged; if not, it is opened (made) anew in place.
- * False: the pool cannot be used now (the cache behaves as empty). */
-bool larder_pool_enter_slowly(larder_pool *pool);
-
-/* For who only looks: the same, but a pool that is gone is not made anew. */
-bool larder_pool_visit(larder_pool *pool);
-
-static inline bool larder_pool_enter(larder_pool *pool)
-{
-    /* relaxed: the mark only says to look; what it announces is read then. */
-    return (--pool->entered->countdown > 0 && atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0) ||
-           larder_pool_enter_slowly(pool);
-}
-
-/* Does this process know for sure that the pool still has its name? Called before operations that would otherwise be
- * lost with a pool that nobody else uses any more: unlike reads, writes look at the clock each time. */
-bool larder_pool_is_due(const larder_pool *pool);
-
-static inline bool larder_pool_enter_to_write(larder_pool *pool)
-{
-    if (larder_pool_is_due(pool)) {
-        return larder_pool_enter_slowly(pool);
-    }
-    return larder_pool_enter(pool);
-}
-
-/* The same for an operation that must not be lost silently, each time that it begins: pool->undone says that it was. */
-static inline bool larder_pool_enter_surely(larder_pool *pool)
-{
-    pool->undone = !larder_pool_enter_to_write(pool);
-    return !pool->undone;
-}
-
 /* Was the pool closed while an operation was under way? Then what the operation did may be in the snapshot, or not.
  * Whoever saves a pool marks it, and then reads it; an operation writes, and then looks at the mark: if it sees none,
  * what it wrote is in the snapshot. model/save.pml: operation() */
@@ -226,15 +169,12 @@ static inline void larder_pool_doubt(larder_pool *pool)
     }
 }
 
-/* The end of a request: nobody in this process uses values any more. Drops the pins. */
-void larder_pool_leave(larder_pool *pool);
-
-/* A process that serves many requests begins another. What the last one missed and its leases end; the pins stay, as
- * nobody knows which values live on. */
-void larder_pool_begin_another(larder_pool *pool);
-
-/* Does this address lie where PHP sees the pool's values, those of a replaced one included? */
-bool larder_pool_contains(const larder_pool *pool, const void *address);
+/* One multiplication to 128 bits spreads every bit of the hash over all of the product. */
+static inline uint64_t larder_mix(const larder_pool *pool, uint64_t hash)
+{
+    __uint128_t product = (__uint128_t)(hash ^ pool->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
 
 static inline uint64_t larder_pool_now(const larder_pool *pool)
 {

@@ -1,11 +1,10 @@
 #include "recover.h"
-#include "lock.h"
 #include "segment.h"
 
 #include <stdlib.h>
 
 /* Others may be working on it meanwhile: what is only odd for a moment is no damage. */
-static bool table_is_sound(const larder_pool *pool)
+bool larder_segments_are_sound(const larder_pool *pool)
 {
     const larder_geometry *g = &pool->geometry;
     for (uint32_t i = 0; i < g->segment_count; i++) {
@@ -22,7 +21,7 @@ static bool table_is_sound(const larder_pool *pool)
 }
 
 /* Under the lock. False also for a new pool, in which all is zero. */
-static bool ends_are_sound(const larder_pool *pool)
+bool larder_lists_are_sound(const larder_pool *pool)
 {
     uint32_t count = pool->geometry.segment_count;
     for (uint32_t list = 0; list < LARDER_LISTS; list++) {
@@ -36,20 +35,6 @@ static bool ends_are_sound(const larder_pool *pool)
         }
     }
     return pool->header->victim <= count;
-}
-
-bool larder_segments_start(larder_pool *pool)
-{
-    if (!table_is_sound(pool)) {
-        return false;
-    }
-    if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */
-        if (!ends_are_sound(pool)) {
-            larder_segments_recover(pool);
-        }
-        larder_unlock(pool);
-    }
-    return true;
 }
 
 typedef struct aged {

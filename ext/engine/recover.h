@@ -6,8 +6,11 @@
 
 #include "pool.h"
 
-/* After attaching: are the tables sound? Makes the lists of a new pool. */
-bool larder_segments_start(larder_pool *pool);
+/* Is every segment one? Others may be working with them. */
+bool larder_segments_are_sound(const larder_pool *pool);
+
+/* Do the lists have ends? Under the segment lock. */
+bool larder_lists_are_sound(const larder_pool *pool);
 
 /* Makes the lists anew from the table. Under the segment lock. */
 void larder_segments_recover(larder_pool *pool);

@@ -1,6 +1,7 @@
 #include "run.h"
 #include "evict.h"
 #include "pin.h"
+#include "publish.h"
 #include "slot.h"
 #include "walk.h"
 

@@ -1,9 +1,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "save.h"
+#include "abandon.h"
 #include "directory.h"
 #include "file.h"
 #include "formats.h"
+#include "handle.h"
 #include "index.h"
 #include "lock.h"
 #include "segment.h"

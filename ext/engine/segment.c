@@ -1,20 +1,7 @@
 #include "segment.h"
-#include "evict.h"
-#include "line.h"
-#include "lock.h"
 #include "pin.h"
-#include "recover.h"
-#include "run.h"
 
 #include <string.h>
-
-/* Segments sealed last that are looked at when another is opened. A thousand values of 1 KiB that are written in a
- * random order are all gone from a segment of 512 KiB when fourteen others were filled, on average. */
-#define RECENT 32u
-
-/* Bytes of an item that are asked for before they are written; of longer ones the processor asks by itself, as it sees
- * one line written after the other. */
-#define ASKED_AHEAD 2048u
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
@@ -76,7 +63,7 @@ uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue)
 }
 
 /* Nobody else sees it yet: it is on no list, and not open. relaxed: its state says when it is ready. */
-static void prepare(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run, uint64_t fill)
+void larder_prepare_segment(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run, uint64_t fill)
 {
     larder_segment *segment = &pool->segments[index];
     LARDER_FAULT(LARDER_AT_PREPARE);
@@ -100,7 +87,7 @@ uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t
     }
     LARDER_FAULT(LARDER_AT_OPEN);
     larder_list_remove(pool, index);
-    prepare(pool, index, queue, 1, 0);
+    larder_prepare_segment(pool, index, queue, 1, 0);
     larder_segment_set_state(&pool->segments[index], LARDER_OPEN);
     uint64_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
     LARDER_FAULT(LARDER_AT_OFFER);
@@ -124,7 +111,7 @@ void larder_seal_segment(larder_pool *pool, uint32_t index)
 }
 
 /* model/lock.pml: go_on(), LIMBO */
-static void set_free(larder_pool *pool, uint32_t index)
+void larder_free_segment(larder_pool *pool, uint32_t index)
 {
     uint32_t run = larder_run_of(pool, index);
     larder_list_remove(pool, index);
@@ -151,7 +138,7 @@ void larder_empty_segment(larder_pool *pool, uint32_t index)
     if (larder_pinned_by_any(pool, index)) {
         larder_list_push(pool, LARDER_LIST_LIMBO, index);
     } else {
-        set_free(pool, index);
+        larder_free_segment(pool, index);
     }
 }
 
@@ -168,207 +155,20 @@ uint32_t larder_drain_limbo(larder_pool *pool)
         if (larder_pinned_by_any(pool, index)) {
             larder_list_push(pool, LARDER_LIST_LIMBO, index); /* others have their turn next time */
         } else {
-            set_free(pool, index);
+            larder_free_segment(pool, index);
             freed++;
         }
     }
     return freed;
 }
 
-/* ---- reserving ----------------------------------------------------------------------------------------- */
-
-uint64_t larder_largest_item(const larder_pool *pool)
-{
-    return larder_segment_bytes(pool) * (pool->geometry.segment_count / 2);
-}
-
-static _Atomic uint64_t *start_word(const larder_pool *pool, uint64_t offset)
-{
-    return &pool->starts[(offset - pool->segments_at) / 8 / 64];
-}
+/* ---- starts --------------------------------------------------------------------------------------------- */
 
 /* model/reserve.pml: writer(), start */
 void larder_segment_mark(larder_pool *pool, uint64_t offset)
 {
     LARDER_FAULT(LARDER_AT_START_BIT);
     /* release: the item is complete. */
-    atomic_fetch_or_explicit(start_word(pool, offset), UINT64_C(1) << (offset - pool->segments_at) / 8 % 64,
+    atomic_fetch_or_explicit(larder_start_word(pool, offset), UINT64_C(1) << (offset - pool->segments_at) / 8 % 64,
                              memory_order_release);
-}
-
-/* Where the same keys are written over and over, the segments sealed lately are dead already. Taking them again keeps
- * such writing in the processor's cache. model/reserve.pml: emptier() */
-static void reuse_recent(larder_pool *pool, enum larder_list queue)
-{
-    uint32_t index = pool->header->lists[queue].last;
-    for (uint32_t looks = 0; looks < RECENT && index < pool->geometry.segment_count; looks++) {
-        uint32_t before = pool->segments[index].prev;
-        const larder_segment *segment = &pool->segments[index];
-        /* Looked at again behind the pins: a writer that pinned it may have published something since the first look.
-         * Who pins it from now on finds it sealed. */
-        if (larder_segment_live_items(segment) == 0 && pool->header->victim != index + 1 &&
-            !larder_pinned_by_any(pool, index) && larder_segment_live_items(segment) == 0) {
-            larder_empty_segment(pool, index);
-        }
-        index = before;
-    }
-}
-
-static bool is_open(const larder_pool *pool, uint64_t open)
-{
-    uint32_t index = (uint32_t)open - 1;
-    return index < pool->geometry.segment_count && larder_segment_state_of(&pool->segments[index]) == LARDER_OPEN &&
-           atomic_load_explicit(&pool->generations[index], memory_order_relaxed) == open >> 32;
-}
-
-/* The open segment is full (or there is none): opens another, making room for it. */
-static enum larder_result roll(larder_pool *pool, enum larder_list queue, uint64_t expected)
-{
-    if (!larder_lock(pool)) {
-        return LARDER_BUSY;
-    }
-    enum larder_result result = LARDER_OK;
-    if (atomic_load_explicit(&pool->header->open[queue], memory_order_relaxed) == expected) {
-        if (is_open(pool, expected)) {
-            larder_seal_segment(pool, (uint32_t)expected - 1);
-            reuse_recent(pool, queue);
-        } else if (expected != 0) {
-            /* The header names what is not open: it was damaged. */
-            atomic_store_explicit(&pool->header->open[queue], 0, memory_order_relaxed);
-            larder_segments_recover(pool);
-        }
-        if (pool->header->lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
-            result = larder_make_room_now(pool);
-        }
-        /* Making room may have opened one, to move items to. */
-        if (larder_open_of(pool, queue) == LARDER_NO_SEGMENT &&
-            larder_open_segment(pool, queue, LARDER_KEPT_SEGMENTS) == LARDER_NO_SEGMENT) {
-            result = result == LARDER_OK ? LARDER_PINNED : result;
-        } else {
-            result = LARDER_OK;
-        }
-    }
-    larder_unlock(pool);
-    return result;
-}
-
-/* Takes `bytes` of a segment that we have pinned, if it is open and has them. model/reserve.pml: writer() */
-static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_t *offset)
-{
-    larder_segment *segment = &pool->segments[index];
-    if (larder_segment_state_of(segment) != LARDER_OPEN) {
-        return false;
-    }
-    uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
-    LARDER_FAULT(LARDER_AT_RESERVE);
-    do {
-        if (fill + bytes > larder_segment_bytes(pool)) {
-            return false;
-        }
-        /* relaxed: room is only divided up here; what is written there is published by the index. */
-    } while (!atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    *offset = larder_segment_offset(pool, index) + fill;
-    return true;
-}
-
-static void begin_draft(larder_pool *pool, larder_draft *draft, uint32_t segment, uint32_t generation, uint64_t offset,
-                        bool brief)
-{
-    *draft = (larder_draft){.item = (larder_item *)(pool->rw + offset),
-                            .offset = offset,
-                            .segment = segment,
-                            .generation = generation,
-                            .brief = brief};
-}
-
-static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
-{
-    uint32_t count = (uint32_t)((bytes + larder_segment_bytes(pool) - 1) >> pool->segment_shift), head;
-    if (!larder_lock(pool)) {
-        return LARDER_BUSY;
-    }
-    enum larder_result result = larder_make_run(pool, count, &head);
-    if (result == LARDER_OK) {
-        uint32_t generation = atomic_load_explicit(&pool->generations[head], memory_order_relaxed);
-        bool held = larder_pin_holds(pool, head, generation);
-        prepare(pool, head, queue, count, bytes);
-        if (larder_pin_set(pool, head, generation)) {
-            larder_seal_segment(pool, head);
-            begin_draft(pool, draft, head, generation, larder_segment_offset(pool, head), !held);
-        } else {
-            /* This process believes to pin an earlier life of it, which cannot be: nothing is written unpinned. */
-            set_free(pool, head);
-            result = LARDER_PINNED;
-        }
-    }
-    larder_unlock(pool);
-    return result;
-}
-
-/* What is going to be written there may have been read by others in its last life. */
-static void ask_for_lines(const larder_pool *pool, uint64_t offset, uint64_t bytes)
-{
-    larder_line_to_write(start_word(pool, offset));
-    for (uint64_t at = 0; at < bytes && at < ASKED_AHEAD; at += LARDER_CACHE_LINE) {
-        larder_line_to_write(pool->rw + offset + at);
-    }
-}
-
-/* In the queue's open segment; no lock is needed. False, with what is open, if there is no room. */
-static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft,
-                            uint64_t *open)
-{
-    /* acquire: pairs with the opening. */
-    *open = atomic_load_explicit(&pool->header->open[queue], memory_order_acquire);
-    uint32_t index = (uint32_t)*open - 1, generation = (uint32_t)(*open >> 32);
-    uint64_t offset;
-    if (index >= pool->geometry.segment_count) {
-        return false;
-    }
-    larder_line_to_write(&pool->segments[index]);
-    bool held = larder_pin_holds(pool, index, generation);
-    bool pinned = held || larder_pin_set(pool, index, generation); /* else it has been recycled since */
-    if (pinned && take_room(pool, index, bytes, &offset)) {
-        ask_for_lines(pool, offset, bytes);
-        begin_draft(pool, draft, index, generation, offset, !held);
-        return true;
-    }
-    if (pinned && !held) {
-        larder_pin_drop(pool, index);
-    }
-    return false;
-}
-
-enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
-{
-    enum larder_list other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
-    uint64_t open;
-    if (bytes > larder_largest_item(pool)) {
-        return LARDER_LARGE;
-    }
-    if (bytes > larder_segment_bytes(pool)) {
-        return reserve_run(pool, queue, bytes, draft);
-    }
-    for (int tries = 0; tries < 64; tries++) {
-        if (reserve_in_open(pool, queue, bytes, draft, &open)) {
-            return LARDER_OK;
-        }
-        enum larder_result result = roll(pool, queue, open);
-        if (result == LARDER_BUSY) {
-            break;
-        }
-        if (result != LARDER_OK) {
-            return result;
-        }
-    }
-    /* Better in the wrong queue than nowhere. */
-    return reserve_in_open(pool, other, bytes, draft, &open) ? LARDER_OK : LARDER_BUSY;
-}
-
-void larder_draft_drop(larder_pool *pool, const larder_draft *draft)
-{
-    if (draft->brief) {
-        larder_pin_drop(pool, draft->segment);
-    }
 }

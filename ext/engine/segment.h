@@ -1,4 +1,4 @@
-/* Segments: where items lie. Reserving room in the open ones, and the lists of the others, under the lock of lock.h.
+/* Segments: where items lie, and the lists of them, under the lock of lock.h. Room in the open ones: reserve.h.
  *
  * Life of a segment:
  *
@@ -18,14 +18,12 @@
 #define LARDER_SEGMENT_H
 
 #include "pool.h"
-#include "publish.h"
 
-/* Reserves an item of `bytes` in the small or main queue. The draft's segment is pinned; larder_draft_drop() it. */
-enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft);
-void larder_draft_drop(larder_pool *pool, const larder_draft *draft);
-
-/* The largest item that this pool takes: half of its segments, in one run. */
-uint64_t larder_largest_item(const larder_pool *pool);
+/* The word of the starts with the bit of that offset. */
+static inline _Atomic uint64_t *larder_start_word(const larder_pool *pool, uint64_t offset)
+{
+    return &pool->starts[(offset - pool->segments_at) / 8 / 64];
+}
 
 /* Marks that a complete item begins at this offset of the file. */
 void larder_segment_mark(larder_pool *pool, uint64_t offset);
@@ -108,6 +106,12 @@ void larder_list_remove(larder_pool *pool, uint32_t segment);
 /* Free segments that writers leave alone: without one there would be nowhere to move to, when nothing else is free,
  * what is worth keeping. */
 #define LARDER_KEPT_SEGMENTS 1u
+
+/* Nobody else sees it yet: makes it one of that queue, with so many behind it, of which so much is filled. */
+void larder_prepare_segment(larder_pool *pool, uint32_t segment, enum larder_list queue, uint32_t run, uint64_t fill);
+
+/* Frees it and those that continue it, in which nothing lives and which nobody pins. */
+void larder_free_segment(larder_pool *pool, uint32_t segment);
 
 /* Takes a free segment, if more than `reserve` are left, and opens it for that queue. */
 uint32_t larder_open_segment(larder_pool *pool, enum larder_list queue, uint32_t reserve);

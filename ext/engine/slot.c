@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #endif
 #include "slot.h"
-#include "pin.h"
-#include "underway.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,11 +48,25 @@ static void clear_pins(larder_pool *pool, uint32_t index)
     atomic_store_explicit(&pool->slots[index].pinned, 0, memory_order_release);
 }
 
+/* model/underway.pml: ask(), invalidator(), dead */
+static void clear_underway(larder_pool *pool, uint32_t index)
+{
+    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
+        _Atomic uint64_t *word = &pool->slots[index].underway[i];
+        /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody.
+         */
+        if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
+            LARDER_FAULT(LARDER_AT_UNDERWAY);
+            atomic_store_explicit(word, 0, memory_order_relaxed);
+        }
+    }
+}
+
 /* What the slot's last holder left: its pins, and what it was in the middle of. Whoever asks holds the slot's lock. */
 static void clear_traces(larder_pool *pool, uint32_t index)
 {
     clear_pins(pool, index);
-    larder_underway_bury(pool, index);
+    clear_underway(pool, index);
 }
 
 /* model/pin.pml: take_slot(), slots_used */
@@ -165,6 +177,13 @@ bool larder_slot_seems_alive(larder_pool *pool, uint32_t index)
     }
     *last = (larder_sighting){.at = now, .slot = index, .life = pool->life};
     return true;
+}
+
+void larder_pins_forget(larder_pool *pool)
+{
+    while (pool->pinned_count > 0) {
+        pool->pinned[pool->pinned_list[--pool->pinned_count]] = 0;
+    }
 }
 
 /* model/fork.pml: parent() */

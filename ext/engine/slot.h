@@ -36,6 +36,9 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index);
  * seen alive is taken for alive for 10 ms. */
 bool larder_slot_seems_alive(larder_pool *pool, uint32_t index);
 
+/* Forgets them in this process, leaving the slot's bits as they are (it was retired, or is a parent's). */
+void larder_pins_forget(larder_pool *pool);
+
 /* Around a fork. Before it the parent takes a second slot and pins there what it pins in its own; the child
  * becomes that slot's holder, so that values read before the fork stay where they are in both. */
 void larder_slot_before_fork(larder_pool *pool);

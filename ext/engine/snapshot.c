@@ -3,6 +3,7 @@
 #endif
 #include "snapshot.h"
 #include "directory.h"
+#include "slot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -243,4 +244,26 @@ bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error
         flock(directory, LOCK_UN);
     }
     return done;
+}
+
+/* model/save.pml: is_loading() */
+bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
+{
+    uint32_t slot = (uint32_t)loader - 1;
+    bool gone;
+    if (loader == LARDER_LOADER_COMES) {
+        gone = larder_pool_now(pool) - pool->geometry.created >= LARDER_LOADER_COMES_MS;
+    } else {
+        /* acquire: as for the owner of the segment lock, before it is asked whether he lives. */
+        gone = slot >= pool->geometry.slot_count ||
+               atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != loader >> 32 ||
+               !larder_slot_seems_alive(pool, slot);
+    }
+    if (!gone) {
+        return true;
+    }
+    LARDER_FAULT(LARDER_AT_GIVE_UP);
+    /* seq_cst: either he finds that it is not for him any more, or we that he has begun. */
+    return !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
+                                                    memory_order_seq_cst);
 }

@@ -103,9 +103,6 @@ bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error
 /* The pool is being removed, and its snapshot with it. 1: done, 0: there was none, -1: `error`. */
 int larder_snapshot_discard(const larder_pool *pool, larder_error *error);
 
-/* Loads what larder_snapshot_claim() has taken, if anything. */
-void larder_snapshot_load(larder_pool *pool);
-
 #define LARDER_LOADER_COMES_MS 10000u
 
 /* Does he who is named as the loader still load? */
@@ -118,14 +115,5 @@ static inline bool larder_snapshot_is_loading(larder_pool *pool)
     uint64_t loader = atomic_load_explicit(&pool->header->loader, memory_order_acquire);
     return loader != 0 && larder_snapshot_is_loaded_by(pool, loader);
 }
-
-typedef struct larder_saved {
-    uint64_t items, bytes; /* of the file */
-    char path[LARDER_PATH_MAX + LARDER_NAME_MAX + 32];
-} larder_saved;
-
-/* Closes the pool of that name and writes its snapshot. 1: done, 0: there is no such pool, -1: `error`; the pool is as
- * it was. */
-int larder_pool_save(const larder_pool_config *config, larder_saved *saved, larder_error *error);
 
 #endif

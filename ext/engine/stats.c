@@ -1,4 +1,5 @@
 #include "stats.h"
+#include "enter.h"
 #include "segment.h"
 #include "slot.h"
 

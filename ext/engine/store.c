@@ -2,6 +2,7 @@
 #include "evict.h"
 #include "ghost.h"
 #include "line.h"
+#include "reserve.h"
 #include "segment.h"
 #include "snapshot.h"
 #include "tag.h"
@@ -25,30 +26,19 @@ typedef struct heritage {
     uint8_t visited, level;
 } heritage;
 
-/* How a store stands to what happened since its computation began. */
-typedef struct verdict {
-    bool judged, fill, takes; /* takes: what it was refused to replace goes */
-    uint64_t token;           /* if judged, or a fill */
-    larder_order order;
-    uint64_t stamp;     /* of the item */
-    bool raised;        /* LARDER_STAMP_RAISED */
-    uint64_t looked_at; /* as of which invalidation its tags are known to be older */
-    uint64_t expected;  /* as in the terms, if that word is of this pool */
-} verdict;
-
 /* A fill leaves the guard alone. But while a snapshot is being loaded, what a set after a miss replaces may not be here
  * yet, and must not come after it. */
-static bool may_leave_guard(larder_pool *pool, const verdict *as)
+static bool may_leave_guard(larder_pool *pool, const larder_claim *as)
 {
     return !as->takes || !larder_snapshot_is_loading(pool);
 }
 
 /* What the store claims to be. Whatever it is, the key's miss is used up; but not by one out of a snapshot, of which
  * this request knows nothing. */
-static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
+static larder_claim claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
 {
     uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key) : LARDER_NO_TOKEN;
-    verdict as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
+    larder_claim as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
     if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
         as.token = terms->token;
     } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
@@ -61,7 +51,7 @@ static verdict claim_of(larder_pool *pool, const larder_key *key, const larder_t
 }
 
 /* Ticks, if it is a write, and judges it. False: it came too late. model/token.pml: storer(), judge */
-static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, verdict *as)
+static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, larder_claim *as)
 {
     uint64_t guard = 0;
     as->looked_at = larder_invalidations(pool); /* before anything is judged: T2 of tag.h */
@@ -83,7 +73,7 @@ static bool judge(larder_pool *pool, const larder_place *place, const larder_ter
 }
 
 /* What is not new is as old as it was. Then nobody has looked at its tags, unless it was judged: T2 of tag.h. */
-static void settle_stamp(const larder_past *past, verdict *as)
+static void settle_stamp(const larder_past *past, larder_claim *as)
 {
     as->raised = as->judged && as->stamp > as->token;
     if (past != NULL) {
@@ -94,7 +84,7 @@ static void settle_stamp(const larder_past *past, verdict *as)
 }
 
 static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
-                       const larder_draft *draft, const heritage *old, const verdict *as)
+                       const larder_draft *draft, const heritage *old, const larder_claim *as)
 {
     uint8_t spare;
     size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
@@ -223,7 +213,7 @@ static void drop_older(larder_pool *pool, const larder_place *place, const larde
 
 static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
                                      const larder_value *value, const larder_terms *terms, const heritage *old,
-                                     verdict *as)
+                                     larder_claim *as)
 {
     uint8_t spare;
     size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
@@ -258,7 +248,7 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
 /* What was to be replaced by a write that did not come about is not true any more. A fill may have been one, too, after
  * a miss; but if it was not, it must not make others' fills untrue. */
 static void settle_refusal(larder_pool *pool, const larder_place *place, const larder_key *key,
-                           enum larder_result result, const verdict *as)
+                           enum larder_result result, const larder_claim *as)
 {
     bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && as->judged);
     if (!refused || !as->takes) {
@@ -272,7 +262,7 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
 }
 
 static enum larder_result refused(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  enum larder_result result, const larder_terms *terms, const verdict *as)
+                                  enum larder_result result, const larder_terms *terms, const larder_claim *as)
 {
     count_refusal(pool, result);
     if (terms->expected == 0) {
@@ -282,7 +272,7 @@ static enum larder_result refused(larder_pool *pool, const larder_place *place, 
 }
 
 /* The pool may have been replaced since the token was taken, even by this very call. */
-static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const verdict *as)
+static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const larder_claim *as)
 {
     return as->token == LARDER_FOREIGN_TOKEN ||
            ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
@@ -290,8 +280,8 @@ static bool is_of_another_life(const larder_pool *pool, const larder_terms *term
 
 /* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as` is what
  * the store was found to be. */
-static enum larder_result store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms, verdict *as)
+enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                        const larder_terms *terms, larder_claim *as)
 {
     larder_place place = larder_place_of(pool, key->hash);
     heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
@@ -331,34 +321,10 @@ static enum larder_result store_entered(larder_pool *pool, const larder_key *key
     return LARDER_OK;
 }
 
-enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms)
+enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
+                                         larder_claim *as)
 {
-    verdict as = {.judged = false};
-    return store_entered(pool, key, value, terms, &as);
-}
-
-/* model/save.pml: operation(). A store during which the pool was closed is refused, and what it was to replace goes in
- * the next pool, where it may have come to with the snapshot. To store there would be wrong: if we were stopped
- * meanwhile, what has been stored and deleted there is younger than our value. */
-enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                const larder_terms *terms)
-{
-    enum larder_result result = LARDER_UNREACHED;
-    verdict as = {.judged = false};
-    bool closed = false;
-    do {
-        if (!larder_pool_enter_to_write(pool)) {
-            return LARDER_UNREACHED;
-        }
-        if (closed) {
-            larder_place place = larder_place_of(pool, key->hash);
-            as.fill = as.fill && may_leave_guard(pool, &as); /* as found in the pool that was closed */
-            result = refused(pool, &place, key, LARDER_BUSY, terms, &as);
-        } else {
-            result = store_entered(pool, key, value, terms, &as);
-        }
-        closed = larder_pool_was_closed(pool);
-    } while (closed);
-    return result;
+    larder_place place = larder_place_of(pool, key->hash);
+    as->fill = as->fill && may_leave_guard(pool, as);
+    return refused(pool, &place, key, LARDER_BUSY, terms, as);
 }

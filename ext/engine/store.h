@@ -51,14 +51,26 @@ typedef struct larder_terms {
     const larder_past *past; /* of an item that is not new; else NULL */
 } larder_terms;
 
-/* Stores a value. Refused ones are counted by cause, and the key's old value is gone, for it is not true any more; but
- * a refused FILL or add leaves it, having claimed nothing about it. */
-enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                const larder_terms *terms);
+/* How a store stands to what happened since its computation began. */
+typedef struct larder_claim {
+    bool judged, fill, takes; /* takes: what it was refused to replace goes */
+    uint64_t token;           /* if judged, or a fill */
+    larder_order order;
+    uint64_t stamp;     /* of the item */
+    bool raised;        /* LARDER_STAMP_RAISED */
+    uint64_t looked_at; /* as of which invalidation its tags are known to be older */
+    uint64_t expected;  /* as in the terms, if that word is of this pool */
+} larder_claim;
 
-/* The same in the middle of an operation, for an item out of a snapshot or a counter that is written anew: the pool
- * must not be entered again, it could be replaced under our pins. */
+/* Stores a value, in the middle of an operation, and says in `as` what the store was found to be. Refused ones are
+ * counted by cause, and the key's old value is gone, for it is not true any more; but a refused FILL or add leaves it,
+ * having claimed nothing about it. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms);
+                                        const larder_terms *terms, larder_claim *as);
+
+/* The pool was closed in the middle of such a store, of which `as` says what it was found to be there. This is the next
+ * pool: the store is refused, and what it was to replace goes. */
+enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
+                                         larder_claim *as);
 
 #endif

@@ -67,7 +67,4 @@ static inline bool larder_tags_were_looked_at(const larder_pool *pool, const lar
            larder_invalidations(pool);
 }
 
-/* Kills all items that carry one of the tags and are older than this call; or sets pool->undone. */
-void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count);
-
 #endif

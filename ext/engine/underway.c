@@ -1,5 +1,4 @@
 #include "underway.h"
-#include "index.h"
 #include "slot.h"
 
 #define BITS  (LARDER_UNDERWAY_WORDS * 64u)
@@ -98,18 +97,4 @@ bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count)
         larder_raise(&pool->header->underway_over, begun);
     }
     return false;
-}
-
-/* model/underway.pml: ask(), invalidator(), dead */
-void larder_underway_bury(larder_pool *pool, uint32_t index)
-{
-    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
-        _Atomic uint64_t *word = &pool->slots[index].underway[i];
-        /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody.
-         */
-        if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
-            LARDER_FAULT(LARDER_AT_UNDERWAY);
-            atomic_store_explicit(word, 0, memory_order_relaxed);
-        }
-    }
 }

@@ -56,7 +56,4 @@ static inline bool larder_all_is_over(const larder_pool *pool)
  */
 bool larder_is_underway(larder_pool *pool, const uint64_t *tags, size_t count);
 
-/* Whoever had the slot is dead, or has given it back. The caller holds its lock. */
-void larder_underway_bury(larder_pool *pool, uint32_t index);
-
 #endif

@@ -3,6 +3,9 @@
 #endif
 #include "walk.h"
 #include "ghost.h"
+#include "index.h"
+#include "key.h"
+#include "pin.h"
 
 #include <string.h>
 

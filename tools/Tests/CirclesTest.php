@@ -70,7 +70,17 @@ final class CirclesTest extends TestCase
         self::assertSame(['These use each other in a circle: bench/Run.php → bench/Server/Redis.php → bench/Run.php.'], (new Circles($scratch->path))->violations());
     }
 
-    public function testNeitherTheLibraryNorTheBenchmarkHasOne(): void
+    public function testOneOfTheEngineIsTold(): void
+    {
+        $scratch = new Scratch();
+        mkdir("{$scratch->path}/ext/engine", 0777, true);
+        foreach (['pin.c' => ['pin.h', 'pool.h'], 'pin.h' => ['slot.h'], 'slot.c' => ['slot.h', 'pin.h'], 'slot.h' => [], 'pool.h' => []] as $file => $headers) {
+            file_put_contents("{$scratch->path}/ext/engine/{$file}", implode('', array_map(static fn(string $header): string => "#include \"{$header}\"\n", $headers)));
+        }
+        self::assertSame(['These use each other in a circle: ext/engine/pin → ext/engine/slot → ext/engine/pin.'], (new Circles($scratch->path))->violations());
+    }
+
+    public function testNeitherTheEngineNorTheLibraryNorTheBenchmarkHasOne(): void
     {
         self::assertSame([], (new Circles(\dirname(__DIR__, 2)))->violations());
     }

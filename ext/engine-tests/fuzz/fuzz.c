@@ -5,6 +5,9 @@
 
 #include "engine/check.h"
 #include "engine/get.h"
+#include "engine/handle.h"
+#include "engine/invalidate.h"
+#include "engine/request.h"
 #include "engine/stats.h"
 #include "engine/tag.h"
 

@@ -9,6 +9,8 @@
 #include "fuzz.h"
 
 #include "engine/check.h"
+#include "engine/handle.h"
+#include "engine/save.h"
 #include "engine/snapshot.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Storing in a segment that somebody wants to empty: S1 and S2 of engine/segment.h, reuse_recent() in engine/segment.c,
+/* Storing in a segment that somebody wants to empty: S1 and S2 of engine/segment.h, reuse_recent() in engine/reserve.c,
  * find_mostly_dead() and larder_is_all_dead() in engine/evict.c.
  *
  * In a pool that does not evict, only segments without anything alive are emptied, or those whose living items have

@@ -1,5 +1,5 @@
-/* What is under way, and how it is found out: larder_underway_begin(), larder_underway_end(), larder_is_underway() and
- * larder_underway_bury() in engine/underway.c.
+/* What is under way, and how it is found out: larder_underway_begin(), larder_underway_end(), larder_is_underway() in
+ * engine/underway.c, and clear_underway() in engine/slot.c.
  *
  * Who invalidates something says so in its slot, takes a number, does it (that starts with a tick), and unsays it. Who
  * asks is concerned with what one of the slots says, and looks at the slots only if it is not known that all numbers up

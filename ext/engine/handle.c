@@ -1,9 +1,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "handle.h"
 #include "attach.h"
 #include "directory.h"
 #include "file.h"
+#include "formats.h"
 #include "geometry.h"
 #include "lease.h"
 #include "map.h"
@@ -226,7 +228,7 @@ int larder_pool_remove(const larder_pool_config *config, larder_error *error)
     if (fd_directory < 0) {
         return -1;
     }
-    int removed = larder_file_remove(&place, fd_directory, error);
+    int removed = larder_formats_remove_all(&place, fd_directory, error);
     close(fd_directory);
     return removed;
 }
