@@ -32,10 +32,15 @@ pcntl_signal(SIGALRM, static function () use ($parent): void {
     pcntl_alarm(1);
 });
 pcntl_alarm(1);
+$status = 0;
 try {
     $task = is_subclass_of($class, Task::class) ? new $class() : throw new InvalidArgumentException("There is no task {$class}.");
     fwrite(STDOUT, json_encode($task->run(Fields::ofJson($arguments, 'arguments')), JSON_THROW_ON_ERROR));
 } catch (Throwable $problem) {
     fwrite(STDERR, $problem::class . ': ' . $problem->getMessage());
-    exit(1);
+    $status = 1;
 }
+// PHP forgets its handlers before it gives its memory back, which takes a while; an alarm in between would kill it.
+pcntl_signal(SIGALRM, SIG_IGN);
+pcntl_alarm(0);
+exit($status);

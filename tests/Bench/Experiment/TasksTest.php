@@ -47,6 +47,22 @@ final class TasksTest extends TestCase
         putenv($this->temporary === false ? 'TMPDIR' : "TMPDIR={$this->temporary}");
     }
 
+    /** One that comes while PHP ends, without its handlers, kills a task that has answered. */
+    #[TestWith(['answers'])]
+    #[TestWith(['fails'])]
+    public function testATaskThatIsOverIsWokenByNoAlarm(string $how): void
+    {
+        $file = "{$this->scratch->path}/alarm";
+        try {
+            ChildProcess::run('a task', LastAlarm::class, ['file' => $file, 'how' => $how]);
+            self::assertSame('answers', $how);
+        } catch (WorkerFailed) {
+            self::assertSame('fails', $how);
+        }
+
+        self::assertSame('0', file_get_contents($file), 'An alarm is to come within so many seconds.');
+    }
+
     #[TestWith(['array'])]
     #[TestWith(['apcu-php'])]
     #[TestWith(['shared-memory'])]
