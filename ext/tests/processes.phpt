@@ -9,7 +9,8 @@ require __DIR__ . '/processes.inc';
 
 use Larder\SharedMemory;
 
-$operations = (int) (getenv('LARDER_TEST_ROUNDS') ?: 8_000);
+// No fewer than fill the pool twice.
+$operations = max(3_000, (int) (getenv('LARDER_TEST_ROUNDS') ?: 8_000));
 $seed = (int) (getenv('LARDER_TEST_SEED') ?: random_int(1, 1 << 30));
 $pool = fresh_pool(4 << 20);
 same($pool->statistics()['mode'], 'zero-copy', 'mode');
