@@ -169,37 +169,37 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
         if ($items === []) {
             return [];
         }
-        $bodies = $aside = [];
+        $keys = $words = $aside = [];
         $isJudged = $mode !== SaveMode::Set;
         foreach ($items as $i => $item) {
             $isJudged = $isJudged || $item->token !== null;
-            $tags = Tags::pack($item->tags);
-            $tags = substr(pack('N', \strlen($tags)), 1) . $tags;
+            $tags = $item->tags === [] ? '' : Tags::pack($item->tags);
+            $tags = $tags === '' ? "\0\0\0" : substr(pack('N', \strlen($tags)), 1) . $tags;
             $bytes = $this->payload->encode($item->key, $item->value, self::ROOM . $tags);
-            if (\strlen($bytes) < self::LARGE) {
-                $bodies[] = substr($bytes, \strlen(self::ROOM));
-            } else {
-                [$bodies[], $aside[$i]] = [$tags, $bytes];
+            $isLarge = \strlen($bytes) >= self::LARGE;
+            if ($isLarge) {
+                $aside[$i] = $bytes;
             }
+            $keys[$i] = $item->key;
+            $words[$i] = [
+                $isLarge ? ($item->fill ? 'F' : 'W') : ($item->fill ? 'f' : 'w'),
+                self::milliseconds($item->ttl),
+                $item->token->epoch ?? '',
+                (string) ($item->token->clock ?? ''),
+                $isLarge ? $tags : substr($bytes, \strlen(self::ROOM)),
+                $this->layout->guard($item->key),
+            ];
         }
-        $keys = array_map(static fn(Item $item): string => $item->key, $items);
-        $unsaved = $unreadable = [];
+        $unsaved = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
             $late = $again = [];
-            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], fn(int $i): array => [
-                (isset($aside[$i]) ? ($items[$i]->fill ? 'F' : 'W') : ($items[$i]->fill ? 'f' : 'w')) . ($unreadable[$i] ?? ''),
-                self::milliseconds($items[$i]->ttl),
-                $items[$i]->token->epoch ?? '',
-                (string) ($items[$i]->token->clock ?? ''),
-                $bodies[$i],
-                $this->layout->guard($items[$i]->key),
-            ], $aside) as $i => $saved) {
+            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], $words, $aside) as $i => $saved) {
                 if ($saved === -1) {
                     $late[$i] = $items[$i]->key;
                 } elseif (\is_string($saved) && !$this->reads->canRead($items[$i]->key, $saved)) {
                     // To everyone who asks it is missing.
                     $again[$i] = $items[$i]->key;
-                    $unreadable[$i] = sha1($saved);
+                    $words[$i][0] .= sha1($saved);
                 }
                 if ($saved !== 1) {
                     $unsaved[$i] = $items[$i]->key;
@@ -224,7 +224,7 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
             $keys,
             Script::Delete,
             [$token->epoch ?? '', (string) ($token->clock ?? '')],
-            fn(int $i): array => [$this->layout->guard($keys[$i])],
+            array_map(fn(string $key): array => [$this->layout->guard($key)], $keys),
         ));
     }
 
@@ -350,24 +350,25 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
      *
      * @param array<int, string>                $keys
      * @param list<string>                      $common    the script's first arguments
-     * @param ?\Closure(int): list<string>      $arguments for a key, by its number
+     * @param array<int, list<string>>          $words     those for a key, by its number
      * @param array<int, string>                $aside     what is put aside for a key before, by its number
      *
      * @return array<int, mixed> the replies, by the keys' numbers
      */
-    private function inShards(array $keys, Script $script, array $common, ?\Closure $arguments = null, array $aside = []): array
+    private function inShards(array $keys, Script $script, array $common, array $words = [], array $aside = []): array
     {
         $calls = $numbers = $first = [];
         foreach ($this->layout->grouped($keys) as [$shard, $chunk]) {
-            [$names, $words] = [$this->layout->names($shard, $chunk), $common];
+            $names = $this->layout->names($shard, $chunk);
+            $arguments = $common;
             foreach (array_keys($chunk) as $i) {
-                $arguments === null || array_push($words, ...$arguments($i));
+                array_push($arguments, ...$words[$i] ?? []);
                 if (isset($aside[$i])) {
                     $names[] = $name = $this->layout->aside($shard);
                     $first[] = ['SET', $name, $aside[$i], 'EX', (string) self::ASIDE];
                 }
             }
-            $calls[] = [$script, $names, $words];
+            $calls[] = [$script, $names, $arguments];
             $numbers[] = array_keys($chunk);
         }
         $replies = [];

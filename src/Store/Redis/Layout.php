@@ -33,6 +33,9 @@ final class Layout
 
     private readonly string $internal;
 
+    /** @var array<int, array{string, string, string}> of a shard the clock, the tags and the guards, as every write names them */
+    private array $first = [];
+
     /**
      * @param string $prefix with its colon
      * @param int    $shards 0: not in a cluster
@@ -129,7 +132,7 @@ final class Layout
      */
     public function names(int $shard, array $keys = []): array
     {
-        return $this->items($shard, $keys, [$this->clock($shard), $this->tags($shard), $this->guards($shard)]);
+        return $this->items($shard, $keys, $this->first[$shard] ??= [$this->clock($shard), $this->tags($shard), $this->guards($shard)]);
     }
 
     /**

@@ -97,15 +97,16 @@ final class Lua
 
         LUA;
 
+    /** What does not lie there is told by how long it is then: but for its head, it is large. */
     public const PUT = <<<'LUA'
         local function put(key, head, body, ttl, aside)
             if not aside then
                 if ttl == '' then return redis.pcall('SET', key, head .. body) end
                 return redis.pcall('SET', key, head .. body, 'PX', ttl)
             end
-            if redis.call('STRLEN', aside) == 0 then return {err = 'OOM'} end
             local answer = redis.pcall('SETRANGE', aside, 0, head)
             if refusal(answer) then return answer end
+            if answer == #head then return {err = 'OOM'} end
             redis.call('RENAME', aside, key)
             if ttl == '' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
         end

@@ -112,6 +112,8 @@ enum Script: string
                     if not string.find(answer.err, 'OOM', 1, true) then return answer end
                     saved = false
                     redis.call('UNLINK', KEYS[i])
+                else
+                    lies = nil
                 end
             elseif saved or (may and ARGV[2] == 'S') then
                 redis.call('UNLINK', KEYS[i])

@@ -36,7 +36,7 @@ final class Scripts
         }
         $replies = $this->connection->send($first === [] ? $commands : [...$first, ...$commands]);
         $isRefused = false;
-        foreach (array_splice($replies, 0, \count($first)) as $reply) {
+        foreach ($first === [] ? [] : array_splice($replies, 0, \count($first)) as $reply) {
             $isFull = $reply instanceof ErrorReply && self::isFull($reply);
             $isRefused = $isRefused || $isFull;
             $isFull || self::accepted([$reply]);
