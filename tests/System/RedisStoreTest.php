@@ -55,6 +55,38 @@ final class RedisStoreTest extends OneRedis
         self::assertSame([], $redis->keys("aside-{$client}!aside*"));
     }
 
+    /** The server was full, or what lay there has gone before the script came. */
+    #[TestWith([true])]
+    #[TestWith([false])]
+    public function testALargeItemThatDoesNotLieAsideIsRefusedAndNothingOlderIsLeft(bool $isFull): void
+    {
+        $redis = self::redis();
+        $lost = new class (new PhpRedisConnection(new Server(socket: self::server()->socket))) implements Connection {
+            public function __construct(private readonly Connection $connection) {}
+
+            public function send(array $commands): array
+            {
+                return $this->connection->send(array_map(static fn(array $command): array => str_contains($command[1] ?? '', '!aside:') ? ['DEL', $command[1]] : $command, $commands));
+            }
+        };
+        $store = $this->store('lost');
+        $store->save([new Item('key', 'old'), new Item('other', 'old')]);
+        if ($isFull) {
+            $redis->config('SET', 'maxmemory', '1');
+        }
+        try {
+            $unsaved = ($isFull ? $store : new RedisStore($lost, 'lost'))->save([new Item('key', str_repeat('new', 1_000)), new Item('other', 'new')]);
+        } finally {
+            $redis->config('SET', 'maxmemory', '0');
+        }
+        self::assertContains('key', $unsaved);
+        self::assertSame([], $store->fetch(['key'])->items);
+        self::assertSame(\in_array('other', $unsaved, true) ? [] : ['other' => 'new'], array_map(static fn(Item $item): mixed => $item->value, $store->fetch(['other'])->items));
+        self::assertSame([], $redis->keys('lost!aside*'));
+        self::assertSame([], $store->save([new Item('key', str_repeat('new', 1_000))]));
+        self::assertSame(['key'], array_keys($store->fetch(['key'])->items));
+    }
+
     public function testAfterClearsAndAPruneOnlyWhatLivesTakesMemory(): void
     {
         $store = $this->store('memory');
