@@ -11,6 +11,7 @@ use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Reads;
 use Larder\Store\Redis\Script;
 use Larder\Stores;
+use Larder\ValueReads;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -92,6 +93,29 @@ final class RedisReadsTest extends OneRedis
         $other->invalidateTags(['b']);
         self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch(['alive'])));
         self::assertSame(['alive'], array_keys($store->fetch(['alive'])->items));
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testValuesAreThoseOfTheItemsThatAFetchBrings(string $client): void
+    {
+        [$store, $other] = [$this->plain($client), $this->open($client)];
+        self::assertInstanceOf(ValueReads::class, $store);
+        $items = [new Item('served', 'x', 100, ['c']), new Item('killed', 'x', 100, ['b']), new Item('alive', ['sealed', 1], 100, ['a']), new Item('7', null), new Item('list', [1], 100)];
+        $keys = ['absent', '7', 'list', 'killed', 'served', 'alive'];
+        $store->save($items);
+        foreach (['nothing', 'an invalidation', 'the same'] as $what) {
+            if ($what === 'an invalidation') {
+                $other->invalidateTags(['b']);
+                $other->invalidateTags(['c'], 100);
+            }
+            $read = $store->readMany($keys, 'sealed');
+            $fetched = $store->fetch($keys);
+            self::assertSame(array_map(static fn(Item $item): mixed => $item->value, $fetched->items), $read->values, $what);
+            self::assertEquals(['alive' => $fetched->items['alive']], $read->sealed, $what);
+            self::assertEquals($fetched->tokens, $read->tokens, $what);
+            self::assertCount($what === 'nothing' ? 5 : 3, $read->values, $what);
+        }
     }
 
     #[TestWith(['phpredis'])]
