@@ -19,7 +19,6 @@ use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
-use PHPUnit\Framework\TestCase;
 
 /** What a MemcachedStore costs in round trips, and what becomes of it when one of several servers is gone. */
 #[CoversClass(MemcachedStore::class)]
@@ -27,22 +26,11 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Clock::class)]
 #[CoversClass(Ring::class)]
 #[CoversClass(MemcachedLeases::class)]
-final class MemcachedStoreTest extends TestCase
+final class MemcachedStoreTest extends OwnServers
 {
-    /** @var list<CacheServer> */
-    private array $servers = [];
-
-    protected function tearDown(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->stop();
-        }
-        $this->servers = [];
-    }
-
     public function testAReadIsOneRoundTripAlsoWithTagsThatWereInvalidated(): void
     {
-        $proxy = new Proxy($this->started(1)[0]->socket);
+        $proxy = new Proxy($this->memcacheds(1)[0]->socket);
         $store = Stores::open("memcached+unix:{$proxy->socket}?timeout=10");
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
         $store->save(array_map(static fn(string $key): Item => new Item($key, 'x', 100, ['a', $key]), $keys));
@@ -68,7 +56,7 @@ final class MemcachedStoreTest extends TestCase
     /** Whoever can write into the server may say that a value is in a billion pieces, or in some under others' names. */
     public function testAManifestThatNoStoreOfOursHasWrittenIsAMiss(): void
     {
-        $socket = $this->started(1)[0]->socket;
+        $socket = $this->memcacheds(1)[0]->socket;
         $store = Stores::open("memcached+unix:{$socket}?timeout=10&prefix=test");
         $value = random_bytes(1_500_000);
         self::assertSame([], $store->save([new Item('key', $value)]));
@@ -97,7 +85,7 @@ final class MemcachedStoreTest extends TestCase
 
     public function testAValueOfMorePiecesThanAreReadIsRefused(): void
     {
-        $socket = $this->started(1)[0]->socket;
+        $socket = $this->memcacheds(1)[0]->socket;
         $store = Stores::open("memcached+unix:{$socket}?timeout=10");
         $store->save([new Item('key', 'old')]);
         self::assertSame(['key'], $store->save([new Item('key', str_repeat('x', 64_000_000))]));
@@ -106,7 +94,7 @@ final class MemcachedStoreTest extends TestCase
 
     public function testAServerThatIsKilledTakesItsShareOfTheKeysAndNothingElse(): void
     {
-        $servers = $this->started(3);
+        $servers = $this->memcacheds(3);
         $logger = new MemoryLogger();
         $dsn = $this->dsn('&retry_after=0');
         $cache = Cache::open($dsn, logger: $logger);
@@ -176,7 +164,7 @@ final class MemcachedStoreTest extends TestCase
      */
     private function ofTwoServers(array $keys): array
     {
-        $this->started(2);
+        $this->memcacheds(2);
         $stores = [];
         foreach (['', '&persistent=yes'] as $options) {
             $stores[] = $store = Stores::open($this->dsn("&timeout=10{$options}"));
@@ -200,7 +188,7 @@ final class MemcachedStoreTest extends TestCase
 
     public function testNothingStaleIsReadWhileAServerIsKilledAndStartedAgain(): void
     {
-        $servers = $this->started(3);
+        $servers = $this->memcacheds(3);
         $scratch = new Scratch();
         file_put_contents("{$scratch->path}/ledger", '');
         $dsn = $this->dsn('&timeout=2&retry_after=0');
@@ -240,10 +228,10 @@ final class MemcachedStoreTest extends TestCase
     }
 
     /** @return list<CacheServer> */
-    private function started(int $count): array
+    private function memcacheds(int $count): array
     {
-        for ($this->servers = []; \count($this->servers) < $count;) {
-            $this->servers[] = CacheServer::memcached()->start();
+        while (\count($this->servers) < $count) {
+            $this->started(CacheServer::memcached());
         }
 
         return $this->servers;
