@@ -179,14 +179,9 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
     for (uint32_t i = begin; i < begin + count; i++) {
         const larder_segment *segment = &pool->segments[i];
         if (larder_segment_state_of(segment) == LARDER_OPEN) {
+            /* When the window was chosen nothing may have lived there, but writers need no lock to come; from now on
+             * none does, and what has come is moved. */
             larder_seal_segment(pool, i);
-            /* When the window was chosen nothing lived there, but writers need no lock to come; from now on none does.
-             * model/reserve.pml: emptier() */
-            if (pool->geometry.evict == 0 &&
-                (larder_pinned_by_any(pool, i) || larder_segment_live_items(segment) > 0)) {
-                give_back(pool, begin, count);
-                return false;
-            }
         }
         if (larder_segment_state_of(segment) == LARDER_SEALED) {
             clear_out(pool, i, count);
