@@ -56,26 +56,45 @@
 
 /* ---- choosing ------------------------------------------------------------------------------------------ */
 
+/* By its account. */
+static bool is_told_dead(const larder_pool *pool, uint32_t index, uint64_t now)
+{
+    const larder_segment *segment = &pool->segments[index];
+    return larder_segment_live_items(segment) == 0 ||
+           atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed) <= now ||
+           atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed) <
+               atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed);
+}
+
+static bool is_sparse(const larder_pool *pool, uint32_t index)
+{
+    return pool->segments[index].run == 1 && larder_segment_live_units(&pool->segments[index]) << pool->unit_shift <
+                                                 WITHOUT_EVICTION(larder_segment_bytes(pool));
+}
+
 /* A process that was killed between a word and the segment's account of it has left an item that is counted and that no
  * word leads to. It goes with its segment when that is evicted or compacted; where nothing is evicted, what fills a
  * segment without others would stay for ever. Of each the word has to be looked for, so a few are told from what lives,
  * and more than one only where little else is dead; otherwise the segment is compacted anyway.
  */
-static bool may_be_left_by_the_dead(const larder_pool *pool, uint32_t index, uint32_t items)
+static bool may_be_left_by_the_dead(const larder_pool *pool, uint32_t index)
 {
-    uint64_t live = larder_segment_live_units(&pool->segments[index]) << pool->unit_shift;
-    return pool->geometry.evict == 0 &&
-           (items == 1 || (items <= LARDER_LEFT_AT_MOST && live >= WITHOUT_EVICTION(larder_segment_bytes(pool))));
+    uint32_t items = larder_segment_live_items(&pool->segments[index]);
+    return pool->geometry.evict == 0 && (items == 1 || (items <= LARDER_LEFT_AT_MOST && !is_sparse(pool, index)));
 }
 
-bool larder_is_all_dead(const larder_pool *pool, uint32_t index, uint64_t now)
+bool larder_is_all_dead(const larder_pool *pool, uint32_t index, uint64_t now, uint32_t *left)
 {
-    const larder_segment *segment = &pool->segments[index];
-    uint32_t items = larder_segment_live_items(segment);
-    return items == 0 || atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed) <= now ||
-           atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed) <
-               atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
-           (may_be_left_by_the_dead(pool, index, items) && !larder_walk_finds_any(pool, index));
+    return is_told_dead(pool, index, now) ||
+           (may_be_left_by_the_dead(pool, index) && !larder_walk_finds_any(pool, index, left));
+}
+
+/* Where nothing is evicted, what is sparse is compacted, whether anything lives there or not. To look for the one that
+ * may, among thousands that were deleted, and in a thousand segments, would hold the lock for seconds. */
+static bool is_dead(const larder_pool *pool, uint32_t index, uint64_t now)
+{
+    uint32_t left = UINT32_MAX; /* at most those of a sixteenth of the segment, and eight */
+    return is_sparse(pool, index) ? is_told_dead(pool, index, now) : larder_is_all_dead(pool, index, now, &left);
 }
 
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
@@ -96,7 +115,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
         if (larder_segment_state_of(segment) != LARDER_SEALED) {
             continue;
         }
-        bool dead = larder_is_all_dead(pool, index, now);
+        bool dead = is_dead(pool, index, now);
         bool movable = segment->run == 1 && (segment->queue == LARDER_MAIN || !evicts);
         uint64_t live = larder_segment_live_units(segment) << pool->unit_shift;
         bool mostly = movable && live < least;
@@ -106,7 +125,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
         }
         /* A writer that was slow may have published something alive among the dead; now that nobody pins it, nobody
          * will any more. */
-        dead = dead && larder_is_all_dead(pool, index, now);
+        dead = dead && is_dead(pool, index, now);
         if (!dead && !mostly) {
             continue;
         }

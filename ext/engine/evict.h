@@ -20,8 +20,9 @@ void larder_keep_house(larder_pool *pool, uint32_t microseconds);
 #define LARDER_LEFT_AT_MOST 8u
 
 /* Is nothing in the segment worth anything? Only believed when it is asked again behind the segment's pins: a writer
- * may be about to publish there. */
-bool larder_is_all_dead(const larder_pool *pool, uint32_t segment, uint64_t now);
+ * may be about to publish there. Where its account does not tell, `left` items are looked at, which are counted down.
+ */
+bool larder_is_all_dead(const larder_pool *pool, uint32_t segment, uint64_t now, uint32_t *left);
 
 /* There is no free segment for writers: frees at least one, or says what stands in the way. Under the segment lock. */
 enum larder_result larder_make_room_now(larder_pool *pool);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG_RUN 8u /* segments: longer runs are made without looking at what is worth keeping */
+#define LONG_RUN      8u     /* segments: longer runs are made without looking at what is worth keeping */
+#define LOOKS_CLOSELY 16384u /* items: one or two milliseconds, for which the lock is held */
 
 /* The bits of all segments that any living process pins. */
 static void gather_pins(larder_pool *pool, uint64_t *pins)
@@ -31,31 +32,31 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
 }
 
 /* Where nothing is evicted: is there anything of worth? To look closely takes time; then a few items do not count that
- * have all expired, or that no word leads to. */
-static bool has_worth(const larder_pool *pool, uint32_t head, bool closely)
+ * have all expired, or that no word leads to, as far as so many looks tell. */
+static bool has_worth(const larder_pool *pool, uint32_t head, uint32_t *looks)
 {
     const larder_segment *segment = &pool->segments[head];
     uint32_t items = larder_segment_live_items(segment);
     return items > LARDER_LEFT_AT_MOST ||
-           (items > 0 && !(closely && larder_segment_state_of(segment) == LARDER_SEALED &&
-                           larder_is_all_dead(pool, head, larder_pool_now(pool))));
+           (items > 0 && !(looks != NULL && larder_segment_state_of(segment) == LARDER_SEALED &&
+                           larder_is_all_dead(pool, head, larder_pool_now(pool), looks)));
 }
 
 /* May the segments of the run that begins here (one, usually) not become part of another? */
-static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head, bool closely)
+static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head, uint32_t *looks)
 {
     enum larder_segment_state state = larder_segment_state_of(&pool->segments[head]);
     bool pinned = (pins[head / 64] >> head % 64 & 1) != 0;
     return state != LARDER_FREE &&
-           (state == LARDER_LIMBO || pinned || (pool->geometry.evict == 0 && has_worth(pool, head, closely)));
+           (state == LARDER_LIMBO || pinned || (pool->geometry.evict == 0 && has_worth(pool, head, looks)));
 }
 
 /* Sets a bit for each segment that stands in the way of a new run; only heads are pinned, but all of a run is used. */
-static void gather_blocked(larder_pool *pool, uint64_t *blocked, bool closely)
+static void gather_blocked(larder_pool *pool, uint64_t *blocked, uint32_t *looks)
 {
     gather_pins(pool, blocked);
     for (uint32_t head = 0; head < pool->segment_count; head += larder_run_of(pool, head)) {
-        bool is = is_blocked(pool, blocked, head, closely);
+        bool is = is_blocked(pool, blocked, head, looks);
         for (uint32_t i = head; i < head + larder_run_of(pool, head); i++) {
             uint64_t bit = UINT64_C(1) << i % 64;
             blocked[i / 64] = is ? blocked[i / 64] | bit : blocked[i / 64] & ~bit;
@@ -223,7 +224,8 @@ enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *
     }
     larder_drain_limbo(pool);
     for (int tries = 0; tries < 3; tries++) {
-        gather_blocked(pool, blocked, tries > 0);
+        uint32_t looks = LOOKS_CLOSELY;
+        gather_blocked(pool, blocked, tries > 0 ? &looks : NULL);
         uint32_t begin = find_window(pool, blocked, count);
         if (begin == LARDER_NO_SEGMENT && tries == 0 && (seal_open(pool) || pool->geometry.evict == 0)) {
             continue;

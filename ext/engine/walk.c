@@ -263,10 +263,14 @@ uint64_t larder_walk_dead_bytes(const larder_pool *pool, uint32_t segment, uint3
     return dead;
 }
 
-bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment)
+bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment, uint32_t *left)
 {
     for (uint64_t at = next_start(pool, segment, 0); at != UINT64_MAX; at = next_start(pool, segment, at + 8)) {
         uint64_t hash, word;
+        if (*left == 0) {
+            return true;
+        }
+        --*left;
         if (find_word_to(pool, segment, larder_segment_offset(pool, segment) + at, &hash, &word) != NULL) {
             return true;
         }

@@ -29,8 +29,9 @@ bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment);
  * down. */
 uint64_t larder_walk_dead_bytes(const larder_pool *pool, uint32_t segment, uint32_t *left);
 
-/* Does any word lead to one of the sealed segment's items? */
-bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment);
+/* Does any word lead to one of the sealed segment's items? Looks at `left` of them, which are counted down; then it
+ * may. */
+bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment, uint32_t *left);
 
 /* Makes the sealed segment the victim. */
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose);
