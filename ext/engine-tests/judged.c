@@ -13,7 +13,7 @@ static struct known {
     int64_t was[COUNTERS]; /* what the counter said when the round began, ... */
     int64_t had_begun[COUNTERS], had_counted[COUNTERS];
     touched items[CROWD * ITEMS];
-    bool all_stays;
+    bool all_stays, lasts;
 } * known;
 
 void judged_begin(void)
@@ -22,6 +22,11 @@ void judged_begin(void)
     for (uint64_t i = 0; i < CROWD * ITEMS; i++) {
         known->items[i].changes = 1;
     }
+}
+
+void judged_lasts(void)
+{
+    known->lasts = true;
 }
 
 /* ---- counters -------------------------------------------------------------------------------------------------- */
@@ -74,10 +79,10 @@ static larder_key item_key(uint64_t number, char name[32])
 static uint64_t random_expiry(rng *r)
 {
     uint64_t now = larder_wall_ms() & ~UINT64_C(1);
-    switch (rng_below(r, 4)) {
+    switch (rng_below(r, known->lasts ? 3 : 4)) {
     case 0:
         return LARDER_NO_EXPIRY;
-    case 1:
+    case 3:
         return now + 2 + 2 * rng_below(r, 20);
     default:
         return now + 3600000 + 2 * rng_below(r, 1000000);
@@ -88,6 +93,12 @@ static uint64_t random_expiry(rng *r)
 static bool is_same(uint64_t expiry, uint64_t other)
 {
     return (expiry | 1) == (other | 1);
+}
+
+/* A copy has its item's expiry as it was, until its mover has looked once more. */
+static bool is_provisional(uint64_t expiry)
+{
+    return expiry % 2 != 0 && expiry != LARDER_NO_EXPIRY;
 }
 
 static uint64_t first_of(uint64_t expiry, uint64_t other)
@@ -102,14 +113,16 @@ static void look(larder_pool *pool, uint64_t number)
     const larder_key key = item_key(number, name);
     uint64_t changes = atomic_load(&item->changes), may[2] = {item->may[0], item->may[1]};
     uint64_t found = 0, before = larder_wall_ms();
+    bool is_moving = false;
     larder_hit hit;
     bool hits = larder_get_pinned(pool, &key, &hit);
     if (hits) {
         found = larder_told_expiry(&hit.item->expiry);
+        is_moving = is_provisional(atomic_load(&hit.item->expiry));
         larder_hit_drop(pool, &hit);
     }
     uint64_t after = larder_wall_ms();
-    if (changes % 2 != 0 || atomic_load(&item->changes) != changes) {
+    if (changes % 2 != 0 || atomic_load(&item->changes) != changes || (known->lasts && is_moving)) {
         return;
     }
     if (hits && !is_same(found, may[0]) && !is_same(found, may[1])) {

@@ -15,6 +15,10 @@
 /* Before the first process is started. */
 void judged_begin(void);
 
+/* From now on nothing expires, and nobody dies. What expires while it is moved may lose a touch (../README.md, Limits);
+ * and what is being moved is judged when it has been. */
+void judged_lasts(void);
+
 /* Does something with a counter, or with an item, of which each process has some for itself; or looks at another's. */
 void judged_count(larder_pool *pool, rng *r);
 void judged_touch(larder_pool *pool, rng *r, uint64_t process);

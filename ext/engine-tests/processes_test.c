@@ -1,7 +1,17 @@
 /* Many processes on one pool: who wins, and what is counted. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "crowd.h"
+#include "judged.h"
 
-enum { COUNTERS = 200, ADDED = 40000 /* keys: so few that they fit even if all processes reserve room for each */ };
+#include <unistd.h>
+
+enum {
+    COUNTERS = 200,
+    FILLERS = 32 /* of each process */,
+    ADDED = 40000 /* keys: so few that they fit even if all processes reserve room for each */
+};
 
 static struct tally {
     _Atomic uint64_t turn, won[ADDED];
@@ -102,6 +112,59 @@ TEST(nothing_lost_at_the_border,
     crowd_run(count_across);
     EQUAL(larder_increment(all->pool, &key, 0, 0, LARDER_NO_EXPIRY, &now), LARDER_COUNTED);
     EQUAL(now - LARDER_COUNTER_MAX, tally->counted[0]);
+    CHECK_POOL(all->pool);
+    crowd_close();
+}
+
+/* ---- counting and touching what moves ------------------------------------------------------------------------ */
+
+/* What is counted and touched lies among so much that is stored and deleted that it is moved again and again; and who
+ * moves it takes his time. */
+static void dawdle(unsigned point)
+{
+    if (point == LARDER_AT_FREEZE || point == LARDER_AT_MOVE || point == LARDER_AT_SETTLE) {
+        usleep(50);
+    }
+}
+
+static bool has_moved_enough(void)
+{
+    larder_stats stats;
+    larder_stats_read(all->pool, &stats);
+    return stats.counters[LARDER_MOVES] >= all->rounds;
+}
+
+static void touch_and_count_what_moves(uint64_t number, rng *r)
+{
+    static const char filler[40000];
+    fault_meddle(dawdle);
+    for (uint64_t i = 1; i % 64 != 0 || !has_moved_enough(); i++) {
+        const larder_key key = key_number(number * FILLERS + rng_below(r, FILLERS));
+        switch (rng_below(r, 8)) {
+        case 0:
+            larder_delete(all->pool, &key);
+            break;
+        case 1:
+            put_bytes(all->pool, key, filler, rng_below(r, sizeof filler));
+            break;
+        case 2:
+            judged_count(all->pool, r);
+            break;
+        default:
+            judged_touch(all->pool, r, number);
+        }
+    }
+    larder_pool_leave(all->pool);
+}
+
+TEST(nothing_lost_in_a_move, "nothing is lost of what many processes count and touch while it is moved")
+{
+    open_for(4 * MIB, false, 6000 * test_scale() + 1000);
+    judged_begin();
+    judged_lasts();
+    judged_begin_round(all->pool, true);
+    crowd_run(touch_and_count_what_moves);
+    judged_end_round(all->pool);
     CHECK_POOL(all->pool);
     crowd_close();
 }
