@@ -2,6 +2,9 @@
  *
  * Both go through what was found in the same order (breadth first, a plain list, no recursion) and count
  * strings and finds in the same way, so that write knows where everything goes without being told for each.
+ *
+ * It is one job in three files with this header: survey.c finds, and when all is found calls cycle.c and settle.c,
+ * which read and complete the same struct. They call nothing of survey.c's.
  */
 #ifndef LARDER_SURVEY_H
 #define LARDER_SURVEY_H
