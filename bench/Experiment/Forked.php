@@ -21,8 +21,10 @@ final class Forked
         $answers = [];
         try {
             for ($number = 0; $number < $processes; $number++) {
-                [$process, $line] = self::fork($do, $number);
-                $lines[$process] = $line;
+                self::undisturbed(static function (\Closure $disturb) use ($do, $number, &$lines): void {
+                    [$process, $line] = self::fork($do, $number, $disturb);
+                    $lines[$process] = $line;
+                });
             }
             foreach ($lines as $process => $line) {
                 $answers[] = self::figures((string) stream_get_contents($line));
@@ -40,10 +42,30 @@ final class Forked
     }
 
     /**
+     * Lets no signal throw between a fork and the moment in which its process is written down. A signal that comes
+     * meanwhile is heard afterwards.
+     *
+     * @param \Closure(\Closure(): void): void $fork is given what lets the signals in again, for the child
+     */
+    public static function undisturbed(\Closure $fork): void
+    {
+        pcntl_sigprocmask(SIG_BLOCK, [SIGTERM, SIGALRM], $before);
+        $disturb = static function () use ($before): void {
+            pcntl_sigprocmask(SIG_SETMASK, is_array($before) ? $before : []);
+        };
+        try {
+            $fork($disturb);
+        } finally {
+            $disturb();
+        }
+    }
+
+    /**
      * @param \Closure(int): array<string, int|float> $do
+     * @param \Closure(): void $disturb
      * @return array{int, resource} the process, and where its answer comes from
      */
-    private static function fork(\Closure $do, int $number): array
+    private static function fork(\Closure $do, int $number, \Closure $disturb): array
     {
         $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
         $process = $pair === false ? -1 : pcntl_fork();
@@ -52,7 +74,7 @@ final class Forked
         }
         if ($process === 0) {
             fclose($pair[0]);
-            self::live($do, $number, $pair[1]);
+            self::live($do, $number, $pair[1], $disturb);
         }
         fclose($pair[1]);
         // A stream gives up after default_socket_timeout, a minute; filling a slow design takes longer.
@@ -64,10 +86,12 @@ final class Forked
     /**
      * @param \Closure(int): array<string, int|float> $do
      * @param resource $line
+     * @param \Closure(): void $disturb
      */
-    private static function live(\Closure $do, int $number, $line): never
+    private static function live(\Closure $do, int $number, $line, \Closure $disturb): never
     {
         pcntl_signal(SIGTERM, SIG_DFL);
+        $disturb();
         try {
             $answer = $do($number);
         } catch (\Throwable $problem) {

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Crowd;
 
+use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Report\Fields;
@@ -45,8 +46,10 @@ final class Crowd implements Task
                 }
                 for ($number = $first; $number < max($counts); $number += $apart) {
                     $member = new Member($subject, Values::named($arguments->string('value')), $place, $code, $arguments->int('keys'), $arguments->int('writes'), $number, $arguments->int('warmed') === 1);
-                    $members[$number] = $process = MemberProcess::fork($member);
-                    $process->expect('open');
+                    Forked::undisturbed(static function (\Closure $disturb) use ($member, $number, &$members): void {
+                        $members[$number] = MemberProcess::fork($member, $disturb);
+                    });
+                    $members[$number]->expect('open');
                 }
             }
             if ($apart > 1 && $processors !== []) {

@@ -12,7 +12,8 @@ final class MemberProcess
     /** @param resource $line */
     private function __construct(private readonly int $processId, private $line) {}
 
-    public static function fork(Member $member): self
+    /** @param \Closure(): void $disturb what Forked::undisturbed() gives */
+    public static function fork(Member $member, \Closure $disturb): self
     {
         $lines = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
         $process = $lines === false ? -1 : pcntl_fork();
@@ -22,7 +23,7 @@ final class MemberProcess
         if ($process === 0) {
             fclose($lines[0]);
             stream_set_timeout($lines[1], Forked::PATIENCE_S);
-            self::live($member, $lines[1]);
+            self::live($member, $lines[1], $disturb);
         }
         fclose($lines[1]);
         stream_set_timeout($lines[0], Forked::PATIENCE_S);
@@ -60,11 +61,15 @@ final class MemberProcess
         pcntl_waitpid($this->processId, $status);
     }
 
-    /** @param resource $line */
-    private static function live(Member $member, $line): never
+    /**
+     * @param resource $line
+     * @param \Closure(): void $disturb
+     */
+    private static function live(Member $member, $line, \Closure $disturb): never
     {
         // The parent's end of the line tells when it is over; what the parent would do at a signal is not ours to do.
         pcntl_signal(SIGTERM, SIG_IGN);
+        $disturb();
         try {
             $member->open();
             fwrite($line, "open\n");
