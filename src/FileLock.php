@@ -10,6 +10,11 @@ final class FileLock
     /** A signal may interrupt it; that it fails so often in a row has another cause. */
     private const FAILURES = 3;
 
+    /** Microseconds between two looks: at first about as long as such locks are held, then ever longer, as a holder that is away may stay away. */
+    private const SHORTEST = 25;
+
+    private const LONGEST = 5_000;
+
     private function __construct() {}
 
     /**
@@ -23,13 +28,17 @@ final class FileLock
      */
     public static function take(mixed $file, int $kind, int $deadline): ?bool
     {
-        for ($failures = 0; !flock($file, $kind | \LOCK_NB, $isHeld); usleep(25)) {
+        $pause = self::SHORTEST;
+        for ($failures = 0; !flock($file, $kind | \LOCK_NB, $isHeld); $pause = min(self::LONGEST, 2 * $pause)) {
             if ($isHeld !== 1 && ++$failures === self::FAILURES) {
                 return null;
             }
-            if (hrtime(true) > $deadline) {
+            $now = hrtime(true);
+            if ($now > $deadline) {
                 return false;
             }
+            // Between half of it and all of it, so that those who wait do not all come back at once.
+            usleep($pause - $now % ($pause >> 1));
         }
 
         return true;
