@@ -8,7 +8,7 @@
 #include "class.h"
 #include "image.h"
 
-#include "ext/standard/php_incomplete_class.h"
+#include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
 #define LARDER_CLASSES 256 /* a power of two */
@@ -27,6 +27,14 @@ void larder_image_request_start(void)
         memset(known, 0, sizeof(known));
         known_any = false;
     }
+}
+
+const zend_class_entry *larder_class_of_phps_own(const zend_class_entry *entry)
+{
+    while (entry && entry->type != ZEND_INTERNAL_CLASS) {
+        entry = entry->parent;
+    }
+    return entry;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -100,13 +108,73 @@ static uint64_t layout_of(const struct larder_class *class)
     }
 }
 
+/* Classes of PHP and of its extensions that are nothing but their properties. The library has the same list, in
+ * src/Serializer/Kind.php, and judges alike: what one store refuses, every store does. */
+static bool is_plain(const zend_class_entry *entry)
+{
+    static const char *const plain[] = {
+        "AllowDynamicProperties",
+        "AMQPBasicProperties",
+        "AMQPDecimal",
+        "AMQPEnvelope",
+        "AMQPTimestamp",
+        "ast\\Metadata",
+        "ast\\Node",
+        "Attribute",
+        "CURLStringFile",
+        "Deprecated",
+        "EmptyIterator",
+        "http\\Env\\Url",
+        "http\\Url",
+        "Larder\\Token",
+        "LibXMLError",
+        "MaxMind\\Db\\Reader\\Metadata",
+        "NoDiscard",
+        "Override",
+        "PhpToken",
+        "PsrExt\\Log\\AbstractLogger",
+        "PsrExt\\Log\\LogLevel",
+        "PsrExt\\Log\\NullLogger",
+        "ReturnTypeWillChange",
+        "SensitiveParameter",
+        "SoapHeader",
+        "SoapParam",
+        "SoapVar",
+        "stdClass",
+        "StompFrame",
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (zend_string_equals_cstr(entry->name, plain[i], strlen(plain[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_users_method(const zend_class_entry *entry, const char *name)
+{
+    const zend_function *method = zend_hash_str_find_ptr(&entry->function_table, name, strlen(name));
+    return method && method->type == ZEND_USER_FUNCTION;
+}
+
+/* Objects of PHP's own classes, and of those that extend them, may have a state besides their properties: they are
+ * stored if their class says how they are made again, or is known to have none. */
+static bool is_given_back(const zend_class_entry *entry)
+{
+    const zend_class_entry *base = larder_class_of_phps_own(entry);
+
+    return !base || base->__unserialize || is_plain(base) || instanceof_function(base, zend_ce_throwable) ||
+           (base != entry && (is_users_method(entry, "__unserialize") || is_users_method(entry, "__wakeup") ||
+                              (entry->unserialize && is_users_method(entry, "unserialize"))));
+}
+
 /* What can be made again must be made of what PHP's serialiser would make it of, in the same order of precedence. */
 static enum larder_form form_of(zend_class_entry *entry)
 {
     const uint32_t never = ZEND_ACC_NOT_SERIALIZABLE | ZEND_ACC_ANON_CLASS | ZEND_ACC_ENUM | ZEND_ACC_INTERFACE |
                            ZEND_ACC_TRAIT | ZEND_ACC_EXPLICIT_ABSTRACT_CLASS | ZEND_ACC_IMPLICIT_ABSTRACT_CLASS;
 
-    if ((entry->ce_flags & never) || entry == php_ce_incomplete_class) {
+    if ((entry->ce_flags & never) || !is_given_back(entry)) {
         return LARDER_FORM_NONE;
     }
     if (entry->serialize && !entry->__serialize) {
@@ -156,28 +224,12 @@ const struct larder_class *larder_class_named(zend_string *name)
     return entry && !EG(exception) ? larder_class_of(entry) : NULL;
 }
 
-/* Has it more than its properties, which nothing would keep? */
-static bool has_hidden_state(const zend_object *object, bool wakes)
-{
-    const zend_object_handlers *handlers = object->handlers;
-    bool shown = handlers->get_properties_for || handlers->get_properties != zend_std_get_properties;
-    return handlers->offset != 0 && !(shown && wakes);
-}
-
 enum larder_form larder_form_of(zend_object *object, const struct larder_class *class)
 {
-    enum larder_form form = class->form;
+    bool is_ordinary = object->handlers == &std_object_handlers;
 
-    if (form == LARDER_FORM_SLOTS) {
-        bool is_ordinary = object->handlers == &std_object_handlers;
 #if PHP_VERSION_ID >= 80400
-        is_ordinary = is_ordinary && !zend_object_is_lazy(object);
+    is_ordinary = is_ordinary && !zend_object_is_lazy(object);
 #endif
-        form = is_ordinary ? LARDER_FORM_SLOTS : LARDER_FORM_PROPERTIES;
-    }
-    if (form == LARDER_FORM_PROPERTIES && !object->ce->__serialize && !larder_method(object->ce, ZEND_STR_SLEEP) &&
-        has_hidden_state(object, class->wakes)) {
-        return LARDER_FORM_NONE;
-    }
-    return form;
+    return class->form == LARDER_FORM_SLOTS && !is_ordinary ? LARDER_FORM_PROPERTIES : class->form;
 }

@@ -37,6 +37,9 @@ const struct larder_class *larder_class_named(zend_string *name);
 /* The form of this very object of the class. */
 enum larder_form larder_form_of(zend_object *object, const struct larder_class *class);
 
+/* The class of PHP's own, or of an extension, that it is or extends; NULL: it is a user's. */
+const zend_class_entry *larder_class_of_phps_own(const zend_class_entry *entry);
+
 static inline zend_function *larder_method(const zend_class_entry *entry, zend_known_string_id name)
 {
     return zend_hash_find_ptr(&entry->function_table, ZSTR_KNOWN(name));

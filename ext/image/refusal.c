@@ -1,5 +1,6 @@
 /* Saying what cannot be stored, where it is in the value, and what to do instead. */
 #include "refusal.h"
+#include "class.h"
 #include "survey.h"
 
 #include "ext/spl/spl_array.h"
@@ -196,6 +197,13 @@ static zend_string *name_of(const zval *value)
     return zend_strpprintf(0, "a %.100s", ZSTR_VAL(Z_OBJCE_P(value)->name));
 }
 
+/* It extends a class of PHP's own that leaves it to those. */
+static bool is_up_to_user(const zend_class_entry *class)
+{
+    return class->type == ZEND_USER_CLASS && !(class->ce_flags & (ZEND_ACC_ANON_CLASS | ZEND_ACC_NOT_SERIALIZABLE)) &&
+           larder_class_of_phps_own(class);
+}
+
 static const char *advice(const zval *value)
 {
     if (Z_TYPE_P(value) == IS_RESOURCE) {
@@ -206,6 +214,9 @@ static const char *advice(const zval *value)
     }
     if (Z_TYPE_P(value) == IS_OBJECT && Z_OBJCE_P(value) == zend_ce_closure) {
         return "store what it returns, or the name of a function";
+    }
+    if (Z_TYPE_P(value) == IS_OBJECT && is_up_to_user(Z_OBJCE_P(value))) {
+        return "give it a __serialize() and an __unserialize(), or store plain data taken from it";
     }
     return "store plain data taken from it";
 }

@@ -6,7 +6,7 @@ namespace Larder\Serializer;
 
 use Larder\Exception\Unstorable;
 
-/** Looks through values for what cannot be stored, and for objects that have to be asked. Runs no code of a user's. */
+/** Looks through values for what cannot be stored, and for objects that have to be asked what they are made of. Runs no code of a user's. */
 final class Contents
 {
     /** Bytes of a string besides its own, of an array besides its elements, and of an element: PHP's own sizes, rounded up. */
@@ -21,14 +21,14 @@ final class Contents
 
     private bool $needsClasses = false;
 
-    /** @param \Closure(mixed): bool $match */
-    private function __construct(
-        private readonly \Closure $match,
-    ) {}
+    /** @var array<class-string, Kind> of the classes that were met */
+    private array $kinds = [];
+
+    private function __construct() {}
 
     /**
-     * Refuses what can be seen to be unstorable without asking anybody: closures and resources. A serializer would turn a
-     * resource silently into a number.
+     * Refuses what can be seen to be unstorable without asking anybody: resources, which a serializer would turn silently into
+     * numbers, and objects whose classes say so.
      *
      * @return bool whether objects in it are of classes of a user's that say themselves what they are made of
      *
@@ -54,29 +54,15 @@ final class Contents
     /** @throws Unstorable */
     private static function of(string $key, mixed $value): self
     {
-        $contents = new self(Refusal::isDue(...));
+        $contents = new self();
         $found = \is_scalar($value) || $value === null ? null : $contents->find($value);
         if ($found !== null) {
-            throw Refusal::ofPart($key, array_reverse($found[0]), $found[1]);
+            [$steps, $part] = [array_reverse($found[0]), $found[1]];
+
+            throw isset($found[2]) ? Refusal::ofAnswer($key, $steps, $found[2]) : Refusal::ofPart($key, $steps, $part);
         }
 
         return $contents;
-    }
-
-    /** What to throw after a serializer has refused the value. */
-    public static function unstorable(string $key, mixed $value, \Throwable $failure): Unstorable
-    {
-        if (preg_match("/^Serialization of '(.+)' is not allowed/", $failure->getMessage(), $match) === 1) {
-            $contents = new self(static fn(mixed $part): bool => \is_object($part)
-                // The message ends where an anonymous class's name goes on with its file.
-                && explode("\0", $part::class)[0] === $match[1]);
-            $found = $contents->find($value);
-            if ($found !== null) {
-                return Refusal::ofPart($key, array_reverse($found[0]), $found[1], $failure);
-            }
-        }
-
-        return Refusal::ofAnswer($key, [], $failure);
     }
 
     /**
@@ -110,39 +96,49 @@ final class Contents
         return $bytes;
     }
 
-    /** @return ?array{list<Step>, mixed} the steps to the first match, the last one first, and the match */
+    /**
+     * @return ?array{0: list<Step>, 1: mixed, 2?: \Throwable} the steps to the first part that cannot be stored, the last one first;
+     *                                                         the part; and what it throws when it is asked what it is made of
+     */
     private function find(mixed $value): ?array
     {
-        if (($this->match)($value)) {
-            return [[], $value];
-        }
         if (\is_array($value)) {
             return $this->findAmong($value, null, false);
         }
-        if (!\is_object($value) || isset($this->seen[spl_object_id($value)])) {
+        if (!\is_object($value)) {
+            return Refusal::isDue($value) ? [[], $value] : null;
+        }
+        if (isset($this->seen[spl_object_id($value)])) {
             return null;
         }
         $this->seen[spl_object_id($value)] = true;
-        $this->needsClasses = $this->needsClasses || (!$value instanceof \stdClass && (new \ReflectionClass($value))->isUserDefined());
-        $form = Form::of($value);
-        if ($form === Form::Enumeration) {
+        $kind = $this->kinds[$value::class] ??= Kind::of($value);
+        if ($kind->isRefused) {
+            return [[], $value];
+        }
+        $this->needsClasses = $this->needsClasses || $kind->isUsers;
+        if ($kind->form === Form::Enumeration) {
             return null;
         }
-        if ($form->asksUser($value)) {
+        if ($kind->asksUser) {
             $this->tells = true;
 
             return null;
         }
-        // A class of PHP's own only reads when it is asked, and answers the same to the serializer.
-        $parts = $form === Form::Properties || $form === Form::State ? $form->ask($value) : [];
+        try {
+            // A class of PHP's own only reads when it is asked, and answers the same to the serializer.
+            $parts = $kind->form->ask($value);
+        } catch (\Throwable $failure) {
+            return [[], $value, $failure];
+        }
 
-        return $this->findAmong((array) $parts, $value, $form === Form::State);
+        return \is_string($parts) ? null : $this->findAmong($parts, $value, $kind->form === Form::State);
     }
 
     /**
      * @param array<mixed> $parts
      *
-     * @return ?array{list<Step>, mixed}
+     * @return ?array{0: list<Step>, 1: mixed, 2?: \Throwable}
      */
     private function findAmong(array $parts, ?object $object, bool $isTold): ?array
     {

@@ -26,15 +26,20 @@ enum Form
     {
         return match (true) {
             $object instanceof \UnitEnum => self::Enumeration,
-            method_exists($object, '__serialize') => self::State,
+            // Of the class, as an object of PHP's own may pass on to another which methods it has.
+            method_exists($object::class, '__serialize') => self::State,
             $object instanceof \Serializable => self::Text,
-            method_exists($object, '__sleep') => self::Named,
+            method_exists($object::class, '__sleep') => self::Named,
             default => self::Properties,
         };
     }
 
-    /** Whether code of a user's decides it, which may answer otherwise the next time. */
-    public function asksUser(object $object): bool
+    /**
+     * Whether code of a user's decides it, which may answer otherwise the next time.
+     *
+     * @param \ReflectionClass<object> $class
+     */
+    public function asksUser(\ReflectionClass $class): bool
     {
         $method = match ($this) {
             self::Enumeration, self::Properties => null,
@@ -43,7 +48,7 @@ enum Form
             self::Named => '__sleep',
         };
 
-        return $method !== null && !(new \ReflectionMethod($object, $method))->isInternal();
+        return $method !== null && $class->getMethod($method)->isUserDefined();
     }
 
     /**
@@ -55,7 +60,10 @@ enum Form
     public function ask(object $object): string|array
     {
         if ($this === self::State && method_exists($object, '__serialize')) {
-            return self::arrayFrom('__serialize', $object->__serialize());
+            return $object instanceof \Random\Randomizer
+                // It tells the table of its properties as PHP has it inside, of which PHP code cannot make sense.
+                ? [['engine' => $object->engine]]
+                : self::arrayFrom('__serialize', $object->__serialize());
         }
         if ($this === self::Named && method_exists($object, '__sleep')) {
             return self::named($object, self::arrayFrom('__sleep', $object->__sleep()));

@@ -91,7 +91,7 @@ final class Path
     /** A class of the user's may tell something else instead. */
     private static function isPhps(object $object): bool
     {
-        return !Form::of($object)->asksUser($object);
+        return !Kind::of($object)->asksUser;
     }
 
     private static function visible(string $text, string $special): string

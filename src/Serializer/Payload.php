@@ -243,7 +243,7 @@ final class Payload
         } catch (Unstorable $refusal) {
             throw $refusal;
         } catch (\Throwable $failure) {
-            throw Contents::unstorable($key, $value, $failure);
+            throw Refusal::ofAnswer($key, [], $failure);
         }
     }
 

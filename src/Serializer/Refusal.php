@@ -12,30 +12,28 @@ final class Refusal
 {
     private function __construct() {}
 
-    /** Whether the value itself, whatever is in it, can be told to be none that can be stored. */
+    /** Whether it is a resource. Which objects cannot be stored, whatever is in them, a Kind says. */
     public static function isDue(mixed $value): bool
     {
-        return $value instanceof \Closure
-            || $value instanceof \__PHP_Incomplete_Class
-            || \is_resource($value)
-            || \gettype($value) === 'resource (closed)';
+        return \is_resource($value) || \gettype($value) === 'resource (closed)';
     }
 
     /**
      * @param list<Step> $steps to the part, the first one first
      * @param mixed      $part  that cannot be stored
      */
-    public static function ofPart(string $key, array $steps, mixed $part, ?\Throwable $previous = null): Unstorable
+    public static function ofPart(string $key, array $steps, mixed $part): Unstorable
     {
         [$name, $advice] = match (true) {
             !\is_object($part) => ['a resource', 'store what was read from it'],
             $part instanceof \Closure => ['a Closure', 'store what it returns, or the name of a function'],
             $part instanceof \__PHP_Incomplete_Class => [self::incomplete($part), 'load the class before the object is unserialised'],
             (new \ReflectionClass($part))->isAnonymous() => ['an object of an anonymous class', 'store plain data taken from it'],
+            Kind::isUpToUser($part) => ['a ' . $part::class, 'give it a __serialize() and an __unserialize(), or store plain data taken from it'],
             default => ['a ' . $part::class, 'store plain data taken from it'],
         };
 
-        return self::because($key, \sprintf('$value%s is %s, which cannot be stored; %s.', Path::of($steps), $name, $advice), $previous);
+        return self::because($key, \sprintf('$value%s is %s, which cannot be stored; %s.', Path::of($steps), $name, $advice));
     }
 
     /** @param list<Step> $steps to the object that could not say what it is made of, the first one first */
@@ -51,7 +49,7 @@ final class Refusal
         return 'a ' . (\is_string($name) ? $name : 'something') . ' without its class';
     }
 
-    private static function because(string $key, string $why, ?\Throwable $previous): Unstorable
+    private static function because(string $key, string $why, ?\Throwable $previous = null): Unstorable
     {
         return new Unstorable(\sprintf(
             'The value of the key "%s" was not stored: %s',

@@ -30,8 +30,8 @@ final class Writer
     /** @var \ArrayObject<int, mixed> what is known by an id, so that nothing else can come to have it */
     private readonly \ArrayObject $held;
 
-    /** @var array<class-string, bool> whether PHP's own class forbids it */
-    private array $forbidden = [];
+    /** @var array<class-string, Kind> of the classes that were met */
+    private array $kinds = [];
 
     /** @var list<array{?object, bool}> the places that the writer is in: whose parts they are, and whether it told them */
     private array $places = [];
@@ -104,17 +104,17 @@ final class Writer
 
     private function object(object $object): void
     {
-        if (Refusal::isDue($object) || $this->isForbidden($object)) {
+        $kind = $this->kinds[$object::class] ??= Kind::of($object);
+        if ($kind->isRefused) {
             throw Refusal::ofPart($this->key, $this->way(), $object);
         }
-        $form = Form::of($object);
         if ($object instanceof \UnitEnum) {
             $this->bytes .= 'E:' . \strlen($name = $object::class . ":{$object->name}") . ":\"{$name}\";";
 
             return;
         }
         try {
-            $told = $form->ask($object);
+            $told = $kind->form->ask($object);
         } catch (\Throwable $failure) {
             throw Refusal::ofAnswer($this->key, $this->way(), $failure);
         }
@@ -126,7 +126,7 @@ final class Writer
         }
         $this->held->append($told);
         $this->bytes .= "O:{$name}" . \count($told) . ':{';
-        $this->parts($told, $object, $form === Form::State);
+        $this->parts($told, $object, $kind->form === Form::State);
         $this->bytes .= '}';
     }
 
@@ -157,31 +157,5 @@ final class Writer
         }
 
         return $steps;
-    }
-
-    /** Anonymous classes are, and classes of PHP's own may say so for themselves and all that extend them. */
-    private function isForbidden(object $object): bool
-    {
-        $class = new \ReflectionClass($object);
-        if ($class->isAnonymous()) {
-            return true;
-        }
-        while ($class !== false && $class->isUserDefined()) {
-            $class = $class->getParentClass();
-        }
-
-        return $class !== false && ($this->forbidden[$class->name] ??= self::forbids($class->name));
-    }
-
-    /** There is no other way to see it than to try, and serialize() would ask. */
-    private static function forbids(string $class): bool
-    {
-        try {
-            @unserialize('O:' . \strlen($class) . ":\"{$class}\":0:{}");
-
-            return false;
-        } catch (\Throwable $failure) {
-            return $failure->getMessage() === "Unserialization of '{$class}' is not allowed";
-        }
     }
 }

@@ -17,6 +17,7 @@ use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
+use Larder\Serializer\Refusal;
 use Larder\Store;
 use Larder\Store\Apcu\Changes;
 use Larder\Store\Apcu\Clock;
@@ -163,7 +164,7 @@ final class ApcuStore implements Store, DirectReads
             } catch (Exception $failure) {
                 throw $failure;
             } catch (\Throwable $failure) {
-                throw Contents::unstorable($item->key, $item->value, $failure);
+                throw Refusal::ofAnswer($item->key, [], $failure);
             }
             if (!$saved) {
                 $unsaved[] = $item->key;
@@ -287,7 +288,7 @@ final class ApcuStore implements Store, DirectReads
             try {
                 serialize($item->value);
             } catch (\Throwable $failure) {
-                throw Contents::unstorable($item->key, $item->value, $failure);
+                throw Refusal::ofAnswer($item->key, [], $failure);
             }
         }
     }

@@ -12,7 +12,7 @@ use Larder\Tests\Contract\Value\Unwaking;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What every store promises of counters. */
-abstract class CounterContract extends ValueContract
+abstract class CounterContract extends KindContract
 {
     public function testACounterBeginsAtItsInitialValue(): void
     {
