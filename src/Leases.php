@@ -18,9 +18,9 @@ use Larder\Exception\StoreUnavailable;
 interface Leases
 {
     /**
-     * Takes the lease, if nobody has it.
+     * Takes the lease, if nobody has it or this owner already does. An owner that lost the answer may so ask again.
      *
-     * @param float $seconds after which it ends by itself; more than 0
+     * @param float $seconds from now on, after which it ends by itself; more than 0
      *
      * @throws StoreUnavailable one that takes nothing: nobody has it, nor can anybody get it
      */

@@ -49,7 +49,7 @@ final class Lock
     }
 
     /**
-     * Takes the lock, waiting for it if need be.
+     * Takes the lock, waiting for it if need be. One that this owner has already lasts its full time again.
      *
      * @param float $wait seconds at most
      *

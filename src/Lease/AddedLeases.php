@@ -41,8 +41,12 @@ final class AddedLeases implements Leases
                     throw $failure;
                 }
             }
-            if ($this->store->fetch([$key])->items !== []) {
+            $has = $this->store->fetch([$key])->items[$key] ?? null;
+            if ($has !== null && $has->value !== $owner) {
                 return false;
+            }
+            if ($has !== null && $this->refresh($name, $owner, $seconds)) {
+                return true;
             }
         }
 

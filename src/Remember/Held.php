@@ -20,6 +20,9 @@ final class Held
 
     private bool $isOutOfReach = false;
 
+    /** Whether the answer was lost: the store may have given it to us. */
+    private bool $isUncertain = false;
+
     public function __construct(
         private readonly Leases $leases,
         private readonly Delivery $delivery,
@@ -41,13 +44,14 @@ final class Held
 
                 return $failure->takesNothing ? false : throw $failure;
             }
-        }) === true;
-        if ($taken) {
-            $this->process = Process::id();
-            $this->atTheEnd->watch($this, $this->releaseUnlessPutOff(...));
+        });
+        $this->isUncertain = $taken === null;
+        $this->process = $taken === false ? 0 : Process::id();
+        if ($taken !== false) {
+            $this->atTheEnd->watch($this, $this->giveUp(...));
         }
 
-        return $taken;
+        return $taken === true;
     }
 
     /** Whether it was refused though nobody has it: then there is nobody to wait for. */
@@ -59,7 +63,7 @@ final class Held
     /** What a forked child inherits is not its own. */
     public function isHeld(): bool
     {
-        return $this->process !== 0 && $this->process === Process::id();
+        return !$this->isUncertain && $this->isOurs();
     }
 
     public function release(): void
@@ -85,7 +89,8 @@ final class Held
         $this->isPutOff = true;
     }
 
-    private function releaseUnlessPutOff(): void
+    /** Ends it, if this process has it or may have it, unless the computation is still to come. */
+    public function giveUp(): void
     {
         if (!$this->isPutOff) {
             $this->release();
@@ -94,10 +99,15 @@ final class Held
 
     private function letGo(): bool
     {
-        $isHeld = $this->isHeld();
+        $isHeld = $this->isOurs();
         $this->process = 0;
         $this->atTheEnd->forget($this);
 
         return $isHeld;
+    }
+
+    private function isOurs(): bool
+    {
+        return $this->process !== 0 && $this->process === Process::id();
     }
 }

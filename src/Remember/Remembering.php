@@ -92,8 +92,14 @@ final class Remembering
             return $this->compute($recipe, $look, null);
         }
         $lease = $this->lease($recipe);
-
-        return $lease->acquire($recipe->patience->lease) ? $this->computeUnder($lease, $recipe, $look) : $this->wait($recipe, $look);
+        if ($lease->acquire($recipe->patience->lease)) {
+            return $this->computeUnder($lease, $recipe, $look);
+        }
+        try {
+            return $this->wait($lease, $recipe, $look);
+        } finally {
+            $lease->giveUp();
+        }
     }
 
     private function computeUnder(Held $lease, Recipe $recipe, Look $before): mixed
@@ -121,7 +127,7 @@ final class Remembering
         return $old->value;
     }
 
-    private function wait(Recipe $recipe, Look $before): mixed
+    private function wait(Held $lease, Recipe $recipe, Look $before): mixed
     {
         $old = $before->servable();
         if ($old !== null && $recipe->patience->soft <= 0.0) {
@@ -137,7 +143,6 @@ final class Remembering
             if ($left <= 0 || $look->isVain || !$this->delivery->isAvailable()) {
                 break;
             }
-            $lease = $this->lease($recipe);
             if ($lease->acquire($recipe->patience->lease)) {
                 return $this->computeUnder($lease, $recipe, $before);
             }

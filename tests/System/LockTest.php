@@ -11,6 +11,9 @@ use Larder\Lock;
 use Larder\Session\SessionHandler;
 use Larder\Store\ChaosStore;
 use Larder\Store\Redis\Eviction;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\Server;
+use Larder\Store\RedisStore;
 use Larder\Store\Retention;
 use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
@@ -58,7 +61,7 @@ final class LockTest extends TestCase
         $cache = Cache::open($place->dsn, strict: true);
         $lock = $cache->lock('name', 60.0);
         self::assertTrue($lock->acquire());
-        self::assertFalse($lock->acquire(), 'A lock is not taken twice, not even by its owner.');
+        self::assertTrue($lock->acquire(), 'It is the owner\'s already.');
         $other = Cache::open($place->dsn, strict: true)->lock('name', 60.0);
         self::assertFalse($other->acquire());
         self::assertFalse($other->acquire(0.02));
@@ -118,6 +121,22 @@ final class LockTest extends TestCase
         self::assertFalse($lock->release());
         self::assertFalse($lock->acquire());
         self::assertFalse($cache->health()->available);
+    }
+
+    /** The server has given the lock to this owner, who does not know. */
+    public function testWhoLosesTheAnswerHasTheLockWithTheNextOne(): void
+    {
+        $server = CacheServer::redis()->start();
+        $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
+        $cache = new Cache(new RedisStore($connection, patience: 10.0));
+        $cache->get('warm');
+        $lock = $cache->lock('name', 1_000.0);
+        $connection->loses = 'lease:';
+        self::assertTrue($lock->acquire(30.0));
+        self::assertSame(1, $connection->lost);
+        self::assertFalse($cache->lock('name', 1_000.0)->acquire());
+        self::assertTrue($lock->release());
+        $server->stop();
     }
 
     public function testWrongOptionsAreOneClearError(): void

@@ -11,6 +11,9 @@ use Larder\Leases;
 use Larder\Remember\Patience;
 use Larder\Remember\PoolRemembering;
 use Larder\Remember\Remembering;
+use Larder\Store\Redis\PhpRedisConnection;
+use Larder\Store\Redis\Server;
+use Larder\Store\RedisStore;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\Extension\Workers;
@@ -221,6 +224,21 @@ final class RememberTest extends TestCase
                 $end,
             );
         }
+    }
+
+    /** Without its answer the value is computed without the lease; the others must not wait for its end. */
+    public function testALeaseWhoseAnswerWasLostDelaysNobody(): void
+    {
+        $server = CacheServer::redis()->start();
+        $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
+        $store = new RedisStore($connection, patience: 10.0);
+        $cache = new Cache($store);
+        $cache->get('warm');
+        $connection->loses = 'computing';
+        self::assertSame('value', $cache->remember('key', static fn(): string => 'value', patience: new Patience(lease: 1_000.0)));
+        self::assertSame(1, $connection->lost);
+        self::assertTrue($store->acquire(Key::internal('computing', 'key'), 'another', 1_000.0));
+        $server->stop();
     }
 
     private function autoloader(): string

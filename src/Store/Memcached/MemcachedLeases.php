@@ -28,7 +28,7 @@ final class MemcachedLeases implements Leases
         $item = $this->item($name);
         while (true) {
             [$bytes, $cas] = $server->swappable([$item])[$item] ?? [null, 0];
-            if ($bytes !== null && self::end($bytes) > microtime(true)) {
+            if ($bytes !== null && self::end($bytes) > microtime(true) && substr($bytes, 8) !== $owner) {
                 return false;
             }
             $outcome = $bytes === null

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
-use Larder\Exception\StoreUnavailable;
 use Larder\Leases;
 
 /**
@@ -15,7 +14,8 @@ use Larder\Leases;
 final class RedisLeases implements Leases
 {
     private const ACQUIRE = "local now = redis.call('TIME') if now[1] * 1000 + math.floor(now[2] / 1000) > tonumber(ARGV[3]) then return -1 end "
-        . "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0";
+        . "local owner = redis.call('GET', KEYS[1]) if owner and owner ~= ARGV[1] then return 0 end "
+        . "if owner then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1";
 
     private const REFRESH = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0";
 
@@ -29,19 +29,14 @@ final class RedisLeases implements Leases
 
     public function acquire(string $name, string $owner, float $seconds): bool
     {
-        try {
+        [$taken] = $this->ask($name, $owner, $seconds);
+        if ($taken === -1) {
+            // But here the answer is: it is the clock that was set.
+            $this->time->forget();
             [$taken] = $this->ask($name, $owner, $seconds);
-            if ($taken === -1) {
-                // But here the answer is: it is the clock that was set.
-                $this->time->forget();
-                [$taken] = $this->ask($name, $owner, $seconds);
-            }
-
-            return $taken === 1;
-        } catch (StoreUnavailable $failure) {
-            // A full server refuses before it looks whether there is one.
-            return $failure->takesNothing && $this->scripts->send([['EXISTS', $this->layout->lease($name)]]) === [1] ? false : throw $failure;
         }
+
+        return $taken === 1;
     }
 
     public function refresh(string $name, string $owner, float $seconds): bool
