@@ -278,6 +278,7 @@ namespace Larder {
         /**
          * For processes that serve many requests (queue workers, application servers): another request begins. What the last
          * one missed and its leases end; values that were read stay as they are. Where a request ends with its script, PHP does it.
+         * A process that never calls this forgets a miss after five to ten minutes.
          */
         public function beginRequest(): void {}
 

@@ -6,6 +6,7 @@
 #include "formats.h"
 #include "map.h"
 #include "slot.h"
+#include "token.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,7 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     bool begins = pool->entered->countdown < 0;
     pool->entered->countdown = 0;
     adopt_orphan(pool);
+    larder_memory_age(pool->memory, now);
     bool lost = pool->rw == NULL || pool->slot == NULL;
     bool recent = now - pool->checked_at < CHECK_EVERY_MS;
     if (lost && recent && pool->in_request && !pool->patient) {

@@ -5,15 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES      4096u  /* a power of two, with a quarter to spare */
-#define FORGOTTEN   65536u /* bits */
-#define FORGOTTEN_W (FORGOTTEN / 64)
+#define PLACES_FIRST 64u /* a power of two, as all that follow: a quarter is to spare */
+_Static_assert(LARDER_MISSES_MAX % 3 == 0 && (LARDER_MISSES_MAX / 3 & (LARDER_MISSES_MAX / 3 - 1)) == 0,
+               "three quarters of a power of two are remembered at most");
 
 typedef struct miss {
-    uint64_t name;  /* larder_name_of() a key; never 0 */
-    uint64_t token; /* LARDER_NO_TOKEN: it was used up */
-    uint32_t turn;  /* its place in `turns` */
+    uint64_t name; /* larder_name_of() a key; 0: the place is free */
+    uint64_t token;
 } miss;
+
+/* The misses of some minutes. */
+typedef struct misses {
+    uint32_t count, bits; /* 1 << bits places */
+    miss *places;         /* `first`, or from malloc() */
+    miss first[PLACES_FIRST];
+} misses;
 
 typedef struct own_event {
     const void *cell;
@@ -21,146 +27,191 @@ typedef struct own_event {
 } own_event;
 
 struct larder_memory {
-    uint32_t misses, events;
-    uint32_t turn;  /* where in `turns` the next goes */
-    uint64_t floor; /* the oldest of the misses that had to go; LARDER_NO_TOKEN */
+    misses young, old;
+    uint64_t began; /* ms; when the first of the young ones can have been missed */
+    uint32_t events;
     uint64_t since; /* from this tick on, `ticks` of the ticks were this request's own */
     uint64_t ticks;
-    uint64_t turns[LARDER_MISSES_MAX]; /* names in the order of their misses; 0: it is not there any more */
-    uint64_t forgotten[FORGOTTEN_W];   /* a Bloom filter: the keys whose misses had to go */
-    miss miss[PLACES];
     own_event event[LARDER_OWN_MAX];
 };
+
+/* ---- misses ---------------------------------------------------------------------------------------------- */
+
+static void use_first_places(misses *its)
+{
+    its->places = its->first;
+    its->bits = (uint32_t)__builtin_ctz(PLACES_FIRST);
+    its->count = 0;
+}
+
+static void forget_misses(misses *its)
+{
+    if (its->places != its->first) {
+        free(its->places);
+    } else if (its->count > 0) {
+        memset(its->first, 0, sizeof its->first);
+    }
+    use_first_places(its);
+}
 
 larder_memory *larder_memory_make(void)
 {
     larder_memory *memory = calloc(1, sizeof *memory); /* most of it is never touched */
     if (memory != NULL) {
-        memory->floor = LARDER_NO_TOKEN;
+        use_first_places(&memory->young);
+        use_first_places(&memory->old);
     }
     return memory;
 }
 
 void larder_memory_free(larder_memory *memory)
 {
-    free(memory);
+    if (memory != NULL) {
+        forget_misses(&memory->young);
+        forget_misses(&memory->old);
+        free(memory);
+    }
 }
 
-static uint32_t home_of(uint64_t name)
+static uint32_t next_of(const misses *its, uint32_t at)
 {
-    return (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+    return (at + 1) & ((UINT32_C(1) << its->bits) - 1);
 }
-_Static_assert(PLACES == 1u << (64 - 52), "the highest twelve bits choose a miss's place");
+
+static uint32_t home_of(const misses *its, uint64_t name)
+{
+    return (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> (64 - its->bits));
+}
 
 /* Where the name is, or the free place where it belongs. */
-static miss *place_of(larder_memory *memory, uint64_t name)
+static uint32_t place_of(const misses *its, uint64_t name)
 {
-    uint32_t at = home_of(name);
-    while (memory->miss[at].name != 0 && memory->miss[at].name != name) {
-        at = (at + 1) % PLACES;
+    uint32_t at = home_of(its, name);
+    while (its->places[at].name != 0 && its->places[at].name != name) {
+        at = next_of(its, at);
     }
-    return &memory->miss[at];
+    return at;
 }
 
 /* Frees the place; those behind it that would not be found any more move up. */
-static void remove_miss(larder_memory *memory, const miss *place)
+static void remove_miss(misses *its, uint32_t hole)
 {
-    uint32_t hole = (uint32_t)(place - memory->miss);
-    memory->turns[place->turn] = 0;
-    memory->misses--;
-    for (uint32_t at = (hole + 1) % PLACES; memory->miss[at].name != 0; at = (at + 1) % PLACES) {
-        uint32_t from_home = (at - home_of(memory->miss[at].name)) % PLACES;
-        if (from_home >= (at - hole) % PLACES) {
-            memory->miss[hole] = memory->miss[at];
+    uint32_t last = (UINT32_C(1) << its->bits) - 1;
+    its->count--;
+    for (uint32_t at = next_of(its, hole); its->places[at].name != 0; at = next_of(its, at)) {
+        uint32_t from_home = (at - home_of(its, its->places[at].name)) & last;
+        if (from_home >= ((at - hole) & last)) {
+            its->places[hole] = its->places[at];
             hole = at;
         }
     }
-    memory->miss[hole].name = 0;
+    its->places[hole].name = 0;
 }
 
-/* A key's two bits of the filter. */
-static void bits_of(uint64_t name, uint32_t bits[2])
+/* Twice as many places. False: there is no memory. */
+static bool grow(misses *its)
 {
-    uint64_t mixed = name * UINT64_C(0xd6e8feb86659fd93);
-    bits[0] = (uint32_t)(mixed >> 48);
-    bits[1] = (uint32_t)(mixed >> 32) & (FORGOTTEN - 1);
-}
-_Static_assert(FORGOTTEN == 1u << (64 - 48), "the highest sixteen bits choose the first");
-
-/* May it be one of those whose misses had to go? */
-static bool is_forgotten(const larder_memory *memory, uint64_t name)
-{
-    uint32_t bits[2];
-    bits_of(name, bits);
-    return (memory->forgotten[bits[0] / 64] >> bits[0] % 64 & memory->forgotten[bits[1] / 64] >> bits[1] % 64 & 1) != 0;
-}
-
-static void forget(larder_memory *memory, const miss *place)
-{
-    uint32_t bits[2];
-    bits_of(place->name, bits);
-    if (place->token != LARDER_NO_TOKEN) {
-        memory->forgotten[bits[0] / 64] |= UINT64_C(1) << bits[0] % 64;
-        memory->forgotten[bits[1] / 64] |= UINT64_C(1) << bits[1] % 64;
-        memory->floor = place->token < memory->floor ? place->token : memory->floor;
+    misses larger = {.count = its->count, .bits = its->bits + 1};
+    larger.places = calloc(UINT64_C(1) << larger.bits, sizeof *larger.places);
+    if (larger.places == NULL) {
+        return false;
     }
-    remove_miss(memory, place);
+    for (uint32_t i = 0; i < UINT32_C(1) << its->bits; i++) {
+        if (its->places[i].name != 0) {
+            larger.places[place_of(&larger, its->places[i].name)] = its->places[i];
+        }
+    }
+    forget_misses(its);
+    its->count = larger.count;
+    its->bits = larger.bits;
+    its->places = larger.places;
+    return true;
 }
 
-static void add_miss(larder_memory *memory, uint64_t name, uint64_t token)
+/* The young grow old, and the old are forgotten. */
+static void turn(larder_memory *memory)
 {
-    uint64_t oldest = memory->turns[memory->turn];
-    if (oldest != 0) {
-        forget(memory, place_of(memory, oldest));
+    forget_misses(&memory->old);
+    bool are_first = memory->young.places == memory->young.first;
+    memory->old = memory->young;
+    memory->old.places = are_first ? memory->old.first : memory->young.places;
+    memset(memory->young.first, 0, sizeof memory->young.first);
+    use_first_places(&memory->young);
+}
+
+void larder_memory_age(larder_memory *memory, uint64_t now)
+{
+    if (memory->young.count + memory->old.count == 0 || now < memory->began) {
+        memory->began = now; /* whatever is missed from here on; or the clock was set back */
+        return;
     }
-    *place_of(memory, name) = (miss){.name = name, .token = token, .turn = memory->turn};
-    memory->turns[memory->turn] = name;
-    memory->turn = (memory->turn + 1) % LARDER_MISSES_MAX;
-    memory->misses++;
+    for (int turns = 0; turns < 2 && now - memory->began >= LARDER_MISSES_MS; turns++) {
+        turn(memory);
+        memory->began = turns == 0 ? memory->began + LARDER_MISSES_MS : now;
+    }
+}
+
+static uint64_t earlier(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+static void remember_miss(larder_memory *memory, const larder_key *key, uint64_t token)
+{
+    misses *young = &memory->young;
+    uint64_t name = larder_name_of(key);
+    uint32_t at = place_of(young, name);
+    if (young->places[at].name != 0) {
+        return;
+    }
+    if (young->count >= (UINT32_C(3) << young->bits) / 4) {
+        if (young->count >= LARDER_MISSES_MAX || !grow(young)) {
+            turn(memory);
+        }
+        at = place_of(young, name);
+    }
+    young->places[at] = (miss){.name = name, .token = token};
+    young->count++;
+}
+
+/* The token of the name's miss among these, which is used up; LARDER_NO_TOKEN. */
+static uint64_t take_from(misses *its, uint64_t name)
+{
+    uint64_t token = LARDER_NO_TOKEN;
+    uint32_t at = place_of(its, name);
+    if (its->places[at].name != 0) {
+        token = its->places[at].token;
+        remove_miss(its, at);
+    }
+    return token;
 }
 
 void larder_memory_forget(larder_memory *memory)
 {
-    for (uint32_t i = 0; memory->misses > 0; i++) {
-        if (memory->turns[i] != 0) {
-            remove_miss(memory, place_of(memory, memory->turns[i]));
-        }
-    }
-    memory->turn = 0;
-    if (memory->floor != LARDER_NO_TOKEN) {
-        memset(memory->forgotten, 0, sizeof memory->forgotten);
-        memory->floor = LARDER_NO_TOKEN;
-    }
+    forget_misses(&memory->young);
+    forget_misses(&memory->old);
     memory->since = memory->ticks = 0;
     if (memory->events > 0) {
         memset(memory->event, 0, sizeof memory->event);
         memory->events = 0;
+    }
+}
+
+static void make_foreign(misses *its)
+{
+    for (uint32_t i = 0; its->count > 0 && i < UINT32_C(1) << its->bits; i++) {
+        its->places[i].token = LARDER_FOREIGN_TOKEN;
     }
 }
 
 void larder_memory_outlive(larder_memory *memory)
 {
-    for (uint32_t i = 0; memory->misses > 0 && i < PLACES; i++) {
-        if (memory->miss[i].name != 0 && memory->miss[i].token != LARDER_NO_TOKEN) {
-            memory->miss[i].token = LARDER_FOREIGN_TOKEN;
-        }
-    }
-    memory->floor = memory->floor == LARDER_NO_TOKEN ? LARDER_NO_TOKEN : LARDER_FOREIGN_TOKEN;
+    make_foreign(&memory->young);
+    make_foreign(&memory->old);
     memory->since = memory->ticks = 0;
     if (memory->events > 0) {
         memset(memory->event, 0, sizeof memory->event);
         memory->events = 0;
-    }
-}
-
-static void remember_miss(larder_memory *memory, const larder_key *key, uint64_t token)
-{
-    uint64_t name = larder_name_of(key);
-    miss *place = place_of(memory, name);
-    if (place->name == 0) {
-        add_miss(memory, name, token);
-    } else if (place->token == LARDER_NO_TOKEN) {
-        place->token = token;
     }
 }
 
@@ -177,23 +228,11 @@ void larder_missed_nowhere(larder_pool *pool, const larder_key *key)
 uint64_t larder_missed_take(larder_pool *pool, const larder_key *key)
 {
     larder_memory *memory = pool->memory;
-    if (memory->misses == 0) {
+    if (memory->young.count + memory->old.count == 0) {
         return LARDER_NO_TOKEN;
     }
-    uint64_t name = larder_name_of(key);
-    miss *place = place_of(memory, name);
-    bool known = place->name != 0, forgotten = memory->floor != LARDER_NO_TOKEN && is_forgotten(memory, name);
-    uint64_t token = known ? place->token : forgotten ? memory->floor : LARDER_NO_TOKEN;
-    if (!forgotten) {
-        if (known) {
-            remove_miss(memory, place);
-        }
-    } else if (known) {
-        place->token = LARDER_NO_TOKEN; /* it is not to be judged by the floor next time */
-    } else {
-        add_miss(memory, name, LARDER_NO_TOKEN);
-    }
-    return token;
+    uint64_t name = larder_name_of(key), token = take_from(&memory->young, name);
+    return memory->old.count == 0 ? token : earlier(token, take_from(&memory->old, name));
 }
 
 /* ---- own events ---------------------------------------------------------------------------------------- */

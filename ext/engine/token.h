@@ -25,8 +25,13 @@
  *
  * The memory is bounded. Of its own events a request forgets the older, which then count as foreign and cost a refusal
  * at worst; but where nobody else has ticked since the token, which a count of its own ticks tells, there is nothing to
- * look through. Of misses the oldest go when there are too many; the first set of their keys, and of a few that a
- * filter takes for one of these, is judged by the oldest that went.
+ * look through. A miss is remembered for LARDER_MISSES_MS, and not twice as long, by its key's name and its own token,
+ * so that no other key's set is judged by it. A process that never says that a request begins would otherwise have the
+ * plain sets of its later tasks taken for fills of what its first ones missed. A computation that takes longer passes
+ * for a write. No web request does: that is ten times what PHP lets one take by itself, and five times what queues give
+ * a task. Misses lie in two tables, the young and the old. The young grow old together, and the old go, when that time
+ * has passed since the first of the young; or when the young are LARDER_MISSES_MAX. A table grows with what it holds,
+ * so that a request that misses little clears little.
  */
 #ifndef LARDER_TOKEN_H
 #define LARDER_TOKEN_H
@@ -34,7 +39,8 @@
 #include "key.h"
 #include "pool.h"
 
-#define LARDER_MISSES_MAX 3072u /* remembered at once */
+#define LARDER_MISSES_MS  300000u    /* for so long a miss is remembered at least */
+#define LARDER_MISSES_MAX (3u << 17) /* so many of the last are remembered at least; each takes 32 bytes at most */
 #define LARDER_OWN_MAX    1024u
 
 #define LARDER_NO_TOKEN UINT64_MAX
@@ -50,6 +56,9 @@ void larder_memory_free(larder_memory *memory);
 
 /* The request ends. */
 void larder_memory_forget(larder_memory *memory);
+
+/* It is `now`, in milliseconds: forgets what was missed too long ago. Called now and then. */
+void larder_memory_age(larder_memory *memory, uint64_t now);
 
 /* The pool is another now. What the request has missed in the first may be untrue by what others did in the second. */
 void larder_memory_outlive(larder_memory *memory);
