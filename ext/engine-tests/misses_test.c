@@ -4,6 +4,7 @@
 #include "engine/abandon.h"
 #include "engine/token.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -218,6 +219,29 @@ TEST(same_hash, "a miss is used up by a store of its own key only, whatever keys
         larder_clear(here);
         close_two();
     }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+TEST(short_names, "no two keys of one or two bytes have the same name")
+{
+    enum { KEYS = 256 + 65536 };
+    uint64_t *names = malloc(KEYS * sizeof *names);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        const uint32_t which = i < 256 ? i : i - 256;
+        const char bytes[2] = {(char)which, (char)(which >> 8)};
+        const uint32_t length = i < 256 ? 1 : 2;
+        names[i] = larder_name_of(&(larder_key){bytes, length, larder_hash(bytes, length)});
+    }
+    qsort(names, KEYS, sizeof *names, by_value);
+    for (uint32_t i = 1; i < KEYS; i++) {
+        CHECK(names[i] != names[i - 1]);
+    }
+    free(names);
 }
 
 static bool found(larder_pool *pool, const larder_key *key)

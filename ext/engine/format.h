@@ -19,7 +19,7 @@
 
 #define LARDER_MAGIC UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
 #ifndef LARDER_FORMAT                             /* a test builds the extension of another version */
-#define LARDER_FORMAT 7u
+#define LARDER_FORMAT 8u
 #endif
 
 #define LARDER_PAGE         4096u

@@ -20,7 +20,7 @@ static uint64_t mix_in(uint64_t name, uint64_t word)
 
 uint64_t larder_name_of(const larder_key *key)
 {
-    uint64_t name = key->hash, word = 0;
+    uint64_t name = mix_in(0, key->hash), word = 0; /* the hash of a byte is that byte, but for a constant */
     size_t whole = key->length / sizeof word * sizeof word;
     for (size_t at = 0; at < whole; at += sizeof word) {
         memcpy(&word, key->bytes + at, sizeof word);
