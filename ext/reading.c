@@ -7,6 +7,7 @@
 
 #include "shared_memory.h"
 
+#include "engine/token.h"
 #include "image/image.h"
 
 /* ---- values out ---------------------------------------------------------------------------------------- */
@@ -81,7 +82,7 @@ static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder
     return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
 }
 
-static zend_always_inline bool read_value(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+static zend_always_inline bool value_of(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
 {
     if (EXPECTED(hit->hold == LARDER_HELD) && hit->item->kind == LARDER_KIND_ARRAY && EXPECTED(pool->zero_copy)) {
         const larder_item *item = hit->item;
@@ -95,6 +96,15 @@ static zend_always_inline bool read_value(larder_pool *pool, const larder_key *k
     }
     larder_miss_unreadable(pool, key);
     return false;
+}
+
+static zend_always_inline bool read_value(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
+{
+    if (UNEXPECTED(!value_of(pool, key, hit, result))) {
+        return false;
+    }
+    larder_was_read(pool, key);
+    return true;
 }
 
 bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
@@ -201,6 +211,7 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
         larder_miss_unreadable(pool, key);
         return;
     }
+    larder_was_read(pool, key);
     array_init_size(&entry, 3);
     zend_hash_next_index_insert_new(Z_ARRVAL(entry), &value);
     if (expiry == LARDER_NO_EXPIRY) {
@@ -223,5 +234,9 @@ ZEND_METHOD(Larder_SharedMemory, has)
     if (!larder_key_argument(execute_data, &key)) {
         RETURN_THROWS();
     }
-    RETURN_BOOL(larder_exists(THIS_POOL(), &key));
+    if (larder_exists(THIS_POOL(), &key)) {
+        larder_was_read(THIS_POOL(), &key);
+        RETURN_TRUE;
+    }
+    RETURN_FALSE;
 }

@@ -126,13 +126,15 @@ namespace Larder {
         public function fetch(array $keys): array {}
 
         /**
-         * The first set of a key that this request has missed only keeps what was computed because of the miss. What is new
+         * The first set of a key that this request has missed, and not read since, only keeps what was computed because of
+         * the miss: it is refused, and what is there stays, if others wrote or deleted the key since the miss. What is new
          * truth all the same is set with a token of this moment.
          *
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token taken before reading what the value was made from: the value is refused, and what
          *     the key holds deleted, if others wrote or deleted the key since, or invalidated one of the tags
-         * @return bool false: it was refused (see statistics()), and the key's old value is gone
+         * @return bool false: it was refused (see statistics()), and the key's old value is gone, unless others stored it
+         *     since the miss
          * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like, or threw something when it
          *     was asked for its state; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so the old value may still be there for others

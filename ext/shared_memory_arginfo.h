@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 31b0fbf9720c0d358523cd41735f7b4114441395 */
+ * Stub hash: e262534e854ecc2df7ce0890cdcd868d809b8be6 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

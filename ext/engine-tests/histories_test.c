@@ -126,6 +126,11 @@ static bool look_up(worker *w, uint64_t key)
         w->missed[key].since = e->begun;
         w->missed[key].latest = e->done;
     }
+    if (seen == READ_WHOLE) {
+        const larder_key read = key_number(key);
+        larder_was_read(world->pool, &read);
+        w->missed[key].since = 0;
+    }
     return seen == READ_WHOLE;
 }
 
@@ -163,7 +168,7 @@ static void store_plainly(worker *w, uint64_t key, bool adds)
 {
     history_event e = event_of(w, HISTORY_STORE, key);
     bool missed = w->missed[key].since != 0;
-    e.verb = adds ? HISTORY_ADD : missed ? HISTORY_MISSED : HISTORY_WRITE;
+    e.verb = adds ? HISTORY_ADD : missed ? HISTORY_FILL : HISTORY_WRITE;
     if (missed) {
         e.since = w->missed[key].since;
         e.latest = w->missed[key].latest;

@@ -41,7 +41,7 @@ static uint64_t latest(const history_event *store)
 
 static void tell(const history_event *e, char *words, size_t size)
 {
-    static const char *verbs[] = {"write", "judged write", "fill", "set after a miss", "add"};
+    static const char *verbs[] = {"write", "judged write", "fill", "add"};
     static const char *kinds[] = {"read", "", "delete", "invalidation", "clear"};
     static const char *results[] = {"", ", refused", ", refused", ", killed"};
     int length =
@@ -106,8 +106,7 @@ static void append(list *to, const history_event *e)
 static bool is_new_truth(const history_event *e)
 {
     return e->kind == HISTORY_DELETE ||
-           (e->kind == HISTORY_STORE && (e->verb == HISTORY_WRITE || e->verb == HISTORY_JUDGED)) ||
-           (e->kind == HISTORY_STORE && e->verb == HISTORY_MISSED && e->result == HISTORY_REFUSED);
+           (e->kind == HISTORY_STORE && (e->verb == HISTORY_WRITE || e->verb == HISTORY_JUDGED));
 }
 
 static void sort_out(trial *t, history_event *events, size_t count)
@@ -196,9 +195,8 @@ static bool kills(const history_event *killer, const history_event *store)
 {
     bool own = killer->request == store->request && killer->done < store->begun;
     bool judged = store->since < store->begun;
-    /* Writes are not judged by other writes, so nothing is known of two that overlap. And a refused set after a miss
-     * says nothing of what is computed but not stored yet. */
-    bool any_order = killer->kind == HISTORY_STORE && (!judged || killer->verb == HISTORY_MISSED);
+    /* Writes are not judged by other writes, so nothing is known of two that overlap. */
+    bool any_order = killer->kind == HISTORY_STORE && !judged;
     return killer != store && !own && killer->begun > (any_order ? over(store) : latest(store));
 }
 
@@ -303,10 +301,11 @@ static bool nothing_comes_back(const trial *t, uint32_t key)
 
 /* ---- H6 -------------------------------------------------------------------------------------------------- */
 
-/* May it have taken what is stored under the key? A judged write does, for a moment. */
+/* May it have taken what is stored under the key? A judged write does, for a moment; a refused fill does not. */
 static bool disturbs(const history_event *e, uint32_t key)
 {
-    bool may_be_refused = e->result == HISTORY_REFUSED || e->result == HISTORY_UNKNOWN;
+    bool is_fill = e->verb == HISTORY_FILL || e->verb == HISTORY_ADD;
+    bool may_be_refused = e->result == HISTORY_UNKNOWN || (e->result == HISTORY_REFUSED && !is_fill);
     bool takes =
         e->kind == HISTORY_DELETE || (e->kind == HISTORY_STORE && (may_be_refused || e->verb == HISTORY_JUDGED));
     return e->kind == HISTORY_INVALIDATE || e->kind == HISTORY_CLEAR || (e->key == key && takes);

@@ -7,11 +7,11 @@
  *   H1  Every value that is read was stored under that key, by a store that had begun.
  *   H2  What a refused store brought is not read once that store has returned.
  *   H3  A value whose computation began before a deletion, an overwriting, an invalidation of one of its tags or a
- * clear began is not read after that has returned. A fill is computed since its token; what its own request did before
- *       the fill does not count.
+ *       clear began is not read after that has returned. A fill is computed since its token, or the miss before it;
+ *       what its own request did before the fill does not count.
  *   H4  A fill or a judged write that such an event overtook before the store began is refused.
  *   H5  A value that was replaced by another does not come back: plain writes of a key are linearizable.
- *   H6  Where nothing is evicted, what was stored is found as long as nothing in H3 and no refused store could have
+ *   H6  Where nothing is evicted, what was stored is found as long as nothing in H3 and no refused write could have
  *       taken it.
  *
  * An operation that its process did not live to end may have been done or not, or in part, but by its death at the
@@ -35,7 +35,6 @@ enum history_verb {
     HISTORY_WRITE,  /* new truth */
     HISTORY_JUDGED, /* ... but only if nothing happened since its token */
     HISTORY_FILL,   /* keeps what was computed since its token */
-    HISTORY_MISSED, /* ... and may have been a write: if it is refused, what is there goes */
     HISTORY_ADD,    /* as a fill, if there is nothing */
 };
 

@@ -100,7 +100,6 @@ TEST(stale_reads, "the judge of histories finds reads of what was deleted, overw
     CAN_BE(written(A, 1, 2), other, found(A, 5, 6));
     CANNOT_BE("H3", written(A, 1, 2), written(B, 3, 4), found(A, 5, 6));
     CANNOT_BE("H3", written(A, 1, 2), refused(written(B, 3, 4)), found(A, 5, 6));
-    CANNOT_BE("H3", written(A, 1, 2), refused(stored(HISTORY_MISSED, B, 3, 4, 5)), found(A, 6, 7));
     CAN_BE(written(A, 1, 2), stored(HISTORY_FILL, B, 3, 4, 5), found(A, 6, 7)); /* a fill says nothing of it */
     CAN_BE(written(A, 1, 2), refused(stored(HISTORY_FILL, B, 3, 4, 5)), found(A, 6, 7));
 }
@@ -131,6 +130,8 @@ TEST(lost_values, "the judge of histories finds what is lost in a pool that does
     CAN_BE(written(A, 1, 2), happened(HISTORY_INVALIDATE, 3, 6), found(0, 4, 5));
     CAN_BE(written(A, 1, 2), happened(HISTORY_DELETE, 3, 5), found(0, 4, 6));
     CAN_BE(written(A, 1, 2), refused(written(B, 3, 6)), found(0, 4, 5));
+    CANNOT_BE("H6", written(A, 1, 2), refused(stored(HISTORY_FILL, B, 3, 4, 7)), found(0, 5, 6));
+    CANNOT_BE("H6", written(A, 1, 2), refused(stored(HISTORY_ADD, B, 3, 4, 5)), found(0, 6, 7));
     char verdict[1024];
     CHECK(history_judge((history_event[]){written(A, 1, 2), found(0, 3, 4)}, 2, true, verdict, sizeof verdict));
 }

@@ -89,6 +89,29 @@ TEST(refused, "what a refused set after a miss was to replace is not loaded from
     CHECK(holds_text(pool, "other", "saved"));
 }
 
+/* Others store the key while its snapshot is being loaded, and then a set after a miss is refused. */
+static void be_refused_by_newer(void)
+{
+    larder_pool *other = open_timed(), *third = open_timed();
+    times_called++;
+    CHECK(misses(other, "k"));
+    EQUAL(put_text(third, "k", "newer"), LARDER_OK);
+    EQUAL(put_text(other, "k", "stale"), LARDER_OVERTAKEN);
+    larder_pool_close(other);
+    larder_pool_close(third);
+}
+
+TEST(newer, "a refused set after a miss leaves what was stored while the snapshot was loaded")
+{
+    make_snapshot();
+    fault_arm(LARDER_AT_LOAD, 0, be_refused_by_newer);
+    larder_pool *pool = open_timed();
+    fault_disarm();
+    EQUAL(times_called, 1);
+    CHECK(holds_text(pool, "k", "newer"));
+    CHECK(holds_text(pool, "other", "saved"));
+}
+
 static void open_and_die(void *point)
 {
     fault_arm(*(unsigned *)point, 0, fault_die);

@@ -123,6 +123,20 @@ TEST(aged_each_its_own, "of two misses of a key the first counts as long as it i
     }
 }
 
+TEST(read_after_minutes, "a miss that has grown old is ended by a hit as well")
+{
+    open_timed();
+    const larder_key key = key_of("1");
+    miss_number(1);
+    clock_ms += LARDER_MISSES_MS;
+    miss_number(2);
+    put_text(there, "1", "newer");
+    larder_was_read(here, &key);
+    put_text(there, "1", "newest");
+    EQUAL(put_under(here, "1", "a write", &as_missed), LARDER_OK);
+    close_timed();
+}
+
 TEST(clock_set_back, "nor does it forget what it has missed when the clock is set back")
 {
     open_timed();
@@ -256,7 +270,8 @@ static bool found_pinned(larder_pool *pool, const larder_key *key)
     return larder_get_pinned(pool, key, &hit);
 }
 
-TEST(out_of_reach, "what was missed while the pool could not be reached is not stored when it can be")
+TEST(out_of_reach,
+     "what was missed while the pool could not be reached is not stored when it can be, and what is there then goes")
 {
     static bool (*const readings[])(larder_pool *, const larder_key *) = {found, found_pinned, larder_exists};
     const larder_key key = key_of("k");
@@ -268,7 +283,11 @@ TEST(out_of_reach, "what was missed while the pool could not be reached is not s
         CHECK(!readings[i / 2](here, &key) && here->rw == NULL);
         REQUIRE(rmdir(pool_path_of("p")) == 0);
         there = pool_timed(4 * MIB, true);
-        delete_key(there, "k");
+        if (i % 2 == 0) {
+            delete_key(there, "k");
+        } else {
+            put_text(there, "k", "older, or newer");
+        }
         clock_ms += 1000; /* it looks again */
         EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
         CHECK(miss(there, "k"));
@@ -277,6 +296,29 @@ TEST(out_of_reach, "what was missed while the pool could not be reached is not s
         close_two();
         EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
     }
+}
+
+TEST(many_hits, "hits of keys that were never missed leave the misses of others as they are")
+{
+    open_two(16 * MIB);
+    for (uint64_t i = 0; i < 5000; i++) {
+        put_bytes(there, key_number(1000000 + i), "v", 1);
+    }
+    for (uint64_t i = 0; i < 3000; i++) {
+        miss_number(i);
+    }
+    for (uint64_t i = 0; i < 5000; i++) {
+        const larder_key key = key_number(1000000 + i);
+        CHECK(found(here, &key));
+        larder_was_read(here, &key);
+    }
+    for (uint64_t i = 0; i < 100; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "%llu", (unsigned long long)i);
+        EQUAL(put_text(there, key, "newer"), LARDER_OK);
+        EQUAL(put_under(here, key, "stale", &as_missed), LARDER_OVERTAKEN);
+    }
+    close_two();
 }
 
 TEST(unreadable, "what was found and cannot be read after all is a miss, also if the pool went while it was read")

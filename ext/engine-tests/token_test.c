@@ -6,13 +6,13 @@
 #include "engine/token.h"
 
 TEST(stale_fill,
-     "a set after a miss is refused if the key was written, deleted or counted meanwhile, and nothing stays")
+     "a set after a miss is refused if the key was written, deleted or counted meanwhile, and what is there stays")
 {
     open_two(4 * MIB);
     CHECK(miss(here, "k"));
     put_text(there, "k", "newer");
     EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
-    CHECK(miss(there, "k")); /* the set may have been newer still: nobody knows */
+    CHECK(holds_text(there, "k", "newer"));
 
     CHECK(miss(here, "l"));
     delete_key(there, "l");
@@ -24,7 +24,51 @@ TEST(stale_fill,
     CHECK(miss(here, "m"));
     larder_increment(there, &m, 1, 0, LARDER_NO_EXPIRY, &count);
     EQUAL(put_under(here, "m", "stale", &as_missed), LARDER_OVERTAKEN);
+    larder_increment(there, &m, 1, 0, LARDER_NO_EXPIRY, &count);
+    EQUAL(count, 2);
     EQUAL(here->slot->counter[LARDER_CONFLICTS], 3);
+    close_two();
+}
+
+TEST(large_fill, "a set after a miss that the pool cannot take leaves what others have stored meanwhile")
+{
+    static char large[4 * MIB];
+    open_two(4 * MIB);
+    CHECK(miss(here, "k"));
+    put_text(there, "k", "newer");
+    EQUAL(put_bytes(here, key_of("k"), large, sizeof large), LARDER_LARGE);
+    CHECK(holds_text(there, "k", "newer"));
+    close_two();
+}
+
+TEST(read_again, "what is set after a miss is a write if the request has read the key since, and of that key only")
+{
+    open_two(4 * MIB);
+    const larder_key k = key_of("k");
+    CHECK(miss(here, "k") && miss(here, "l"));
+    put_text(there, "k", "1");
+    put_text(there, "l", "newer");
+    larder_was_read(here, &k);
+    put_text(there, "k", "2");
+    EQUAL(put_under(here, "k", "3", &as_missed), LARDER_OK);
+    CHECK(holds_text(there, "k", "3"));
+    EQUAL(put_under(here, "l", "stale", &as_missed), LARDER_OVERTAKEN);
+    CHECK(holds_text(there, "l", "newer"));
+    close_two();
+}
+
+TEST(read_then_missed, "a miss counts again after the key was read and is gone")
+{
+    open_two(4 * MIB);
+    const larder_key k = key_of("k");
+    CHECK(miss(here, "k"));
+    put_text(there, "k", "1");
+    larder_was_read(here, &k);
+    delete_key(there, "k");
+    CHECK(miss(here, "k"));
+    put_text(there, "k", "newer");
+    EQUAL(put_under(here, "k", "stale", &as_missed), LARDER_OVERTAKEN);
+    CHECK(holds_text(there, "k", "newer"));
     close_two();
 }
 

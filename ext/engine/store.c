@@ -46,6 +46,7 @@ static larder_claim claim_of(larder_pool *pool, const larder_key *key, const lar
     }
     as.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
     as.judged = as.token != LARDER_NO_TOKEN;
+    as.missed = as.judged && terms->verb == LARDER_AS_MISSED && as.token != LARDER_FOREIGN_TOKEN;
     as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD) && may_leave_guard(pool, &as);
     return as;
 }
@@ -245,17 +246,23 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
     return result;
 }
 
-/* What was to be replaced by a write that did not come about is not true any more. A fill may have been one, too, after
- * a miss; but if it was not, it must not make others' fills untrue. */
+/* What was to be replaced by a write that did not come about is not true any more. What a fill finds is not older than
+ * its miss, and stays; but nobody knows that of what is there after a miss in a pool that could not be reached. Such a
+ * set must not make others' fills untrue. While a snapshot is loaded, what was missed may be there, and may come yet.
+ */
 static void settle_refusal(larder_pool *pool, const larder_place *place, const larder_key *key,
                            enum larder_result result, const larder_claim *as)
 {
     bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && as->judged);
-    if (!refused || !as->takes) {
+    if (!refused || !as->takes || (as->fill && as->missed)) {
         return;
     }
     if (as->fill) {
         larder_drop(pool, place, key);
+    } else if (as->missed) {
+        uint64_t before;
+        larder_begin_write(pool, place, &before);
+        drop_older(pool, place, key, as->token + 1);
     } else {
         larder_erase(pool, place, key);
     }

@@ -53,7 +53,8 @@ typedef struct larder_terms {
 
 /* How a store stands to what happened since its computation began. */
 typedef struct larder_claim {
-    bool judged, fill, takes; /* takes: what it was refused to replace goes */
+    bool judged, fill, takes; /* takes: it may be new truth */
+    bool missed;              /* judged by a miss of its request in this pool */
     uint64_t token;           /* if judged, or a fill */
     larder_order order;
     uint64_t stamp;     /* of the item */
@@ -63,7 +64,7 @@ typedef struct larder_claim {
 } larder_claim;
 
 /* Stores a value, in the middle of an operation, and says in `as` what the store was found to be. Refused ones are
- * counted by cause, and the key's old value is gone, for it is not true any more; but a refused FILL or add leaves it,
+ * counted by cause, and the key's old value is gone, for it is not true any more; but a refused fill or add leaves it,
  * having claimed nothing about it. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
                                         const larder_terms *terms, larder_claim *as);

@@ -27,6 +27,9 @@ typedef struct own_event {
 } own_event;
 
 struct larder_memory {
+    larder_missed_bits bits; /* first: see token.h */
+    larder_missed_bits young_bits;
+    bool marked; /* are any of the bits set? */
     misses young, old;
     uint64_t began; /* ms; when the first of the young ones can have been missed */
     uint32_t events;
@@ -137,6 +140,8 @@ static void turn(larder_memory *memory)
     memory->old.places = are_first ? memory->old.first : memory->young.places;
     memset(memory->young.first, 0, sizeof memory->young.first);
     use_first_places(&memory->young);
+    memory->bits = memory->young_bits;
+    memset(&memory->young_bits, 0, sizeof memory->young_bits);
 }
 
 void larder_memory_age(larder_memory *memory, uint64_t now)
@@ -156,6 +161,15 @@ static uint64_t earlier(uint64_t one, uint64_t other)
     return one < other ? one : other;
 }
 
+/* So that a hit of the key looks for its miss. */
+static void mark(larder_memory *memory, const larder_key *key)
+{
+    uint32_t bit = larder_missed_bit(key);
+    memory->bits.word[bit / 64] |= UINT64_C(1) << bit % 64;
+    memory->young_bits.word[bit / 64] |= UINT64_C(1) << bit % 64;
+    memory->marked = true;
+}
+
 static void remember_miss(larder_memory *memory, const larder_key *key, uint64_t token)
 {
     misses *young = &memory->young;
@@ -172,6 +186,7 @@ static void remember_miss(larder_memory *memory, const larder_key *key, uint64_t
     }
     young->places[at] = (miss){.name = name, .token = token};
     young->count++;
+    mark(memory, key);
 }
 
 /* The token of the name's miss among these, which is used up; LARDER_NO_TOKEN. */
@@ -190,6 +205,11 @@ void larder_memory_forget(larder_memory *memory)
 {
     forget_misses(&memory->young);
     forget_misses(&memory->old);
+    if (memory->marked) {
+        memset(&memory->bits, 0, sizeof memory->bits);
+        memset(&memory->young_bits, 0, sizeof memory->young_bits);
+        memory->marked = false;
+    }
     memory->since = memory->ticks = 0;
     if (memory->events > 0) {
         memset(memory->event, 0, sizeof memory->event);

@@ -5,12 +5,14 @@
  *
  *     miss                          set of the same key in the same request
  *       token = clock now   . . .     reserve, place a pending word (or hold the old one)
- *                                     guard newer than the token?  -> refused, and what is stored goes
- *                                     a tag or a clear newer?      -> the same
+ *                                     guard newer than the token?  -> refused
+ *                                     a tag or a clear newer?      -> refused
  *                                     CAS to the item's word; the item's stamp is the token
  *
- * So a value is as old as the moment its computation began, and what was invalidated since is dead. Fills do not refuse
- * fills: of many that overlap, the youngest stays. (Did they move guards, each would refuse all the others, for ever.)
+ * So a value is as old as the moment its computation began, and what was invalidated since is dead. A refused fill
+ * changes nothing. A key that was read after its miss is missed no more: what is stored then was made of what was read,
+ * and is a write. Fills do not refuse fills: of many that overlap, the youngest stays. (Did they move guards, each
+ * would refuse all the others, for ever.)
  *
  * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a guard, a tag's
  * cell, the last clear) it remembers what was there before it, and looks through its own events at the last foreign
@@ -71,6 +73,27 @@ void larder_missed_nowhere(larder_pool *pool, const larder_key *key);
 
 /* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
 uint64_t larder_missed_take(larder_pool *pool, const larder_key *key);
+
+/* What a handle's memory begins with: a bit for the hash of each key that was missed, so that a hit costs two loads. */
+typedef struct larder_missed_bits {
+    uint64_t word[64];
+} larder_missed_bits;
+
+static inline uint32_t larder_missed_bit(const larder_key *key)
+{
+    return (uint32_t)(key->hash * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+}
+_Static_assert(sizeof(larder_missed_bits) * 8 == UINT64_C(1) << (64 - 52), "the highest twelve bits choose one");
+
+/* The key's value was read: what this request stores under it from now on is a write. */
+static inline void larder_was_read(larder_pool *pool, const larder_key *key)
+{
+    const larder_missed_bits *bits = (const larder_missed_bits *)pool->memory;
+    uint32_t bit = larder_missed_bit(key);
+    if ((bits->word[bit / 64] >> bit % 64 & 1) != 0) {
+        larder_missed_take(pool, key);
+    }
+}
 
 /* Ticks, for an event of this request. */
 uint64_t larder_own_tick(larder_pool *pool);

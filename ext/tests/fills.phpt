@@ -18,18 +18,26 @@ function elsewhere(string $code): void
     same(run_php('$pool = Larder\SharedMemory::open(pool_name()); ' . $code), '', 'elsewhere');
 }
 
+const READERS = ['get', 'getMany', 'fetch', 'has'];
+
+/** Whether it finds it. */
+function finds(SharedMemory $pool, string $reader, string $key): bool
+{
+    return (bool) $pool->$reader($reader === 'get' || $reader === 'has' ? $key : [$key]);
+}
+
 foreach ([
-    'a write' => '$pool->set("k", "newer");',
-    'a delete' => '$pool->delete("k");',
-    'a count' => '$pool->delete("k"); $pool->increment("k");',
-    'a tag' => '$pool->invalidateTags(["t"]);',
-    'a clear' => '$pool->clear();',
-] as $what => $code) {
-    foreach (['get', 'getMany', 'fetch', 'has'] as $reader) {
-        same((bool) $pool->$reader($reader === 'get' || $reader === 'has' ? 'k' : ['k']), false, 'a miss');
+    'a write' => ['$pool->set("k", "newer");', 'newer'],
+    'a delete' => ['$pool->delete("k");', null],
+    'a count' => ['$pool->delete("k"); $pool->increment("k");', 1],
+    'a tag' => ['$pool->invalidateTags(["t"]);', null],
+    'a clear' => ['$pool->clear();', null],
+] as $what => [$code, $left]) {
+    foreach (READERS as $reader) {
+        same(finds($pool, $reader, 'k'), false, 'a miss');
         elsewhere($code);
         same($pool->set('k', 'stale', null, ['t']), false, "$what refuses a set after $reader");
-        same($pool->get('k'), null, 'and nothing is left');
+        same($pool->get('k'), $left, 'and what is there stays');
         same($pool->set('k', 'fresh', null, ['t']), true, 'the next is taken');
         same($pool->get('k'), 'fresh', 'and there');
         $pool->delete('k');
@@ -52,6 +60,23 @@ foreach ([
     }
 }
 check($pool->statistics()['conflicts'] > 20, 'conflicts are counted');
+
+echo "-- what was read since\n";
+foreach ([...READERS, 'remember'] as $reader) {
+    $pool->delete('k');
+    same($pool->get('k'), null, 'a miss');
+    elsewhere('$pool->set("k", 1); $pool->set("k", 2);');
+    same($reader === 'remember' ? $pool->remember('k', fn() => 0) === 2 : finds($pool, $reader, 'k'), true, "$reader finds it");
+    elsewhere('$pool->set("k", 3);');
+    same($pool->set('k', 4), true, "what is set after $reader is a write");
+    same($pool->get('k'), 4, 'and there');
+}
+$pool->delete('k');
+same([$pool->get('k'), $pool->get('l')], [null, null], 'two misses');
+elsewhere('$pool->set("k", 1); $pool->set("l", 1);');
+same($pool->get('l'), 1, 'a hit of the one');
+same([$pool->set('k', 'stale'), $pool->get('k')], [false, 1], 'leaves the miss of the other');
+$pool->deleteMany(['k', 'l']);
 
 same($pool->get('k'), null, 'a miss');
 elsewhere('$pool->set("k", "newer");');
@@ -90,7 +115,7 @@ foreach ([new Broken(), [new Broken()], new BrokenAndTheEnd()] as $value) {
         same((bool) $pool->$reader($reader === 'get' ? 'k' : ['k']), false, 'a miss');
         elsewhere('$pool->delete("k");');
         same($pool->set('k', 'stale'), false, "a delete refuses a set after $reader");
-        same($pool->get('k'), null, 'and nothing is left');
+        same($pool->get('k'), null, 'and there is nothing');
         same($pool->set('k', 'fresh'), true, 'the next is taken');
     }
 }
@@ -174,6 +199,7 @@ require __DIR__ . '/pool.inc';
 remove_pools();
 ?>
 --EXPECT--
+-- what was read since
 -- what cannot be made again
 -- one's own doings
 -- tokens
