@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tests;
 
-/** A directory for one test, removed with everything in it by the process that made it. */
+/**
+ * A directory for one test, removed with everything in it by the process that made it. It does not lie in /tmp itself, where no
+ * directory of another user is trusted, so that a test may give it to one.
+ */
 final class Scratch
 {
     public readonly string $path;
@@ -13,9 +16,10 @@ final class Scratch
 
     public function __construct()
     {
-        $this->path = sys_get_temp_dir() . '/larder-test-' . bin2hex(random_bytes(6));
+        $above = sys_get_temp_dir() . '/larder-test-' . bin2hex(random_bytes(6));
+        $this->path = "{$above}/here";
         $this->process = (int) getmypid();
-        if (!mkdir($this->path, 0o700)) {
+        if (!mkdir($above, 0o711) || !mkdir($this->path, 0o700)) {
             throw new \RuntimeException("The directory {$this->path} could not be made; set TMPDIR to one that is writable.");
         }
     }
@@ -23,7 +27,7 @@ final class Scratch
     public function __destruct()
     {
         if ($this->process === getmypid()) {
-            self::remove($this->path);
+            self::remove(\dirname($this->path));
         }
     }
 

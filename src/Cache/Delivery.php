@@ -159,10 +159,11 @@ final class Delivery
     private function repair(): void
     {
         if ($this->isJournaled && $this->journal?->deliver($this->tell(...)) !== true) {
+            $distrust = $this->journal?->distrust();
             throw StoreUnavailable::because(
                 'The journal of the cache',
-                'it cannot be delivered now: another process is at it, or failed less than a second ago, or it cannot be read',
-                'try again, and see that it is this user\'s, or remove it and clear the store',
+                $distrust?->reason() ?? 'it cannot be delivered now: another process is at it, or failed less than a second ago, or it cannot be read',
+                $distrust->remedy ?? 'try again, and see that it is this user\'s, or remove it and clear the store',
             );
         }
         $this->isJournaled = false;
@@ -209,7 +210,7 @@ final class Delivery
         if ($this->journal !== null) {
             $isWritten = $this->journal->append($keys, $tags, $clears);
             $this->isJournaled = $this->isJournaled || $isWritten;
-            $isWritten ? $this->journalOutage->isOver([]) : $this->journalOutage->isOn([]);
+            $isWritten ? $this->journalOutage->isOver([]) : $this->journalOutage->isOn(array_filter(['why' => $this->journal->distrust()?->reason()]));
         }
         $this->losses->add($keys, $tags, $clears);
     }

@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
+use Larder\Distrust;
 use Larder\Exception\InvalidOption;
 use Larder\FileLock;
-use Larder\Owner;
+use Larder\Guests;
+use Larder\PrivateDirectory;
 
 /**
  * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation or
@@ -14,8 +16,8 @@ use Larder\Owner;
  * journal next delivers it before anything is read. A line that is damaged, and a file that has grown too large, stand for
  * a clear.
  *
- * Whoever writes it, it is for whom the directory belongs to, also if root has made it, and for those of its group who may write
- * there.
+ * It is for whom the directory belongs to, also if root has made it, and for the group of a directory that is a group's (see
+ * PrivateDirectory).
  *
  * The file's lock is held while it is read or written, never while the store is asked: a store that does not answer keeps
  * one process waiting, and the others know at once that there is something undelivered.
@@ -36,6 +38,8 @@ final class Journal
 
     private const HEAD = 17 + 1 + 16 + 1;
 
+    private readonly PrivateDirectory $directory;
+
     /**
      * @param \Closure(): float $clock the time in Unix seconds
      *
@@ -45,9 +49,13 @@ final class Journal
         private readonly string $path,
         private readonly \Closure $clock,
     ) {
-        $directory = \dirname($path);
-        if (!is_dir($directory)) {
-            throw InvalidOption::directory($directory, 'does not exist', 'create it, or name another place for the journal');
+        $this->directory = self::directoryOf($path);
+        if (!is_dir($this->directory->path) && !$this->directory->isMissingInTmp()) {
+            throw InvalidOption::directory($this->directory->path, 'does not exist', 'create it, or name another place for the journal');
+        }
+        $mistake = $this->directory->mistake();
+        if ($mistake !== null) {
+            throw InvalidOption::directory($mistake->what, $mistake->why, $mistake->remedy);
         }
         if (is_dir($path)) {
             throw InvalidOption::directory($path, 'stands where the journal should be', 'name a file in it');
@@ -68,10 +76,21 @@ final class Journal
         if ($status === false) {
             $directory = \dirname($this->path);
 
-            return !is_dir($directory) || Owner::mayEnter($directory);
+            return !is_dir($directory) || PrivateDirectory::mayEnter($directory);
         }
 
         return !is_file($this->path) || $status['size'] === 0;
+    }
+
+    public static function directoryOf(string $path): PrivateDirectory
+    {
+        return new PrivateDirectory(\dirname($path), Guests::RootAndGroup);
+    }
+
+    /** Who else could have changed it; null: nobody. */
+    public function distrust(): ?Distrust
+    {
+        return $this->directory->distrust() ?? $this->directory->distrustOf($this->path);
     }
 
     /**
@@ -247,8 +266,11 @@ final class Journal
     /** @param \Closure(resource): bool $work */
     private function locked(\Closure $work, bool $isRead = false): bool
     {
+        if ((!$isRead && !$this->directory->exists()) || $this->directory->distrust() !== null) {
+            return false;
+        }
         for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE);;) {
-            $file = $isRead ? @fopen($this->path, 'r') : Owner::open($this->path, isShared: true);
+            $file = $isRead ? @fopen($this->path, 'rn') : $this->directory->open($this->path);
             if ($file === false) {
                 return false;
             }
@@ -256,14 +278,14 @@ final class Journal
                 if (FileLock::take($file, $isRead ? \LOCK_SH : \LOCK_EX, $end) !== true) {
                     return false;
                 }
-                if ($isRead || Owner::isThere($file, $this->path)) {
+                if ($this->directory->holds($file, $this->path)) {
                     return $work($file);
                 }
             } finally {
                 fclose($file);
             }
-            // Somebody has removed it meanwhile, or it is what another user's link leads to, and not to be written into.
-            if (is_link($this->path)) {
+            // Somebody has removed it meanwhile, or it is not to be written into.
+            if ($this->directory->distrustOf($this->path) !== null) {
                 return false;
             }
         }

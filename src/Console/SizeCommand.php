@@ -30,7 +30,7 @@ final class SizeCommand extends Command
             The share of look-ups that miss, for caches of several sizes that evict what was not used for longest, and the least size
             that keeps 99 % of the hits that a cache without limits has. Larder's shared memory does a little better.
 
-              <info>%command.full_name% /tmp/shop.trace</info>
+              <info>%command.full_name% /var/lib/shop/site.trace</info>
 
             Exit codes: 0 done; 2 the file is no trace.
             HELP);

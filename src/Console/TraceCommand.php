@@ -23,7 +23,7 @@ final class TraceCommand extends StoreCommand
             Reads what the trace reads, and stores what is missing, in the size that the trace says, under keys of its own
             ("trace:…"), which are deleted in the end. Tells how much was found, and how long it took.
 
-              <info>%command.full_name% "shm:try?size=16M" /tmp/shop.trace</info>
+              <info>%command.full_name% "shm:try?size=16M" /var/lib/shop/site.trace</info>
             HELP);
     }
 

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Exception;
 
+use Larder\Distrust;
 use Larder\Exception;
 
 /** A file that holds no trace, or cannot be written as one. */
@@ -17,6 +18,11 @@ final class InvalidTrace extends \RuntimeException implements Exception
     public static function unwritable(string $path): self
     {
         return new self(\sprintf('The trace "%s" cannot be written; give a path in a directory that exists and is yours.', $path));
+    }
+
+    public static function distrusted(string $path, Distrust $distrust): self
+    {
+        return new self(\sprintf('The trace "%s" cannot be written: %s; %s.', $path, $distrust->reason(), $distrust->remedy));
     }
 
     public static function line(string $path, int $line): self

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\PrivateDirectory;
+
 /**
  * Keeps those who use a server from waiting for it again and again while it does not answer: after a failure, nobody on this
  * machine asks it for a while; then one process tries, and the others go on only when that has worked.
@@ -22,6 +24,9 @@ final class Breaker
     private bool $tries = false;
 
     private ?string $path = null;
+
+    /** Where the file is; null: there is no place that is this user's alone. */
+    private ?PrivateDirectory $place = null;
 
     /**
      * @param string               $server     the name that all processes give it
@@ -44,8 +49,12 @@ final class Breaker
             return false;
         }
         $path = $this->path();
-        $file = $path === null || !is_file($path) ? false : @fopen($path, 'r+');
-        if ($file === false) {
+        $place = $this->place;
+        if ($path === null || $place === null || !is_file($path)) {
+            return true;
+        }
+        $file = $place->open($path);
+        if ($file === false || !$place->holds($file, $path)) {
             return true;
         }
         try {
@@ -77,11 +86,12 @@ final class Breaker
         $this->tries = false;
         $this->notBefore = $this->now() + $this->retryAfter;
         $path = $this->path();
-        if ($path !== null) {
+        $place = $this->place;
+        if ($path !== null && $place !== null) {
             is_file($path) || UserDirectory::tidy(\dirname($path), 'breaker-');
-            $file = @fopen($path, 'c');
+            $file = $place->open($path);
             // Whoever holds it is about to write the same.
-            if ($file !== false && flock($file, \LOCK_EX | \LOCK_NB)) {
+            if ($file !== false && $place->holds($file, $path) && flock($file, \LOCK_EX | \LOCK_NB)) {
                 ftruncate($file, 0);
                 @fwrite($file, sprintf('%.6F', $this->notBefore));
             }
@@ -114,8 +124,8 @@ final class Breaker
             return null;
         }
         if ($this->path === null) {
-            $directory = UserDirectory::path($this->directory);
-            $this->path = $directory === null ? '' : "{$directory}/breaker-" . hash('xxh128', $this->server);
+            $this->place = UserDirectory::at($this->directory);
+            $this->path = $this->place === null ? '' : "{$this->place->path}/breaker-" . hash('xxh128', $this->server);
         }
 
         return $this->path === '' ? null : $this->path;

@@ -17,7 +17,7 @@ use Larder\Store\File\Secret;
 /**
  * Items in files (see BinaryFormat): page caches, and anything large. Directory says how they are kept and judged.
  *
- * The directory is made for its owner alone (0700). One that everyone may write to is refused.
+ * The directory is made for its owner alone (0700). One that others may write to is refused (see PrivateDirectory).
  */
 final class FileStore extends DirectoryStore
 {
@@ -41,7 +41,7 @@ final class FileStore extends DirectoryStore
         ?\Closure $clock = null,
     ) {
         $folder = new Folder($directory, $timeout);
-        parent::__construct(new Directory($folder, new BinaryFormat($payload, new Secret($folder)), $size, $files, $evict, $clock ?? time(...)));
+        parent::__construct(new Directory($folder, new BinaryFormat($payload, new Secret($folder), $folder), $size, $files, $evict, $clock ?? time(...)));
     }
 
     /** Options: those of bounds() and of Payload::fromDsn(). */

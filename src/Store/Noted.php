@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\PrivateDirectory;
+
 /**
  * What the processes of a user on one machine tell each other about a server, so that not each of them has to ask it: a file
  * for each thing, in a directory that is this user's alone. Where there is no such directory, nobody is told.
@@ -12,6 +14,8 @@ final class Noted
 {
     /** What the paths of all files begin with; '': there is no place for them. */
     private ?string $beginning = null;
+
+    private ?PrivateDirectory $place = null;
 
     /**
      * @param ?string $server    the name that all processes give it; null: it is told nobody
@@ -26,9 +30,9 @@ final class Noted
     public function read(string $about, float $age): ?array
     {
         $path = $this->path($about);
-        $note = $path === null ? false : @file_get_contents($path);
+        $note = $path === null ? null : $this->place?->contents($path);
         // Who reads while another writes may find a part.
-        if ($note === false || preg_match('/^(\d+\.\d+) ([^\n]*)\n$/D', $note, $parts) !== 1) {
+        if ($note === null || preg_match('/^(\d+\.\d+) ([^\n]*)\n$/D', $note, $parts) !== 1) {
             return null;
         }
         $since = microtime(true) - (float) $parts[1];
@@ -57,7 +61,8 @@ final class Noted
         // Not under a lock, whose holder may be stopped: everybody would wait for it.
         $line = sprintf("%.6F %s\n", microtime(true), $what);
         $next = $path . '-' . bin2hex(random_bytes(4));
-        if (@file_put_contents($next, $line) !== \strlen($line) || !@rename($next, $path)) {
+        $file = $this->place?->make($next) ?? false;
+        if ($file === false || @fwrite($file, $line) !== \strlen($line) || !fclose($file) || !@rename($next, $path)) {
             @unlink($next);
         }
     }
@@ -82,8 +87,8 @@ final class Noted
         if ($this->server === null) {
             return '';
         }
-        $directory = UserDirectory::path($this->directory);
+        $this->place = UserDirectory::at($this->directory);
 
-        return $directory === null ? '' : "{$directory}/noted-" . hash('xxh128', $this->server);
+        return $this->place === null ? '' : "{$this->place->path}/noted-" . hash('xxh128', $this->server);
     }
 }

@@ -44,9 +44,6 @@ final class PhpFileStore extends DirectoryStore
         ?\Closure $clock = null,
     ) {
         $folder = new Folder($directory, $timeout, isCode: true);
-        if (is_dir($folder->path) && !$folder->isOurs()) {
-            throw InvalidOption::directory($directory, 'belongs to another user, whose code would be run', 'run this as its owner, or name another');
-        }
         if (!\function_exists('symlink') || !\function_exists('readlink')) {
             throw InvalidOption::iniSetting('PhpFileStore', 'symlink() or readlink() is disabled', 'take them out of disable_functions, or use FileStore');
         }

@@ -18,6 +18,7 @@ use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Sqlite\DatabaseFile;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Tables;
@@ -62,7 +63,7 @@ final class SqliteStore implements Store, Leases, PerRequest
     private readonly \Closure $clock;
 
     /**
-     * @param string           $path    of the database; its directory must exist
+     * @param string           $path    of the database; its directory must exist, but in /tmp and the like it is made
      * @param float            $timeout seconds to wait for another writer
      * @param ?int             $size    bytes that the database grows to at most; null: as many as there is room for
      * @param bool             $evict   whether a full database makes room by dropping items, or refuses
@@ -83,8 +84,13 @@ final class SqliteStore implements Store, Leases, PerRequest
         if (!\extension_loaded('sqlite3')) {
             throw ExtensionMissing::of('SqliteStore', 'sqlite3');
         }
-        if (!is_dir(\dirname($path))) {
-            throw InvalidOption::directory(\dirname($path), 'does not exist', 'create it, or name another place for the database');
+        $directory = DatabaseFile::directory($path);
+        if (!is_dir($directory->path) && !$directory->isMissingInTmp()) {
+            throw InvalidOption::directory($directory->path, 'does not exist', 'create it, or name another place for the database');
+        }
+        $mistake = $directory->mistake();
+        if ($mistake !== null && !is_link($path)) {
+            throw InvalidOption::directory($mistake->what, $mistake->why, $mistake->remedy);
         }
         if (is_dir($path)) {
             throw InvalidOption::directory($path, 'stands where the database should be', 'name a file in it');

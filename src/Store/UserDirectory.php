@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Guests;
+use Larder\PrivateDirectory;
+
 /** A directory that is this user's alone, for small files in which the processes of the user on this machine tell each other something. */
 final class UserDirectory
 {
@@ -15,19 +18,19 @@ final class UserDirectory
     /**
      * @param ?string $path null: one in the system's directory for temporary files
      *
-     * @return ?string its path; null if it cannot be had, or others may write into it
+     * @return ?PrivateDirectory null if it cannot be had, or others may write into it
      */
-    public static function path(?string $path): ?string
+    public static function at(?string $path): ?PrivateDirectory
     {
-        $user = \function_exists('posix_geteuid') ? posix_geteuid() : getmyuid();
-        $path ??= sys_get_temp_dir() . "/larder-{$user}";
+        $user = PrivateDirectory::user();
+        $path ??= sys_get_temp_dir() . '/larder-' . ($user === -1 ? getmyuid() : $user);
         // Outside of open_basedir it is a warning, not a false.
         if (!@is_dir($path)) {
-            @mkdir($path, 0o700);
+            PrivateDirectory::makeDirectory($path, isGiven: false);
         }
-        $about = @lstat($path);
+        $directory = new PrivateDirectory($path, Guests::None);
 
-        return $about !== false && $about['uid'] === $user && ($about['mode'] & 0o170022) === 0o040000 ? $path : null;
+        return @is_dir($path) && $directory->distrust() === null ? $directory : null;
     }
 
     /** Removes files whose names begin so, if nobody has written them for a day. */

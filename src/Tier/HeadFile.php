@@ -6,7 +6,8 @@ namespace Larder\Tier;
 
 use Larder\Exception\StoreUnavailable;
 use Larder\FileLock;
-use Larder\Owner;
+use Larder\Guests;
+use Larder\PrivateDirectory;
 use Larder\Process;
 
 /**
@@ -162,9 +163,6 @@ final class HeadFile
             // Somebody has removed it.
             fclose($file);
             $this->file = null;
-            if (is_link($this->path)) {
-                throw $this->unavailable('a link lies in its place');
-            }
         }
     }
 
@@ -179,9 +177,15 @@ final class HeadFile
         if ($this->file !== null && $this->process === $process) {
             return $this->file;
         }
-        // Who may write into the database may write into this, as into SQLite's own files.
-        $rights = (int) @fileperms($this->database) & 0o666;
-        $file = Owner::open($this->path, $rights === 0 ? null : $rights) ?: throw $this->unavailable('it cannot be opened');
+        $directory = new PrivateDirectory(\dirname($this->path), Guests::RootAndGroup);
+        $file = $directory->open($this->path) ?: throw $this->unavailable('it cannot be opened');
+        if (!$directory->holds($file, $this->path)) {
+            // Somebody has removed it meanwhile, which is noticed when its lock is taken.
+            $distrust = $directory->distrustOf($this->path);
+            if ($distrust !== null) {
+                throw StoreUnavailable::because("The head of a log, \"{$this->path}\",", $distrust->reason(), $distrust->remedy);
+            }
+        }
         $this->number = fstat($file)['ino'] ?? throw $this->unavailable('nothing is known about it');
         $this->process = $process;
 

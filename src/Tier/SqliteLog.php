@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\PrivateDirectory;
 use Larder\Store\Sqlite\Database;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Tables;
@@ -30,9 +31,6 @@ final class SqliteLog implements Log
     /** Bytes of events; for one that has more to follow it is better to start anew. */
     private const MOST_NEWS = 1 << 20;
 
-    /** Links to links, as many as the kernel follows. */
-    private const MOST_LINKS = 40;
-
     private readonly HeadFile $head;
 
     /**
@@ -48,7 +46,7 @@ final class SqliteLog implements Log
         private readonly \Closure $tables,
         \Closure $clock,
     ) {
-        $path = self::followed($path);
+        $path = PrivateDirectory::followed($path) ?? $path;
         $this->head = new HeadFile("{$path}-head-{$schema->prefix}", $path, $timeout, $clock);
     }
 
@@ -156,20 +154,6 @@ final class SqliteLog implements Log
             // Somebody has emptied it.
             $this->database()->change($this->schema->startOfLog());
         } while (true);
-    }
-
-    /** The file that a path stands for, also if it is not there yet: one database has one head. */
-    private static function followed(string $path): string
-    {
-        for ($links = 0; $links < self::MOST_LINKS && is_link($path); $links++) {
-            $target = \function_exists('readlink') ? @readlink($path) : realpath($path);
-            if ($target === false) {
-                break;
-            }
-            $path = str_starts_with($target, '/') ? $target : \dirname($path) . "/{$target}";
-        }
-
-        return $path;
     }
 
     private function database(): Database

@@ -7,12 +7,14 @@ namespace Larder\Trace;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTrace;
 use Larder\Fetched;
+use Larder\Guests;
 use Larder\Item;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\PrivateDirectory;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\Retention;
@@ -22,7 +24,7 @@ use Larder\Token;
 /**
  * A store that writes down what it is asked, for a share of its keys, and passes it on to another:
  *
- *     $cache = new Cache(new RecordingStore(\Larder\Stores::open('shm:shop'), '/tmp/shop.trace'));
+ *     $cache = new Cache(new RecordingStore(\Larder\Stores::open('shm:shop'), '/var/lib/shop/shop.trace'));
  *
  * `larder size` tells from the trace how much memory would be enough, `larder trace` replays it on another store. Which
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
@@ -37,6 +39,8 @@ final class RecordingStore implements Store, Leases, PerRequest, MayEvict
     private array $lines = [];
 
     private readonly int $below;
+
+    private readonly PrivateDirectory $directory;
 
     /** Those of the store: whoever has it without a recorder knows the same ones. */
     private readonly Leases $leases;
@@ -57,9 +61,11 @@ final class RecordingStore implements Store, Leases, PerRequest, MayEvict
         }
         $this->below = (int) ($rate * 0x1_0000_0000);
         $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
-        $file = @fopen($path, 'a');
+        $this->directory = new PrivateDirectory(\dirname($path), Guests::RootAndGroup);
+        $file = $this->file();
         if ($file === false) {
-            throw InvalidTrace::unwritable($path);
+            $distrust = $this->directory->distrust() ?? $this->directory->distrustOf($path);
+            throw $distrust === null ? InvalidTrace::unwritable($path) : InvalidTrace::distrusted($path, $distrust);
         }
         // Whoever makes the file writes its head: all that record into it at the same time take the same share.
         if (flock($file, \LOCK_EX) && (fstat($file)['size'] ?? 0) === 0) {
@@ -201,8 +207,19 @@ final class RecordingStore implements Store, Leases, PerRequest, MayEvict
     private function flush(): void
     {
         if ($this->lines !== []) {
-            @file_put_contents($this->path, implode('', $this->lines), \FILE_APPEND | \LOCK_EX);
+            $file = $this->file();
+            if ($file !== false && flock($file, \LOCK_EX) && fseek($file, 0, \SEEK_END) === 0) {
+                @fwrite($file, implode('', $this->lines));
+            }
             $this->lines = [];
         }
+    }
+
+    /** @return resource|false */
+    private function file(): mixed
+    {
+        $file = $this->directory->exists() && $this->directory->distrust() === null ? $this->directory->open($this->path) : false;
+
+        return $file !== false && $this->directory->holds($file, $this->path) ? $file : false;
     }
 }

@@ -66,7 +66,7 @@ final class PayloadOptionsTest extends TestCase
         $options = ['serializer=php', 'classes=none', 'compression=zlib', 'compress_above=1K', 'secret=0123456789abcdef'];
         foreach (['array:', 'apcu:', 'shm:nobody'] as $dsn) {
             yield $dsn => ["{$dsn}?OPTION", $options];
-            yield "{$dsn} in front of another" => ["{$dsn}?OPTION > sqlite:" . sys_get_temp_dir() . '/never-made.db', $options];
+            yield "{$dsn} in front of another" => ["{$dsn}?OPTION > sqlite:" . sys_get_temp_dir() . '/never-made/x.db', $options];
         }
         yield 'php:' => ['php:' . sys_get_temp_dir() . '/never-made?OPTION', \array_slice($options, 2)];
     }

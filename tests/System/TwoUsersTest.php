@@ -6,17 +6,19 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Cache\Journal;
+use Larder\Console\Doctor\Finding;
 use Larder\Console\Doctor\JournalChecks;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\Doctor\OwnerChecks;
 use Larder\Console\Doctor\StoreChecks;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
-use Larder\Owner;
+use Larder\PrivateDirectory;
 use Larder\Store\ChaosStore;
 use Larder\Store\File\Folder;
 use Larder\Store\File\Secret;
 use Larder\Store\FileStore;
+use Larder\Store\Sqlite\DatabaseFile;
 use Larder\Store\SqliteStore;
 use Larder\Stores;
 use Larder\Tests\MemoryLogger;
@@ -30,7 +32,8 @@ use PHPUnit\Framework\TestCase;
  * Root and the user to whom a cache belongs, as a cron job and a web server. Whoever runs this and is not root is both of them,
  * and nothing of what needs two can be shown then.
  */
-#[CoversClass(Owner::class)]
+#[CoversClass(PrivateDirectory::class)]
+#[CoversClass(DatabaseFile::class)]
 #[CoversClass(OwnerChecks::class)]
 #[CoversClass(Folder::class)]
 #[CoversClass(Secret::class)]
@@ -132,7 +135,7 @@ final class TwoUsersTest extends TestCase
         if (posix_geteuid() === 0) {
             chgrp($scratch->path, Nobody::ID);
         }
-        chmod($scratch->path, 0o770);
+        chmod($scratch->path, 0o2770);
         $usual = umask(0o077);
         try {
             self::lose($scratch->path);
@@ -243,25 +246,39 @@ final class TwoUsersTest extends TestCase
         }
     }
 
-    public function testADatabaseThatSomebodyElseMayHavePutThereIsNotRead(): void
+    /** @return iterable<string, array{string}> what SQLite reads as a part of a database */
+    public static function partsOfADatabase(): iterable
+    {
+        foreach (['', '-wal', '-shm', '-journal'] as $suffix) {
+            yield "cache.db{$suffix}" => [$suffix];
+        }
+    }
+
+    #[DataProvider('partsOfADatabase')]
+    public function testADatabaseIsNotReadIfAPartOfItIsAnotherUsers(string $suffix): void
     {
         if (!$this->isRoot()) {
             return;
         }
         $scratch = new Scratch();
-        $store = new SqliteStore("{$scratch->path}/cache.db");
-        $store->save([new Item('key', 'value')]);
-        chown("{$scratch->path}/cache.db", Nobody::ID);
-        self::assertCount(1, (new SqliteStore("{$scratch->path}/cache.db"))->fetch(['key'])->items);
-        chmod($scratch->path, 0o1777);
+        $path = "{$scratch->path}/cache.db";
+        $keeper = new SqliteStore($path);
+        $keeper->save([new Item('key', 'value')]);
+        $suffix === '-journal' && touch("{$path}-journal");
+        chown($path . $suffix, Nobody::ID);
         try {
-            (new SqliteStore("{$scratch->path}/cache.db"))->fetch(['key']);
+            (new SqliteStore($path))->fetch(['key']);
             self::fail('It was read.');
         } catch (StoreUnavailable $failure) {
-            self::assertStringContainsString('it is another user\'s, who could put it there', $failure->getMessage());
+            self::assertStringContainsString("\"{$path}{$suffix}\" belongs to another user, \"nobody\"; rm {$path}{$suffix}.", $failure->getMessage());
         }
-        chown("{$scratch->path}/cache.db", 0);
-        self::assertCount(1, (new SqliteStore("{$scratch->path}/cache.db"))->fetch(['key'])->items);
+        self::assertSame(["rm {$path}{$suffix}"], self::changes("sqlite:{$path}"));
+        chown($path . $suffix, 0);
+        self::assertCount(1, (new SqliteStore($path))->fetch(['key'])->items);
+        // To this user, who has made the directory, it could not be another's.
+        chown($scratch->path, Nobody::ID);
+        chown($path . $suffix, Nobody::ID);
+        self::assertCount(1, (new SqliteStore($path))->fetch(['key'])->items);
     }
 
     /** @return iterable<string, array{string, string, string}> a store, what of it root has made, and what is to be changed */
@@ -302,6 +319,12 @@ final class TwoUsersTest extends TestCase
             chown($path, 0);
         }
         self::assertSame([$change], $look());
+    }
+
+    /** @return list<?string> the lines that the doctor would have changed */
+    private static function changes(string $dsn): array
+    {
+        return array_map(static fn(Finding $found): ?string => $found->change, (new StoreChecks($dsn, Machine::this()))->findings());
     }
 
     /** Leaves a journal and what its store has missed. */

@@ -100,10 +100,10 @@ final class DsnTest extends TestCase
         yield 'array' => ['array:', ArrayStore::class];
         yield 'array, in capitals' => [' ARRAY:?items=10 ', ArrayStore::class];
         yield 'apcu' => ['apcu:?prefix=x', ApcuStore::class];
-        yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made.db?prefix=x&serializer=php&timeout=2&size=64M&evict=no', SqliteStore::class];
+        yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made/x.db?prefix=x&serializer=php&timeout=2&size=64M&evict=no', SqliteStore::class];
         yield 'php' => ['php:' . sys_get_temp_dir() . '/never-made?serializer=php&size=64M&files=1000&evict=no&classes=none&timeout=2', PhpFileStore::class];
-        yield 'tiers' => ['apcu:?prefix=x&grace=5 > sqlite:' . sys_get_temp_dir() . '/never-made.db', TieredStore::class];
-        yield 'three tiers' => ['array:?items=5   >  apcu: > sqlite:' . sys_get_temp_dir() . '/never-made.db?prefix=x', TieredStore::class];
+        yield 'tiers' => ['apcu:?prefix=x&grace=5 > sqlite:' . sys_get_temp_dir() . '/never-made/x.db', TieredStore::class];
+        yield 'three tiers' => ['array:?items=5   >  apcu: > sqlite:' . sys_get_temp_dir() . '/never-made/x.db?prefix=x', TieredStore::class];
         yield 'file' => ['file:' . sys_get_temp_dir() . '/never-made?serializer=igbinary', FileStore::class];
         yield 'redis' => ['redis://127.0.0.1:1/5?client=phpredis&retry_after=0&read_timeout=1&timeout=1&persistent=off', RedisStore::class];
         yield 'redis by Predis' => ['redis://127.0.0.1?client=predis', RedisStore::class];
@@ -137,14 +137,14 @@ final class DsnTest extends TestCase
         yield 'a misspelt option' => ['redis://localhost?read-timeout=1', 'did you mean "read_timeout"?'];
         yield 'an option of another store' => ['apcu:?size=1M', 'did you mean "prefix"?'];
         yield 'an option without a value' => ['array:?items', 'name=value'];
-        yield 'a near store that is none' => ['file:/tmp/x > sqlite:/tmp/x.db', 'cannot stand in front of another; put one of array, apcu and shm'];
+        yield 'a near store that is none' => ['file:/tmp/x > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another; put one of array, apcu and shm'];
         yield 'a far store without a log' => ['apcu: > file:/tmp/never-made', 'has no log that a near store could follow'];
         yield 'nothing behind a near store' => ['apcu: >', 'has no scheme'];
-        yield 'nothing in front of a far store' => [' > sqlite:/tmp/x.db', 'has no scheme'];
+        yield 'nothing in front of a far store' => [' > sqlite:/tmp/never-made/x.db', 'has no scheme'];
         yield 'a mistake behind a near store' => ['apcu: > foo:', 'The DSN scheme "foo" is unknown'];
-        yield 'an option of a near store that is none' => ['array:?graze=5 > sqlite:/tmp/x.db', 'did you mean "grace"?'];
-        yield 'a grace below zero' => ['array:?grace=-1 > sqlite:/tmp/x.db', 'must be 0 seconds or more'];
-        yield 'two shared stores in front of a third' => ['apcu: > shm: > sqlite:/tmp/x.db', 'choose one of: ArrayStore'];
+        yield 'an option of a near store that is none' => ['array:?graze=5 > sqlite:/tmp/never-made/x.db', 'did you mean "grace"?'];
+        yield 'a grace below zero' => ['array:?grace=-1 > sqlite:/tmp/never-made/x.db', 'must be 0 seconds or more'];
+        yield 'two shared stores in front of a third' => ['apcu: > shm: > sqlite:/tmp/never-made/x.db', 'choose one of: ArrayStore'];
         yield 'no server' => ['redis:', 'names no server; write it as "redis://host:port"'];
         yield 'a server without slashes' => ['memcached:localhost', 'names no server'];
         yield 'a port that is none' => ['redis://localhost:0', 'has a port that does not exist'];
@@ -171,9 +171,9 @@ final class DsnTest extends TestCase
         yield 'a path where none is' => ['array:/tmp', 'has a path, but its store has none'];
         yield 'a number that is none' => ['array:?items=many', 'give an integer'];
         yield 'a number out of range' => ['array:?items=0', 'it must be at least 1'];
-        yield 'a database too small for anything' => ['sqlite:/tmp/x.db?size=100K', 'it must be at least 1M'];
-        yield 'a duration that is none' => ['sqlite:/tmp/x.db?timeout=soon', 'give seconds'];
-        yield 'a negative duration' => ['sqlite:/tmp/x.db?timeout=-1', 'give seconds'];
+        yield 'a database too small for anything' => ['sqlite:/tmp/never-made/x.db?size=100K', 'it must be at least 1M'];
+        yield 'a duration that is none' => ['sqlite:/tmp/never-made/x.db?timeout=soon', 'give seconds'];
+        yield 'a negative duration' => ['sqlite:/tmp/never-made/x.db?timeout=-1', 'give seconds'];
         yield 'a switch that is none' => ['redis://localhost?persistent=maybe', 'give yes or no'];
         yield 'a serializer that is none' => ['file:/tmp/x?serializer=json', 'choose one of: auto, igbinary, php'];
         yield 'a client that cannot keep connections' => ['redis://localhost?client=predis&persistent=yes', 'is not supported by the client "predis"'];
@@ -204,15 +204,15 @@ final class DsnTest extends TestCase
     {
         $directory = sys_get_temp_dir();
         foreach ([
-            'shm:?', 'array:?', 'apcu:?', "sqlite:{$directory}/never-made.db?", "file:{$directory}/never-made?", "php:{$directory}/never-made?",
+            'shm:?', 'array:?', 'apcu:?', "sqlite:{$directory}/never-made/x.db?", "file:{$directory}/never-made?", "php:{$directory}/never-made?",
             'redis://localhost?', 'rediss://localhost?', 'redis+unix:/run/nobody.sock?', 'redis+sentinel://one?service=shop&', 'rediss+sentinel://one?service=shop&',
             'redis+cluster://one?', 'rediss+cluster://one?', 'memcached://localhost?', 'memcached+unix:/run/nobody.sock?',
         ] as $dsn) {
             yield $dsn => [$dsn, ''];
         }
         foreach (['array:?', 'apcu:?', 'shm:?'] as $near) {
-            yield "{$near} in front" => [$near, " > sqlite:{$directory}/never-made.db"];
-            yield "behind {$near}" => [rtrim($near, '?') . " > sqlite:{$directory}/never-made.db?", ''];
+            yield "{$near} in front" => [$near, " > sqlite:{$directory}/never-made/x.db"];
+            yield "behind {$near}" => [rtrim($near, '?') . " > sqlite:{$directory}/never-made/x.db?", ''];
         }
     }
 

@@ -26,6 +26,7 @@ final class DocumentationTest extends TestCase
         'ACL SETUSER asking on >hunter4 +@connection +sentinel|get-master-addr-by-name' => 'is for a sentinel\'s console; RedisUsersTest has this user',
         '# /etc/systemd/system/larder.service' => 'is for systemd; what it starts is tested as a command',
         'larder.group = shop' => 'a group of that name is to be there; group.phpt has another',
+        'install -d -m 0700 -o www-data -g www-data /var/cache/shop' => 'a user of this name is to be there; StrangersFilesTest has others',
         'install -d -m 2770 -o deploy -g www-data /var/cache/shop' => 'users of these names are to be there; TwoUsersTest has others',
         'sqlite3 /var/cache/site.db ".restore /var/backups/site.db"' => 'needs a program that nothing else does; RestoredDatabaseTest restores by PHP',
     ];
@@ -58,6 +59,8 @@ final class DocumentationTest extends TestCase
     {
         // What an example stores in the temporary directory goes with the test.
         $scratch = new Scratch();
+        // As /tmp is: what is put there directly could be another user's.
+        chmod($scratch->path, 0o1777);
         $process = proc_open(
             [PHP_BINARY, '-d', 'error_reporting=-1', '-d', 'display_errors=1', '-d', 'extension=' . self::ROOT . '/ext/modules/larder.so'],
             [['pipe', 'r'], ['pipe', 'w'], STDERR],

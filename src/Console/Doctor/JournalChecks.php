@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Console\Doctor;
 
+use Larder\Cache\Journal;
 use Larder\Console\Journals;
 use Larder\Console\Printed;
 use Larder\Exception\InvalidOption;
@@ -11,8 +12,6 @@ use Larder\Exception\InvalidOption;
 /** What can be wrong with a journal, and what it holds that its store has missed. */
 final class JournalChecks
 {
-    private const WORLD_WRITABLE = 0o002;
-
     public function __construct(
         private readonly string $path,
     ) {}
@@ -21,6 +20,10 @@ final class JournalChecks
     public function findings(): array
     {
         $what = 'journal ' . Printed::key($this->path);
+        $distrust = Journal::directoryOf($this->path)->distrust();
+        if ($distrust !== null) {
+            return [Finding::problem($what, 'It cannot be used: ' . $distrust->reason() . '.', $distrust->remedy)];
+        }
         try {
             $journals = Journals::at($this->path);
         } catch (InvalidOption $mistake) {
@@ -48,12 +51,8 @@ final class JournalChecks
     private function place(string $what): array
     {
         clearstatcache();
-        $directory = \dirname($this->path);
-        if (((int) @fileperms($directory) & self::WORLD_WRITABLE) !== 0) {
-            return [Finding::problem($what, 'Everybody may write into its directory, and so delete what he likes.', 'chmod o-w ' . Printed::key($directory))];
-        }
 
-        return is_writable(file_exists($this->path) ? $this->path : $directory)
+        return is_writable(file_exists($this->path) ? $this->path : \dirname($this->path))
             ? []
             : [Finding::problem($what, 'It cannot be written by this user.', 'chown it to the user of PHP, or run this as that user')];
     }

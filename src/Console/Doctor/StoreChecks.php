@@ -37,6 +37,10 @@ final class StoreChecks
         $what = StoreName::of($this->dsn);
         try {
             $dsn = Dsn::parse($this->dsn);
+            $found = PlaceChecks::of($what, $dsn);
+            if ($found !== []) {
+                return $found;
+            }
             $store = Stores::of($dsn);
             try {
                 [$found, $known] = [[$this->timed($store)], $store->statistics()];

@@ -32,6 +32,7 @@ final class BinaryFormat implements Format
     public function __construct(
         private readonly Payload $payload,
         private readonly Secret $secret,
+        private readonly Folder $folder,
     ) {}
 
     public function encode(string $key, mixed $value): string
@@ -49,19 +50,19 @@ final class BinaryFormat implements Format
             ? hash_hmac('sha256', $bytes . $rest, $this->secret->readOrMake(), true)
             : self::checksum($bytes . $head->key . $tags, $body);
 
-        return Folder::replace($path, $bytes . $seal . $rest) ? self::HEAD + \strlen($rest) : null;
+        return $this->folder->replace($path, $bytes . $seal . $rest) ? self::HEAD + \strlen($rest) : null;
     }
 
     public function head(string $path): ?Head
     {
-        $bytes = @file_get_contents($path, false, null, 0, self::GLANCE);
-        $lengths = $bytes === false ? null : self::lengths($bytes);
-        if ($bytes === false || $lengths === null) {
+        $bytes = $this->folder->directory->contents($path, self::GLANCE);
+        $lengths = $bytes === null ? null : self::lengths($bytes);
+        if ($bytes === null || $lengths === null) {
             return null;
         }
         $end = self::HEAD + $lengths[0] + $lengths[1];
         if ($end > \strlen($bytes)) {
-            $bytes = (string) @file_get_contents($path, false, null, 0, $end);
+            $bytes = (string) $this->folder->directory->contents($path, $end);
         }
 
         return $end > \strlen($bytes) ? null : self::headIn($bytes, $lengths);
@@ -80,9 +81,9 @@ final class BinaryFormat implements Format
 
     public function body(string $path): ?array
     {
-        $bytes = @file_get_contents($path);
-        $lengths = $bytes === false ? null : self::lengths($bytes);
-        if ($bytes === false || $lengths === null || \strlen($bytes) !== self::HEAD + array_sum($lengths)) {
+        $bytes = $this->folder->directory->contents($path);
+        $lengths = $bytes === null ? null : self::lengths($bytes);
+        if ($bytes === null || $lengths === null || \strlen($bytes) !== self::HEAD + array_sum($lengths)) {
             return null;
         }
         $body = substr($bytes, self::HEAD + $lengths[0] + $lengths[1]);

@@ -49,7 +49,7 @@ final class Bounds
                 throw InvalidOption::range($option, $value, 'at least ' . number_format($least));
             }
         }
-        $this->usage = $size === null && $files === null ? null : new Usage("{$folder->path}/usage");
+        $this->usage = $size === null && $files === null ? null : new Usage("{$folder->path}/usage", $folder->directory);
     }
 
     /** Whether nothing that lives is ever dropped. */

@@ -103,8 +103,8 @@ final class Clock
      */
     private function read(): ?array
     {
-        $bytes = @file_get_contents("{$this->folder->path}/clock");
-        if ($bytes === false || \strlen($bytes) !== self::BYTES || str_starts_with($bytes, self::NO_EPOCH)) {
+        $bytes = $this->folder->directory->contents("{$this->folder->path}/clock", self::BYTES + 1);
+        if ($bytes === null || \strlen($bytes) !== self::BYTES || str_starts_with($bytes, self::NO_EPOCH)) {
             return null;
         }
         $tick = unpack('J', $bytes, 8)[1] ?? 0;
@@ -123,9 +123,9 @@ final class Clock
 
     private function slot(int $slot): ?string
     {
-        $bytes = @file_get_contents($this->pathOf($slot));
+        $bytes = $this->folder->directory->contents($this->pathOf($slot));
 
-        return $bytes !== false && TagSlot::isOne($bytes) ? $bytes : null;
+        return $bytes !== null && TagSlot::isOne($bytes) ? $bytes : null;
     }
 
     private function pathOf(int $slot): string
@@ -146,7 +146,7 @@ final class Clock
      */
     private function write(string $path, string $bytes): void
     {
-        if (!Folder::replace($path, $bytes)) {
+        if (!$this->folder->replace($path, $bytes)) {
             throw $this->folder->unavailable('the tags\' clock cannot be written');
         }
     }

@@ -71,9 +71,14 @@ final class Directory
         return $this->bounds->retain();
     }
 
-    /** @param list<string> $keys */
+    /**
+     * @param list<string> $keys
+     *
+     * @throws StoreUnavailable
+     */
     public function fetch(array $keys): Fetched
     {
+        $this->folder->check();
         $items = $tokens = $stale = [];
         foreach ($keys as $key) {
             [$item, $verdict] = $this->look($key);
@@ -93,6 +98,7 @@ final class Directory
     {
         [$shard, , $guard] = $this->place($key);
         try {
+            $this->folder->check();
             $found = $this->guard($shard, $guard);
             [$epoch, $tick] = $this->tags->now();
         } catch (StoreUnavailable) {
@@ -133,6 +139,7 @@ final class Directory
      */
     public function delete(array $keys, ?Token $token): array
     {
+        $this->folder->check();
         $existed = [];
         foreach ($keys as $key) {
             [$shard, $path, $guard] = $this->place($key);
@@ -318,9 +325,9 @@ final class Directory
 
     private function guard(string $shard, int $guard): string
     {
-        $bytes = @file_get_contents("{$shard}/.lock");
+        $bytes = $this->folder->directory->contents("{$shard}/.lock", Lock::SIZE + 1);
 
-        return $bytes !== false && \strlen($bytes) === Lock::SIZE
+        return $bytes !== null && \strlen($bytes) === Lock::SIZE
             ? Lock::guardIn($bytes, $guard)
             : $this->folder->locked($shard, static fn(mixed $file): string => (new Lock($file))->guard($guard));
     }

@@ -7,19 +7,19 @@ namespace Larder\Store\File;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\FileLock;
-use Larder\Owner;
+use Larder\Guests;
+use Larder\PrivateDirectory;
 
 /**
  * The directory of a store: what is in it, and who may change it.
  *
- * It is one user's: what is in it is for its owner alone. Root may work in it, too, and gives him what it makes there.
+ * It is one user's: what is in it is for its owner alone. Root may work in it, too, unless what is in it is run (see PrivateDirectory).
  */
 final class Folder
 {
     public readonly string $path;
 
-    /** The rights of others that are too many. */
-    private readonly int $others;
+    public readonly PrivateDirectory $directory;
 
     /** @var array<string, resource> the locks' files that this process holds, by directory */
     private array $held = [];
@@ -37,40 +37,30 @@ final class Folder
         private readonly bool $isCode = false,
     ) {
         $this->path = rtrim($path, '/');
-        $this->others = $isCode ? 0o022 : 0o002;
         if ($this->path === '') {
             throw InvalidOption::directory($path, 'is no place for a cache', 'name a directory of its own');
         }
         if (file_exists($this->path) && !is_dir($this->path)) {
             throw InvalidOption::directory($path, 'is a file', 'name a directory');
         }
-        if (is_dir($this->path) && ((int) fileperms($this->path) & $this->others) !== 0) {
-            throw InvalidOption::directory(
-                $path,
-                $isCode ? 'may be written to by others' : 'may be written to by everyone',
-                'take that right away, or name another',
-            );
+        $this->directory = new PrivateDirectory($this->path, $isCode ? Guests::None : Guests::Root);
+        $mistake = $this->directory->mistake();
+        if ($mistake !== null) {
+            throw InvalidOption::directory($mistake->what, $mistake->why, $mistake->remedy);
         }
     }
 
     /**
-     * Whether it is there, this user's, and nobody else may change what is in it, or to what place a link of this name leads.
-     * It may have come since the constructor.
+     * Nothing is read or written that another user may have put there.
+     *
+     * @throws StoreUnavailable
      */
-    public function isOurs(): bool
+    public function check(): void
     {
-        // PHP keeps the answer for the path it asked for last.
-        clearstatcache();
-        $status = @stat($this->path);
-        if ($status === false || ($status['mode'] & $this->others) !== 0) {
-            return false;
+        $distrust = $this->directory->distrust();
+        if ($distrust !== null) {
+            throw $this->unavailable($distrust->reason(), remedy: $distrust->remedy);
         }
-        if (!\function_exists('posix_geteuid')) {
-            return true;
-        }
-        $link = @lstat($this->path);
-
-        return $status['uid'] === posix_geteuid() && $link !== false && ($link['uid'] === $status['uid'] || $link['uid'] === 0);
     }
 
     /**
@@ -102,6 +92,7 @@ final class Folder
      */
     public function in(string $directory, string $form): array
     {
+        $this->check();
         $names = @scandir($directory, \SCANDIR_SORT_NONE);
         if ($names === false) {
             $this->see($directory);
@@ -126,7 +117,7 @@ final class Folder
         for ($there = $directory; !@is_dir($there) && $there !== \dirname($there);) {
             $there = \dirname($there);
         }
-        if (@is_dir($there) && !Owner::mayEnter($there)) {
+        if (@is_dir($there) && !PrivateDirectory::mayEnter($there)) {
             throw $this->unavailable("what is in \"{$there}\" cannot be seen by this user", remedy: 'give all that is in it to the user of PHP');
         }
     }
@@ -147,6 +138,7 @@ final class Folder
         if (isset($this->held[$directory])) {
             return $section($this->held[$directory]);
         }
+        $this->check();
         $patience = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
             $lock = $this->open("{$directory}/.lock", $directory);
@@ -156,13 +148,14 @@ final class Folder
                     false => throw $this->unavailable('another process holds a lock in it for too long', isBusy: true),
                     null => throw $this->unavailable('its file system has no locks', remedy: 'name one on a local disk'),
                 };
-                if (Owner::isThere($lock, "{$directory}/.lock")) {
+                if ($this->directory->holds($lock, "{$directory}/.lock")) {
                     $this->held[$directory] = $lock;
 
                     return $section($lock);
                 }
-                if (is_link("{$directory}/.lock")) {
-                    throw $this->unavailable('another user has put a link in place of its lock', remedy: 'remove it');
+                $distrust = $this->directory->distrustOf("{$directory}/.lock");
+                if ($distrust !== null) {
+                    throw $this->unavailable($distrust->reason(), remedy: $distrust->remedy);
                 }
                 // Somebody has removed the file before we had its lock, and others may lock another by now.
             } finally {
@@ -173,14 +166,13 @@ final class Folder
     }
 
     /** Writes a file under another name first, so that a reader sees all of it or nothing. */
-    public static function replace(string $path, string $bytes): bool
+    public function replace(string $path, string $bytes): bool
     {
         $temporary = \dirname($path) . '/.' . bin2hex(random_bytes(12)) . '.tmp';
-        $file = Owner::make($temporary, 0o600);
+        $file = $this->directory->make($temporary);
         if ($file === false) {
             return false;
         }
-        Owner::give($temporary);
         $written = @fwrite($file, $bytes);
         $closed = fclose($file);
         if ($written === \strlen($bytes) && $closed && @rename($temporary, $path)) {
@@ -210,19 +202,19 @@ final class Folder
     /** @return resource */
     private function open(string $path, string $directory): mixed
     {
-        if (Owner::isTrap($directory)) {
-            throw $this->unavailable("another user has put a link in place of \"{$directory}\"", remedy: 'remove it');
+        if (!$this->directory->trustsWithin($directory)) {
+            throw $this->unavailable("\"{$directory}\" is a link or belongs to another user", remedy: 'remove it');
         }
-        $file = Owner::open($path);
+        $file = $this->directory->open($path);
         if ($file === false) {
-            $this->make($directory);
-            $file = Owner::open($path) ?: throw $this->unavailable('its lock cannot be opened');
+            $this->makeDirectory($directory);
+            $file = $this->directory->open($path) ?: throw $this->unavailable('its lock cannot be opened');
         }
 
         return $file;
     }
 
-    private function make(string $directory): void
+    private function makeDirectory(string $directory): void
     {
         $missing = [];
         for ($each = $directory; !@is_dir($each) && $each !== \dirname($each); $each = \dirname($each)) {
@@ -230,13 +222,12 @@ final class Folder
         }
         foreach (array_reverse($missing) as $each) {
             // A directory of code that root makes stays root's, who would not run another user's.
-            if (@mkdir($each, 0o700) && (!$this->isCode || str_starts_with($each, "{$this->path}/"))) {
-                Owner::give($each);
-            }
+            PrivateDirectory::makeDirectory($each, isGiven: !$this->isCode || str_starts_with($each, "{$this->path}/"));
         }
         clearstatcache();
         if (!is_dir($directory)) {
             throw $this->unavailable('it cannot be made');
         }
+        $this->check();
     }
 }

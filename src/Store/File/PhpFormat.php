@@ -76,7 +76,7 @@ final class PhpFormat implements Format
         $name = basename($path) . '.' . bin2hex(random_bytes(4)) . self::checksum($code);
         $old = self::target($path);
         $file = \dirname($path) . "/{$name}";
-        if (!Folder::replace($file, $code)) {
+        if (!$this->folder->replace($file, $code)) {
             return null;
         }
         @touch($file, time() - self::SECONDS_OLD);
@@ -97,17 +97,17 @@ final class PhpFormat implements Format
     public function head(string $path): ?Head
     {
         $target = self::target($path);
-        $bytes = $target === null ? false : @file_get_contents($target, false, null, 0, self::GLANCE);
-        if ($target === null || $bytes === false) {
+        $bytes = $target === null ? null : $this->folder->directory->contents($target, self::GLANCE);
+        if ($target === null || $bytes === null) {
             return null;
         }
 
-        return self::headIn(str_contains($bytes, "\n") ? $bytes : (string) @file_get_contents($target));
+        return self::headIn(str_contains($bytes, "\n") ? $bytes : (string) $this->folder->directory->contents($target));
     }
 
     public function read(string $path, object $foreign): ?array
     {
-        if (!$this->folder->isOurs()) {
+        if (!$this->folder->directory->isStillTrusted()) {
             // Another user's code.
             return null;
         }
@@ -130,9 +130,9 @@ final class PhpFormat implements Format
     public function body(string $path): ?array
     {
         $target = self::target($path);
-        $code = $target === null ? false : @file_get_contents($target);
-        $head = $target === null || $code === false || !self::isWhole($target, $code) ? null : self::headIn($code);
-        if ($code === false || $head === null) {
+        $code = $target === null ? null : $this->folder->directory->contents($target);
+        $head = $target === null || $code === null || !self::isWhole($target, $code) ? null : self::headIn($code);
+        if ($code === null || $head === null) {
             return null;
         }
         $begin = self::code($head);
@@ -179,9 +179,9 @@ final class PhpFormat implements Format
     private function run(string $file): mixed
     {
         if (!\function_exists('opcache_is_script_cached') || !@opcache_is_script_cached($file)) {
-            $code = @file_get_contents($file);
-            if ($code === false || !self::isWhole($file, $code)) {
-                return $code === false ? false : null;
+            $code = $this->folder->directory->contents($file);
+            if ($code === null || !self::isWhole($file, $code)) {
+                return $code === null ? false : null;
             }
             if (str_ends_with($code, self::ASIDE . self::END)) {
                 return self::readOut($code);

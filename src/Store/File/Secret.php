@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Store\File;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Owner;
 
 /**
  * 32 random bytes in a file, made when first needed. Whoever knows them has his bytes unserialised; so one that another
@@ -26,9 +25,8 @@ final class Secret
     public function read(): ?string
     {
         if ($this->bytes === null) {
-            $path = "{$this->folder->path}/secret";
             // To open a named pipe would wait for somebody who writes into it.
-            $file = @filetype($path) === 'file' ? @fopen($path, 'r') : false;
+            $file = @fopen("{$this->folder->path}/secret", 'rn');
             if ($file !== false) {
                 $bytes = self::isOurs(fstat($file)) ? fread($file, self::BYTES + 1) : false;
                 fclose($file);
@@ -52,7 +50,7 @@ final class Secret
     {
         $path = "{$this->folder->path}/secret";
         $temporary = "{$this->folder->path}/.secret-" . bin2hex(random_bytes(12));
-        $file = Owner::make($temporary, 0o600);
+        $file = $this->folder->directory->make($temporary, isGiven: false);
         $made = $file !== false && @fwrite($file, random_bytes(self::BYTES)) === self::BYTES && fclose($file);
         if ($made && !self::link($temporary, $path) && $this->read() === null
             && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0) || $this->isOfAGuest(@lstat($path)))) {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\File;
 
-use Larder\Owner;
+use Larder\PrivateDirectory;
 
 /**
  * How much of a bounded directory is in use: a file with two numbers for each shard, bytes and items, which only the
@@ -16,6 +16,7 @@ final class Usage
 
     public function __construct(
         private readonly string $path,
+        private readonly PrivateDirectory $directory,
     ) {}
 
     public function isThere(): bool
@@ -27,7 +28,7 @@ final class Usage
     public function total(): array
     {
         /** @var array<int> $numbers */
-        $numbers = unpack('J*', (string) @file_get_contents($this->path)) ?: [];
+        $numbers = unpack('J*', (string) $this->directory->contents($this->path)) ?: [];
         $bytes = $items = 0;
         foreach (array_values($numbers) as $i => $number) {
             $i % 2 === 0 ? $bytes += $number : $items += $number;
@@ -40,15 +41,15 @@ final class Usage
     public function of(int $shard): array
     {
         /** @var array{1: int, 2: int} $numbers */
-        $numbers = unpack('J2', str_pad((string) @file_get_contents($this->path, false, null, 16 * $shard, 16), 16, "\0")) ?: [1 => 0, 2 => 0];
+        $numbers = unpack('J2', str_pad((string) $this->directory->contents($this->path, 16, 16 * $shard), 16, "\0")) ?: [1 => 0, 2 => 0];
 
         return [$numbers[1], $numbers[2]];
     }
 
     public function put(int $shard, int $bytes, int $items): void
     {
-        $file = Owner::open($this->path);
-        if ($file === false || !Owner::isThere($file, $this->path)) {
+        $file = $this->directory->open($this->path);
+        if ($file === false || !$this->directory->holds($file, $this->path)) {
             return;
         }
         // All of it at once, so that who finds it finds it whole.

@@ -21,6 +21,9 @@ final class Database
 
     private const FULL = 13;
 
+    /** SQLITE_OPEN_NOFOLLOW, which PHP has no name for: not even one that somebody puts there at this moment. */
+    private const NO_LINKS = 0x0100_0000;
+
     /** After these nobody writes: the file is read-only, damaged, full, no database. */
     private const TAKES_NOTHING = [8, 11, self::FULL, 26];
 
@@ -305,8 +308,7 @@ final class Database
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
         // along is closed before another is opened, so that the new one takes locks of its own.
         $this->close();
-        DatabaseFile::make($this->path);
-        $connection = new \SQLite3($this->path);
+        $connection = new \SQLite3(DatabaseFile::ready($this->path), \SQLITE3_OPEN_READWRITE | \SQLITE3_OPEN_CREATE | self::NO_LINKS);
         $connection->enableExceptions(true);
         $connection->busyTimeout($this->patience());
         try {

@@ -4,36 +4,64 @@ declare(strict_types=1);
 
 namespace Larder\Store\Sqlite;
 
+use Larder\Distrust;
 use Larder\Exception\StoreUnavailable;
-use Larder\Owner;
+use Larder\Guests;
+use Larder\PrivateDirectory;
 
-/** The file of a database, made for whom its directory belongs to. */
+/** The file of a database, and those that SQLite has beside it, which nobody else may have a hand in (see PrivateDirectory). */
 final class DatabaseFile
 {
+    /** What SQLite adds to the name. It makes these with the owner and the rights of the database. */
+    private const BESIDE = ['', '-wal', '-shm', '-journal'];
+
     /**
-     * SQLite's other files get the owner and the rights of this one, from SQLite.
+     * Makes the file if it is not there.
      *
-     * @throws StoreUnavailable if another user has put something in its place
+     * @return string its path, without links in it where that can be told
+     *
+     * @throws StoreUnavailable if another user may have put something in its place, or beside it
      */
-    public static function make(string $path): void
+    public static function ready(string $path): string
     {
-        if (Owner::isStrangers($path)) {
-            throw self::planted($path, 'it is another user\'s, who could put it there as everybody may write into its directory');
+        $real = PrivateDirectory::followed($path);
+        if ($real === null) {
+            throw self::unavailable($path, 'another user has put a link in its place', 'remove it');
         }
-        if (@file_exists($path)) {
-            return;
+        $directory = self::directory($real);
+        $directory->exists();
+        $distrust = self::distrust($real, $directory);
+        if ($distrust !== null) {
+            throw self::unavailable($path, $distrust->reason(), $distrust->remedy);
         }
-        $file = Owner::open($path, isShared: true);
-        if ($file !== false) {
+        if (!@file_exists($real)) {
+            $file = $directory->open($real);
             // SQLite's locks would go with it, if this process had any.
-            fclose($file);
-        } elseif (Owner::isTrap($path)) {
-            throw self::planted($path, 'another user has put a link in its place that leads nowhere');
+            $file === false || fclose($file);
         }
+
+        return $directory->real() === null ? $real : rtrim($directory->real(), '/') . '/' . basename($real);
     }
 
-    private static function planted(string $path, string $why): StoreUnavailable
+    public static function directory(string $path): PrivateDirectory
     {
-        return StoreUnavailable::because("The SQLite database \"{$path}\"", $why, 'remove it, and name one in a directory of PHP\'s user');
+        return new PrivateDirectory(\dirname($path), Guests::RootAndGroup);
+    }
+
+    /** @return ?Distrust of the directory, the database or what SQLite has beside it */
+    public static function distrust(string $path, ?PrivateDirectory $directory = null): ?Distrust
+    {
+        $directory ??= self::directory($path);
+        $distrust = $directory->distrust();
+        foreach (self::BESIDE as $suffix) {
+            $distrust ??= $directory->distrustOf($path . $suffix, tightens: true);
+        }
+
+        return $distrust;
+    }
+
+    private static function unavailable(string $path, string $why, string $remedy): StoreUnavailable
+    {
+        return StoreUnavailable::because("The SQLite database \"{$path}\"", $why, $remedy);
     }
 }

@@ -193,11 +193,11 @@ final class JournalsTest extends TestCase
 
     public function testADirectoryThatEverybodyMayWriteIntoIsAProblem(): void
     {
+        $this->cache()->delete('key');
         chmod($this->scratch->path, 0o707);
-        $this->cache();
         [$code, $printed] = $this->larder('doctor');
         self::assertSame(1, $code);
-        self::assertStringContainsString("Everybody may write into its directory, and so delete what he likes.\n        change: chmod o-w {$this->scratch->path}\n", $printed);
+        self::assertStringContainsString("It cannot be used: \"{$this->scratch->path}\" may be written to by everyone.\n        change: chmod o-w {$this->scratch->path}\n", $printed);
     }
 
     /** A cache whose store is down, and whose journal is the one that is looked at. */

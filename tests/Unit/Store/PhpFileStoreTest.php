@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Store;
 
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\File\PhpFormat;
 use Larder\Store\PhpFileStore;
@@ -215,14 +216,14 @@ final class PhpFileStoreTest extends TestCase
 
     public function testADirectoryThatOthersMayWriteToIsRefused(): void
     {
-        foreach ([0o777, 0o770] as $mode) {
+        foreach ([0o777 => 'may be written to by everyone; chmod o-w ', 0o770 => 'may be written to by its group'] as $mode => $message) {
             $scratch = new Scratch();
             chmod($scratch->path, $mode);
             try {
                 new PhpFileStore($scratch->path);
                 self::fail('Others may put code there.');
             } catch (InvalidOption $mistake) {
-                self::assertStringContainsString('may be written to by others', $mistake->getMessage());
+                self::assertStringContainsString($message, $mistake->getMessage());
             }
         }
     }
@@ -261,7 +262,11 @@ final class PhpFileStoreTest extends TestCase
         } else {
             chmod($directory, 0o770);
         }
-        self::assertSame([], $early->fetch(['key'])->items);
+        try {
+            self::assertSame([], $early->fetch(['key'])->items);
+        } catch (StoreUnavailable) {
+            // It is not used at all.
+        }
         self::assertFileDoesNotExist("{$scratch->path}/ran");
         if (posix_geteuid() === 0) {
             chown($directory, 0);

@@ -171,21 +171,37 @@ final class HeadFileTest extends TestCase
         self::assertNotSame($before, $head->read());
     }
 
-    public function testWhoMayWriteIntoTheDatabaseMayWriteIntoTheFile(): void
+    public function testTheFileIsForItsUserAloneOrForTheGroupOfASharedDirectory(): void
     {
-        foreach ([0o600, 0o660, 0o664] as $rights) {
-            chmod($this->database(), $rights);
-            $usual = umask(0o077);
-            try {
-                $head = $this->head();
-                $head->end($head->begin());
-            } finally {
-                umask($usual);
+        foreach ([0o700 => 0o600, 0o755 => 0o600, 0o2770 => 0o660] as $directory => $rights) {
+            chmod($this->scratch->path, $directory);
+            foreach ([0o077, 0o000] as $mask) {
+                $usual = umask($mask);
+                try {
+                    $head = $this->head();
+                    $head->end($head->begin());
+                } finally {
+                    umask($usual);
+                }
+                clearstatcache();
+                self::assertSame($rights, (int) fileperms($this->path()) & 0o777);
+                unlink($this->path());
             }
-            clearstatcache();
-            self::assertSame($rights, (int) fileperms($this->path()) & 0o777);
-            unlink($this->path());
         }
+    }
+
+    /** An earlier version made it so that everyone could read it, and who can read a file can lock it. */
+    public function testAFileThatEveryoneMayReadIsTightened(): void
+    {
+        $head = $this->head();
+        $head->end($head->begin());
+        $even = $head->read();
+        chmod($this->path(), 0o644);
+        $head = $this->head();
+        self::assertSame($even, $head->read());
+        $head->end($head->begin());
+        clearstatcache();
+        self::assertSame(0o600, (int) fileperms($this->path()) & 0o777);
     }
 
     public function testAFileThatCannotBeWrittenStopsTheWrite(): void
