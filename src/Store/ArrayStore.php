@@ -235,6 +235,14 @@ final class ArrayStore implements Store, DirectReads
     public function invalidateTags(array $tags, int $serveStale = 0): void
     {
         $this->ticks->invalidate($tags, $serveStale, ($this->clock)());
+        if ($this->ticks->hasManyTags()) {
+            $this->prune();
+            $carried = [];
+            foreach ($this->entries as $entry) {
+                $carried += array_fill_keys($entry[4], true);
+            }
+            $this->ticks->keepTags($carried);
+        }
     }
 
     public function clear(): void
@@ -336,7 +344,7 @@ final class ArrayStore implements Store, DirectReads
         $token = $item->token;
 
         return $token === null || ($this->ticks->hasNotMoved($item->key, $token)
-            && $this->ticks->verdict($item->tags, $token->clock, ($this->clock)()) === Verdict::Live);
+            && $this->ticks->allows($item->tags, $token, ($this->clock)()));
     }
 
     /** @return bool false: it is larger than all of this store may be */

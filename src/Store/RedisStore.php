@@ -74,7 +74,8 @@ use Larder\Values;
  */
 final class RedisStore implements Store, Leases, MayEvict, ValueReads
 {
-    private const MOST_TAGS = 100_000;
+    /** That are remembered; of more the older half is forgotten, and what is older is dead if it carries any tag. */
+    private const MOST_TAGS = 250_000;
 
     /** How many names a clear looks at, to free what it can of their memory. */
     private const CLEARED_AT_ONCE = 10_000;

@@ -45,8 +45,11 @@ use Larder\Ttl;
  */
 final class SqliteStore implements Store, Leases, PerRequest
 {
-    /** Beyond, the older half is forgotten. */
-    private const MOST_TAGS = 100_000;
+    /** Beyond, those that were invalidated longest ago are forgotten, and what is older is dead if it carries any tag. */
+    private const MOST_TAGS = 250_000;
+
+    /** Bytes of a database that is bounded for each tag that it may remember: tags take an eighth of it at most, about. */
+    private const BYTES_PER_TAG = 500;
 
     /** About as often as this a save looks at so many rows, and removes the dead ones. */
     private const SAVES_PER_SWEEP = 61;
@@ -285,9 +288,9 @@ final class SqliteStore implements Store, Leases, PerRequest
                     $stamp->until,
                 );
             }
-            // Only now and then, as counting takes as long as there are tags.
-            if ($tick % 1_000 === 0) {
-                $tables->sweep->forgetTags(self::MOST_TAGS);
+            // Only now and then, as counting takes as long as there are tags; after a thousand, about.
+            if (hrtime(true) % 1_000 < \count($tags)) {
+                $tables->sweep->forgetTags($this->size === null ? self::MOST_TAGS : min(self::MOST_TAGS, max(1_000, intdiv($this->size, self::BYTES_PER_TAG))));
             }
 
             return null;

@@ -7,20 +7,27 @@ namespace Larder\Store;
 /**
  * The stamps of the tags that share a place by their hashes, as one string, for stores that cannot list what they keep:
  *
- *     slot = floor 8 | hash 8, dead 8, stale 8, until 8 | …
+ *     slot = floor 8 | how many short entries there are 2 | hash 8, dead 8 | … | hash 8, dead 8, stale 8, until 8 | …
  *
  * Only tags that were invalidated are in it. A slot holds so many; then the one goes that was invalidated longest ago,
  * and its tick becomes the floor, which stands for every tag that is not there. So all slots together are bounded, and
- * what they have forgotten is a miss.
+ * what they have forgotten is a miss: of 200,000 tags none is forgotten, whether items carry them or not, and of more those
+ * that were invalidated longest ago, which kills what is older than that.
  */
 final class TagSlot
 {
-    /** How many slots there are. */
-    public const SLOTS = 256;
+    /** How many slots there are; a power of two. */
+    public const SLOTS = 2_048;
 
-    private const MOST = 128;
+    private const HEAD = 10;
 
-    private const ENTRY = 32;
+    /** Bytes of entries in a slot: 128 short ones. */
+    private const MOST = 2_048;
+
+    private const SHORT = 16;
+
+    /** Of a tag whose dead items may still be served. */
+    private const LONG = 32;
 
     private function __construct() {}
 
@@ -29,18 +36,22 @@ final class TagSlot
     {
         $hash = hash('xxh128', $tag, true);
 
-        return [\ord($hash[0]), substr($hash, 8)];
+        return [(\ord($hash[0]) << 8 | \ord($hash[1])) & self::SLOTS - 1, substr($hash, 8)];
     }
 
     public static function made(int $floor): string
     {
-        return pack('J', $floor);
+        return pack('Jn', $floor, 0);
     }
 
     public static function stamp(string $slot, string $name): TagStamp
     {
-        $at = self::find($slot, $name);
-        $numbers = $at === null ? unpack('J', $slot) : unpack('J3', $slot, $at + 8);
+        [$at, $length] = self::find($slot, $name);
+        $numbers = match ($length) {
+            self::SHORT => unpack('J', $slot, $at + 8),
+            self::LONG => unpack('J3', $slot, $at + 8),
+            default => unpack('J', $slot),
+        };
         /** @var array<int> $numbers */
         $numbers = $numbers === false ? [\PHP_INT_MAX] : array_values($numbers);
 
@@ -49,41 +60,74 @@ final class TagSlot
 
     public static function with(string $slot, string $name, TagStamp $stamp): string
     {
-        $at = self::find($slot, $name);
-        $entry = $name . pack('J3', $stamp->dead, $stamp->stale, $stamp->until);
-        if ($at !== null) {
-            return substr_replace($slot, $entry, $at, self::ENTRY);
+        $isShort = $stamp->stale === 0;
+        $entry = $name . ($isShort ? pack('J', $stamp->dead) : pack('J3', $stamp->dead, $stamp->stale, $stamp->until));
+        [$at, $length] = self::find($slot, $name);
+        if ($length === \strlen($entry)) {
+            return substr_replace($slot, $entry, $at, $length);
         }
+        if ($length > 0) {
+            $slot = self::without($slot, $at, $length);
+        }
+        while (\strlen($slot) - self::HEAD + \strlen($entry) > self::MOST) {
+            $slot = self::withoutTheOldest($slot);
+        }
+        if (!$isShort) {
+            return $slot . $entry;
+        }
+        $count = self::shortOnes($slot);
 
-        return (\strlen($slot) < 8 + self::MOST * self::ENTRY ? $slot : self::withoutTheOldest($slot)) . $entry;
+        return substr_replace(substr_replace($slot, $entry, self::HEAD + self::SHORT * $count, 0), pack('n', $count + 1), 8, 2);
     }
 
     public static function isOne(string $bytes): bool
     {
-        return \strlen($bytes) % self::ENTRY === 8;
+        $long = \strlen($bytes) - self::HEAD;
+        $long = $long < 0 ? -1 : $long - self::SHORT * self::shortOnes($bytes);
+
+        return $long >= 0 && $long % self::LONG === 0;
     }
 
-    private static function find(string $slot, string $name): ?int
+    private static function shortOnes(string $slot): int
     {
-        for ($at = strpos($slot, $name, 8); $at !== false; $at = strpos($slot, $name, $at + 1)) {
-            if ($at % self::ENTRY === 8) {
-                return $at;
+        $count = unpack('n', $slot, 8)[1] ?? 0;
+
+        return \is_int($count) ? $count : 0;
+    }
+
+    /** @return array{int, int} where its entry begins, and how long that is; 0: there is none */
+    private static function find(string $slot, string $name): array
+    {
+        $long = self::HEAD + self::SHORT * self::shortOnes($slot);
+        for ($at = strpos($slot, $name, self::HEAD); $at !== false; $at = strpos($slot, $name, $at + 1)) {
+            $length = $at < $long ? self::SHORT : self::LONG;
+            if (($at - ($at < $long ? self::HEAD : $long)) % $length === 0) {
+                return [$at, $length];
             }
         }
 
-        return null;
+        return [0, 0];
+    }
+
+    private static function without(string $slot, int $at, int $length): string
+    {
+        $slot = substr_replace($slot, '', $at, $length);
+
+        return $length === self::SHORT ? substr_replace($slot, pack('n', self::shortOnes($slot) - 1), 8, 2) : $slot;
     }
 
     private static function withoutTheOldest(string $slot): string
     {
-        $oldest = [\PHP_INT_MAX, 0];
-        for ($at = 8; $at < \strlen($slot); $at += self::ENTRY) {
-            /** @var array{1: int, 2: int} $ticks */
-            $ticks = unpack('J2', $slot, $at + 8) ?: [1 => 0, 2 => 0];
-            $oldest = min($oldest, [max($ticks[1], $ticks[2]), $at]);
+        $oldest = [\PHP_INT_MAX, 0, 0];
+        $long = self::HEAD + self::SHORT * self::shortOnes($slot);
+        for ($at = self::HEAD; $at < \strlen($slot); $at += $length) {
+            $length = $at < $long ? self::SHORT : self::LONG;
+            /** @var array{1: int, 2?: int} $ticks */
+            $ticks = unpack($length === self::SHORT ? 'J' : 'J2', $slot, $at + 8) ?: [1 => 0];
+            $oldest = min($oldest, [max($ticks), $at, $length]);
         }
         $floor = unpack('J', $slot)[1] ?? 0;
 
-        return pack('J', max($oldest[0], \is_int($floor) ? $floor : 0)) . substr($slot, 8, $oldest[1] - 8) . substr($slot, $oldest[1] + self::ENTRY);
+        return substr_replace(self::without($slot, $oldest[1], $oldest[2]), pack('J', max($oldest[0], \is_int($floor) ? $floor : 0)), 0, 8);
     }
 }

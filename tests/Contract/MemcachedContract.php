@@ -54,9 +54,7 @@ abstract class MemcachedContract extends NamedStoreContract
                 $client->delete('test!clock');
             };
             yield "the slots of server {$number}" => static function () use ($client, $generation): void {
-                for ($slot = 0; $slot < TagSlot::SLOTS; $slot++) {
-                    $client->delete("test!{$generation}:t{$slot}");
-                }
+                $client->deleteMulti(array_map(static fn(int $slot): string => "test!{$generation}:t{$slot}", range(0, TagSlot::SLOTS - 1)));
             };
             yield "all of server {$number}" => static function () use ($client): void {
                 $client->flush();

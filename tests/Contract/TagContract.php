@@ -198,6 +198,32 @@ abstract class TagContract extends StoreCase
         self::assertLessThanOrEqual(1.5 * $needed + self::SLACK, $left, "after {$written} writes, seed {$seed}");
     }
 
+    /** As many tags as LARDER_TAGS says; `make leftovers` has a hundred thousand. */
+    public function testAfterManyInvalidationsItemsThatCarryOtherTagsLive(): void
+    {
+        if ($this->cannotKeepTags()) {
+            return;
+        }
+        $store = $this->store();
+        $tags = (int) (getenv('LARDER_TAGS') ?: 2_000);
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 999));
+        foreach (array_chunk($keys, 50) as $i => $some) {
+            $store->save(array_map(static fn(string $key): Item => new Item($key, $key, 10_000, ['all', "category {$i}", "own {$key}"]), $some));
+        }
+        foreach (array_chunk(range(1, intdiv($tags, 2)), 50) as $numbers) {
+            $store->save(array_map(static fn(int $i): Item => new Item('carries ' . $i % 100, $i, 10_000, ["carried {$i}"]), $numbers));
+            $store->invalidateTags(array_map(static fn(int $i): string => "carried {$i}", $numbers));
+        }
+        $left = \count($store->fetch($keys)->items);
+        self::assertGreaterThanOrEqual(950, $left, 'of a thousand, after half of the tags, which were carried');
+        foreach (array_chunk(range(1, $tags), 500) as $numbers) {
+            $store->invalidateTags(array_map(static fn(int $i): string => "not carried {$i}", $numbers));
+        }
+        self::assertGreaterThanOrEqual($left - 10, \count($store->fetch($keys)->items), 'of those, after as many as all, which were not');
+        $store->invalidateTags(['category 3']);
+        self::assertSame([], $store->fetch(\array_slice($keys, 150, 50))->items);
+    }
+
     public function testAnItemTellsItsTags(): void
     {
         if ($this->cannotKeepTags()) {

@@ -12,8 +12,8 @@ use Larder\Store\Verdict;
  * The logical time of a prefix, and the tags' stamps in it:
  *
  *     clock    a counter that begins at the machine's monotonic time, and so is never lower than it was
- *     i        the tick of the last invalidation of a tag, that before which nothing is known, and which slots there are
- *     t<n>     a slot of tags (see TagSlot)
+ *     tags     the tick of the last invalidation of a tag, that before which nothing is known, and which slots there are
+ *     s<n>     a slot of tags (see TagSlot)
  */
 final class Clock
 {
@@ -55,7 +55,7 @@ final class Clock
     /** What is to be judged by its tags has to be younger than the beginning of what is known of them. */
     public function beginTags(): void
     {
-        $name = "{$this->internal}i";
+        $name = "{$this->internal}tags";
         if (!apcu_exists($name)) {
             $this->section->atomically(function () use ($name): void {
                 $now = $this->tick();
@@ -79,7 +79,7 @@ final class Clock
         foreach ($stamp >= $last[0] ? [] : $tags as $tag) {
             [$slot, $name] = TagSlot::place($tag);
             if (self::has($last[2], $slot)) {
-                $bytes = apcu_fetch("{$this->internal}t{$slot}");
+                $bytes = apcu_fetch("{$this->internal}s{$slot}");
                 $verdict = $verdict->and(\is_string($bytes) ? TagSlot::stamp($bytes, $name)->verdict($stamp, time()) : Verdict::Dead);
             }
         }
@@ -100,15 +100,15 @@ final class Clock
             [, $base, $bits] = $this->lastInvalidation() ?? [0, $tick, str_repeat("\0", TagSlot::SLOTS >> 3)];
             foreach ($tags as $tag) {
                 [$slot, $name] = TagSlot::place($tag);
-                $bytes = apcu_fetch("{$this->internal}t{$slot}");
+                $bytes = apcu_fetch("{$this->internal}s{$slot}");
                 $bytes = \is_string($bytes) ? $bytes : TagSlot::made(self::has($bits, $slot) ? $tick - 1 : $base);
                 $stamp = TagSlot::stamp($bytes, $name)->invalidated($tick, $serveStale, time());
-                if (!apcu_store("{$this->internal}t{$slot}", TagSlot::with($bytes, $name, $stamp))) {
+                if (!apcu_store("{$this->internal}s{$slot}", TagSlot::with($bytes, $name, $stamp))) {
                     throw self::full();
                 }
                 $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
             }
-            if (!apcu_store("{$this->internal}i", pack('J2', $tick, $base) . $bits)) {
+            if (!apcu_store("{$this->internal}tags", pack('J2', $tick, $base) . $bits)) {
                 throw self::full();
             }
         });
@@ -122,7 +122,7 @@ final class Clock
     /** @return ?array{int, int, string} its tick, the tick before which nothing is known, and which slots there are */
     private function lastInvalidation(): ?array
     {
-        $bytes = apcu_fetch("{$this->internal}i");
+        $bytes = apcu_fetch("{$this->internal}tags");
         $ticks = \is_string($bytes) ? unpack('J2', $bytes) : false;
 
         return \is_string($bytes) && $ticks !== false && \is_int($ticks[1]) && \is_int($ticks[2]) ? [$ticks[1], $ticks[2], substr($bytes, 16)] : null;

@@ -11,15 +11,15 @@ use Larder\Store\Verdict;
 /**
  * The logical time of tags, which only their invalidations move, and the tags' stamps:
  *
- *     directory/clock      epoch 8 | tick 8 | one bit for each slot that there is 32
- *     directory/tags/ab    a slot (see TagSlot)
+ *     directory/clock      epoch 8 | tick 8 | one bit for each slot that there is 256
+ *     directory/tags/abc   a slot (see TagSlot)
  *
  * An invalidation first writes the slots and then the clock, so that whoever sees the new tick sees the slots. A slot
  * that there should be and is not was lost, and a clock that is lost begins another epoch: both are misses.
  */
 final class Clock
 {
-    private const BYTES = 48;
+    private const BYTES = 16 + (TagSlot::SLOTS >> 3);
 
     /** What a power cut may leave of a clock: if it were one, the second to be left would go on with what the first has known. */
     private const NO_EPOCH = "\0\0\0\0\0\0\0\0";
@@ -84,8 +84,8 @@ final class Clock
             $slots = [];
             foreach ($tags as $tag) {
                 [$slot, $name] = TagSlot::place($tag);
-                // What a slot that was lost has known was no later than the last tick.
-                $bytes = $slots[$slot] ??= $this->slot($slot) ?? TagSlot::made(self::has($bits, $slot) ? $tick : 0);
+                // What a slot that was lost has known was no later than the last tick. A file of one that there is not is another epoch's.
+                $bytes = $slots[$slot] ??= self::has($bits, $slot) ? $this->slot($slot) ?? TagSlot::made($tick) : TagSlot::made(0);
                 $slots[$slot] = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick + 1, $serveStale, $now));
             }
             foreach ($slots as $slot => $bytes) {
@@ -130,7 +130,7 @@ final class Clock
 
     private function pathOf(int $slot): string
     {
-        return "{$this->folder->path}/tags/" . sprintf('%02x', $slot);
+        return "{$this->folder->path}/tags/" . sprintf('%03x', $slot);
     }
 
     private static function has(string $bits, int $slot): bool

@@ -11,7 +11,7 @@ use Larder\Store\Verdict;
 /**
  * The logical time of the items on one server, and when their tags were last invalidated:
  *
- *     prefix!clock                   generation 16 | tick 8 | one bit for each slot that there is 32
+ *     prefix!clock                   generation 16 | tick 8 | one bit for each slot that there is 256
  *     prefix!<generation>:t<n>       a slot of tags (see TagSlot)
  *
  * Only invalidations move the tick. One that reads the tick c kills what has a stamp of at most c: it writes c + 1 into
@@ -28,7 +28,7 @@ use Larder\Store\Verdict;
  */
 final class Clock
 {
-    private const BYTES = 56;
+    private const BYTES = 24 + (TagSlot::SLOTS >> 3);
 
     private string $generation = '';
 

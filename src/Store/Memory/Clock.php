@@ -10,8 +10,9 @@ use Larder\Token;
 
 /**
  * The logical time of an ArrayStore. It ticks on every write, delete and invalidation, and remembers by key and by tag when
- * the last of these was. When it has too many of either to remember, it forgets them all and takes the present for the time
- * of each: fills that are under way are then refused, and older items that carry tags are dead.
+ * the last of these was. When it has too many keys to remember, it forgets them all and takes the present for the time
+ * of each: fills that are under way are then refused. Of too many tags it forgets those that no item carries, which concerns
+ * fills that are under way, and no others.
  */
 final class Clock
 {
@@ -32,15 +33,18 @@ final class Clock
     /** @var array<array-key, TagStamp> */
     private array $tags = [];
 
-    /** The stamp of the tags that are not there. */
-    private TagStamp $tagFloor;
+    /** When the tags that are not there, which no item carries, may have been invalidated. */
+    private int $tagFloor = 0;
+
+    /** How many tags there are to be before it is looked which of them are carried. */
+    private int $most;
 
     /** @param int $remembered how many keys, and how many tags */
     public function __construct(
         private readonly int $remembered,
     ) {
         $this->epoch = bin2hex(random_bytes(8));
-        $this->tagFloor = new TagStamp(0);
+        $this->most = $remembered;
     }
 
     public function now(): int
@@ -78,12 +82,22 @@ final class Clock
     {
         $tick = ++$this->tick;
         foreach ($tags as $tag) {
-            $this->tags[$tag] = ($this->tags[$tag] ?? $this->tagFloor)->invalidated($tick, $serveStale, $now);
+            $this->tags[$tag] = ($this->tags[$tag] ?? new TagStamp(0))->invalidated($tick, $serveStale, $now);
         }
-        if (\count($this->tags) > $this->remembered) {
-            $this->tags = [];
-            $this->tagFloor = new TagStamp($tick);
-        }
+    }
+
+    /** Whether there are so many tags that keepTags() should be told which of them are carried. */
+    public function hasManyTags(): bool
+    {
+        return \count($this->tags) > $this->most;
+    }
+
+    /** @param array<array-key, mixed> $carried by the tags that items carry */
+    public function keepTags(array $carried): void
+    {
+        $this->tags = array_intersect_key($this->tags, $carried);
+        $this->most = max($this->remembered, 2 * \count($this->tags));
+        $this->tagFloor = $this->tick;
     }
 
     /**
@@ -96,10 +110,21 @@ final class Clock
     {
         $verdict = Verdict::Live;
         foreach ($tags as $tag) {
-            $verdict = $verdict->and(($this->tags[$tag] ?? $this->tagFloor)->verdict($stamp, $now));
+            $verdict = $verdict->and(isset($this->tags[$tag]) ? $this->tags[$tag]->verdict($stamp, $now) : Verdict::Live);
         }
 
         return $verdict;
+    }
+
+    /**
+     * Whether none of these tags was invalidated since a computation began.
+     *
+     * @param list<string> $tags
+     * @param int          $now  Unix time
+     */
+    public function allows(array $tags, Token $token, int $now): bool
+    {
+        return $tags === [] || ($token->clock >= $this->tagFloor && $this->verdict($tags, $token->clock, $now) === Verdict::Live);
     }
 
     /** Everything was deleted. */
@@ -107,7 +132,6 @@ final class Clock
     {
         $this->guards = $this->tags = [];
         $this->guardFloor = ++$this->tick;
-        $this->tagFloor = new TagStamp(0);
     }
 
     /** How many tags are remembered. */

@@ -111,7 +111,8 @@ final class Sweep
     }
 
     /**
-     * If there are more tags than that, forgets the half that was invalidated longest ago.
+     * If there are more tags than that, forgets those that were invalidated longest ago, and some more, so that it need not look
+     * for them each time.
      *
      * @throws StoreUnavailable
      */
@@ -120,8 +121,8 @@ final class Sweep
         $this->database->attempt(function () use ($most): void {
             $count = (int) ($this->database->rows("SELECT count(*) FROM {$this->schema->tags}")[0][0] ?? 0);
             if ($count > $most) {
-                $middle = $this->database->rows("SELECT max(dead, stale) FROM {$this->schema->tags} ORDER BY 1 LIMIT 1 OFFSET ?", $count >> 1);
-                $this->forgetTagsBefore((int) ($middle[0][0] ?? 0));
+                $last = $this->database->rows("SELECT max(dead, stale) FROM {$this->schema->tags} ORDER BY 1 LIMIT 1 OFFSET ?", $count - $most - 1 + intdiv($most, 50));
+                $this->forgetTagsBefore((int) ($last[0][0] ?? 0));
             }
         });
     }

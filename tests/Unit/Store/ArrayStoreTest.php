@@ -145,4 +145,25 @@ final class ArrayStoreTest extends TestCase
         self::assertSame($first, $second);
         self::assertLessThan(100_000, memory_get_usage() - $before);
     }
+
+    public function testTagsThatNoItemCarriesAreForgottenAndKillNothingButFillsThatAreUnderWay(): void
+    {
+        $store = new ArrayStore();
+        $store->save([new Item('killed', 1, tags: ['x', 'all']), new Item('kept', 1, tags: ['all', 'y']), new Item('stale', 1, tags: ['z'])]);
+        $late = $store->token('fill');
+        $store->invalidateTags(['x']);
+        $store->invalidateTags(['z'], 1_000);
+        $store->save([new Item('again', 1, tags: ['x'])]);
+        for ($i = 0; $i < 30; $i++) {
+            $store->invalidateTags(array_map(static fn(int $tag): string => "{$i} {$tag}", range(0, 999)));
+        }
+        self::assertLessThan(11_000, $store->statistics()->details['tags']);
+        $fetched = $store->fetch(['killed', 'kept', 'stale', 'again']);
+        self::assertSame([['kept', 'again'], ['stale']], [array_keys($fetched->items), array_keys($fetched->stale)]);
+        self::assertSame(['fill'], $store->save([new Item('fill', 1, tags: ['0 7'], token: $late, fill: true)]));
+        self::assertSame([], $store->save([new Item('untagged', 1, token: $late, fill: true)]));
+        self::assertSame([], $store->save([new Item('fill', 1, tags: ['0 7'], token: $store->token('fill'), fill: true)]));
+        $store->invalidateTags(['y', 'x']);
+        self::assertSame([], $store->fetch(['kept', 'again'])->items);
+    }
 }

@@ -127,12 +127,12 @@ final class FileStoreTest extends TestCase
         $store = $this->store();
         $clock = "{$this->scratch?->path}/cache/clock";
         $store->token('key');
-        self::assertSame(48, filesize($clock));
-        file_put_contents($clock, str_repeat("\0", 48));
+        self::assertSame(272, filesize($clock));
+        file_put_contents($clock, str_repeat("\0", 272));
         $store->save([new Item('key', 'value', 100, ['tag'])]);
         self::assertCount(1, $store->fetch(['key'])->items);
         $store->invalidateTags(['tag']);
-        file_put_contents($clock, str_repeat("\0", 48));
+        file_put_contents($clock, str_repeat("\0", 272));
         self::assertSame([], $store->fetch(['key'])->items);
         $store->invalidateTags(['other']);
         self::assertSame([], $store->fetch(['key'])->items);
@@ -248,13 +248,25 @@ final class FileStoreTest extends TestCase
         $store->save([new Item('killed', 'x', null, ['x']), new Item('alive', 'x', null, ['y'])]);
         $store->invalidateTags(['x']);
         $neighbours = array_filter(
-            array_map(static fn(int $i): string => "tag {$i}", range(0, 5_000)),
+            array_map(static fn(int $i): string => "tag {$i}", range(0, 50_000)),
             static fn(string $tag): bool => TagSlot::place($tag)[0] === TagSlot::place('x')[0],
         );
-        array_map(unlink(...), glob("{$this->scratch?->path}/cache/tags/??") ?: []);
+        array_map(unlink(...), glob("{$this->scratch?->path}/cache/tags/???") ?: []);
         self::assertSame(['alive'], array_keys($store->fetch(['killed', 'alive'])->items));
         $store->invalidateTags([array_values($neighbours)[0]]);
         self::assertSame(['alive'], array_keys($store->fetch(['killed', 'alive'])->items));
+    }
+
+    public function testASlotOfAnotherLifeOfTheClockKillsNothing(): void
+    {
+        $store = $this->store();
+        for ($i = 0; $i < 10; $i++) {
+            $store->invalidateTags(['x']);
+        }
+        unlink("{$this->scratch?->path}/cache/clock");
+        $store->invalidateTags(['x']);
+        $store->save([new Item('key', 'x', null, ['x'])]);
+        self::assertSame(['key'], array_keys($store->fetch(['key'])->items));
     }
 
     private function store(?int $size = null, ?int $files = null, bool $evict = true): FileStore

@@ -210,6 +210,9 @@ final class SqliteStoreTest extends TestCase
         self::assertSame(3, $store->statistics()->details['tags']);
         $store->invalidateTags(['d']);
         $sweep->forgetTags(3);
+        self::assertSame(3, $store->statistics()->details['tags']);
+        self::assertSame(['new'], array_keys($store->fetch(['old', 'new'])->items));
+        $sweep->forgetTags(2);
         self::assertSame(1, $store->statistics()->details['tags']);
         self::assertSame([], $store->fetch(['old', 'new'])->items);
         $store->save([new Item('newest', 'x', tags: ['t', 'a', 'b'])]);
