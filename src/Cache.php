@@ -623,13 +623,8 @@ final class Cache
      */
     public function refresh(): void
     {
-        $store = $this->store;
-        if ($store instanceof PerRequest) {
-            $this->attempt(static function () use ($store): bool {
-                $store->beginRequest();
-
-                return true;
-            });
+        if ($this->store instanceof PerRequest) {
+            $this->delivery->begin($this->store);
         }
         $this->begin();
     }

@@ -7,6 +7,7 @@ namespace Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Health;
+use Larder\PerRequest;
 use Larder\Store;
 use Psr\Log\LoggerInterface;
 
@@ -121,6 +122,20 @@ final class Delivery
         }
 
         return $answer;
+    }
+
+    /**
+     * Tells the store that another request begins. That it takes that in says nothing of whether it can be reached.
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function begin(PerRequest $store): void
+    {
+        try {
+            $store->beginRequest();
+        } catch (StoreUnavailable $failure) {
+            $this->fail($failure);
+        }
     }
 
     /** @throws StoreUnavailable if the cache is strict */

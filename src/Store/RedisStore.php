@@ -8,10 +8,12 @@ use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\NotACounter;
+use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Leases;
 use Larder\MayEvict;
+use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
@@ -21,6 +23,7 @@ use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Eviction;
 use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\Living;
 use Larder\Store\Redis\Reads;
 use Larder\Store\Redis\RedisLeases;
 use Larder\Store\Redis\Script;
@@ -70,9 +73,15 @@ use Larder\Values;
  * guards of its own. An invalidation reaches all of them, so that no read ever has to look elsewhere: one round trip to each
  * master that has one of the keys. How many shards there are must never change while there are items.
  *
+ * The clock names the life in which it runs: that of the server's data, from its start or from its becoming a master (see Life). A token
+ * names it, too, and judges nothing in another one, whose clock may be behind. A connection learns its server's life with its first
+ * commands, a script is told it and does nothing if the clock is of another, and what judges by a token asks the server itself. The clock
+ * is taken over then (see Lives): after a failover the items stay, after a restart they die, as what the server has on its disk may be
+ * older than a delete that it has acknowledged.
+ *
  * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
-final class RedisStore implements Store, Leases, MayEvict, ValueReads
+final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerRequest
 {
     /** That are remembered; of more the older half is forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
@@ -107,6 +116,8 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
      * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
      * @param float  $patience seconds that the connection waits for a reply; 0: for ever
      * @param ?Noted $noted    what the processes of this machine know of the server; null: each asks for itself
+     * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
+     *                           die with a restart; the same for all who use the server
      *
      * @throws InvalidOption
      */
@@ -117,9 +128,10 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
         int $shards = 0,
         float $patience = 1.0,
         ?Noted $noted = null,
+        bool $trustsDisk = false,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
-        $this->scripts = new Scripts($connection);
+        $this->scripts = new Scripts($connection, $trustsDisk);
         $this->walk = new Walk($this->scripts, $this->layout);
         $this->time = new ServerTime($this->scripts, $patience, $noted ?? new Noted());
         $this->leases = new RedisLeases($this->scripts, $this->layout, $this->time);
@@ -129,12 +141,12 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
 
     /**
      * Options: prefix; client (auto, phpredis, predis); database; timeout, read_timeout, retry_after (seconds);
-     * persistent (switch); with TLS: tls_ca, tls_cert, tls_key (files), tls_name, tls_verify (switch); with sentinels: service,
+     * persistent (switch); persistence (distrusted, trusted); with TLS: tls_ca, tls_cert, tls_key (files), tls_name, tls_verify (switch); with sentinels: service,
      * sentinel_user, sentinel_password; in a cluster: shards (1 to 1024); those of Payload::fromDsn().
      */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', ...Connections::options($dsn), ...Payload::OPTIONS);
+        $dsn->allow('prefix', 'persistence', ...Connections::options($dsn), ...Payload::OPTIONS);
         $shards = Connections::isCluster($dsn) ? $dsn->integer('shards', Connections::SHARDS) : 0;
         if (Connections::isCluster($dsn) && $shards < 1) {
             throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
@@ -147,7 +159,20 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
             $shards,
             $dsn->seconds('read_timeout', 1.0),
             new Noted("redis {$dsn->scheme} " . serialize([$dsn->hosts, $dsn->path, $dsn->text('service', '')])),
+            match ($persistence = $dsn->text('persistence', 'distrusted')) {
+                'distrusted' => false,
+                'trusted' => true,
+                default => throw InvalidOption::choice('persistence', $persistence, 'distrusted', 'trusted'),
+            },
         );
+    }
+
+    /** A server that has become a replica before the request began is not read in it. */
+    public function beginRequest(): void
+    {
+        if ($this->connection instanceof Living) {
+            $this->connection->doubt();
+        }
     }
 
     public function fetch(array $keys): Fetched
@@ -297,6 +322,29 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads
             expired: $sums['expired_keys'] ?? null,
             details: isset($all[0]) ? $all[0] : array_combine(array_map(strval(...), array_keys($all)), $all),
         );
+    }
+
+    /**
+     * How the server is configured, or each master of a cluster.
+     *
+     * @return array<string, array<string, string>> by the servers' names, '' if there is one: what it tells of these
+     *
+     * @throws StoreUnavailable
+     */
+    public function settings(string ...$names): array
+    {
+        $settings = [];
+        foreach ($names as $name) {
+            // One by one: until Redis 7 it understands only one.
+            $command = ['CONFIG', 'GET', $name];
+            $replies = $this->connection instanceof ClusterConnection ? $this->connection->everywhere([$command]) : ['' => $this->connection->send([$command])];
+            foreach ($replies as $server => [$reply]) {
+                $value = \is_array($reply) ? $reply[1] ?? null : null;
+                $settings[$server] = ($settings[$server] ?? []) + (\is_string($value) ? [$name => $value] : []);
+            }
+        }
+
+        return $settings;
     }
 
     public function acquire(string $name, string $owner, float $seconds): bool

@@ -24,7 +24,7 @@ final class CacheServer
     private array $killed = [];
 
     /**
-     * @param non-empty-list<string> $command with "SOCKET" where the path of the socket goes
+     * @param non-empty-list<string> $command with "SOCKET" where the path of the socket goes, and "DIRECTORY" for one that outlives the server
      */
     private function __construct(
         private readonly string $title,
@@ -125,6 +125,7 @@ final class CacheServer
         $command = array_map(fn(string $word): string => match ($word) {
             'SOCKET' => $this->socket,
             'CONFIGURATION' => "{$this->scratch->path}/configuration",
+            'DIRECTORY' => $this->scratch->path,
             default => $word,
         }, $this->command);
         $address = \in_array('SOCKET', $this->command, true) ? "unix://{$this->socket}" : "tcp://127.0.0.1:{$this->port}";
@@ -143,7 +144,8 @@ final class CacheServer
     {
         $this->signal(\SIGKILL);
         if ($this->process !== null) {
-            while (preg_match('/\) [^ZX] /', (string) @file_get_contents("/proc/{$this->process->processId}/stat")) === 1) {
+            // A thread that outlives the first one for a moment still holds the socket.
+            while (!self::isIn('ZX', $this->process->processId)) {
                 usleep(1_000);
             }
             $this->killed[] = $this->process;
@@ -156,15 +158,17 @@ final class CacheServer
         $process = $this->process->processId ?? throw new \LogicException('The server was not started.');
         posix_kill($process, $signal);
         // A thread that runs on another processor may finish what it is at.
-        while ($signal === \SIGSTOP && !self::isStopped($process)) {
+        while ($signal === \SIGSTOP && !self::isIn('Tt', $process)) {
             usleep(1_000);
         }
     }
 
-    private static function isStopped(int $process): bool
+    /** @param string $states of which all threads that are still there are in one */
+    private static function isIn(string $states, int $process): bool
     {
         foreach (glob("/proc/{$process}/task/*/stat") ?: [] as $thread) {
-            if (preg_match('/\) [Tt] /', (string) file_get_contents($thread)) !== 1) {
+            $about = (string) @file_get_contents($thread);
+            if ($about !== '' && preg_match("/\\) [{$states}] /", $about) !== 1) {
                 return false;
             }
         }

@@ -138,6 +138,9 @@ final class RedisPlacesTest extends OwnServers
         $from = $cluster->owner($layout->clock(3));
         $cluster->move($slot, $from, ($from + 1) % 3);
         self::assertCount(200, $cache->getMany($keys));
+        // Also to those who know no more of the shard than that it lies elsewhere than its clock says.
+        self::assertCount(200, Cache::open($dsn, strict: true)->getMany($keys));
+        self::assertCount(200, $cache->getMany($keys));
         self::assertTrue($cache->invalidateTags(['some']));
         self::assertSame([], $cache->getMany($keys));
         self::assertSame(1, $cache->increment($keys[0]));

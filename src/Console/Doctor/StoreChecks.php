@@ -12,6 +12,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
 use Larder\Store;
+use Larder\Store\RedisStore;
 use Larder\Stores;
 use Larder\StoreStatistics;
 
@@ -51,7 +52,14 @@ final class StoreChecks
             return [Finding::problem($what, $mistake->getMessage(), 'the DSN, or what it asks for')];
         }
 
-        return [...$found, ...$this->place($dsn), ...$this->memory($known), ...$this->kind($dsn, $known), ...ServerChecks::findings($what, $known->details)];
+        return [
+            ...$found,
+            ...$this->place($dsn),
+            ...$this->memory($known),
+            ...$this->kind($dsn, $known),
+            ...ServerChecks::findings($what, $known->details),
+            ...$store instanceof RedisStore ? PersistenceChecks::findings($what, $store, $dsn->text('persistence', '') === 'trusted') : [],
+        ];
     }
 
     /** @throws StoreUnavailable */

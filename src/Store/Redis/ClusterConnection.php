@@ -13,7 +13,7 @@ use Larder\Exception\StoreUnavailable;
  * Commands for several masters are sent to all before the replies are read, where the client can do that (Predis); otherwise
  * to one after the other. A master that says that a slot has moved is believed, and the commands for it are sent once more.
  */
-final class ClusterConnection implements Connection
+final class ClusterConnection implements Living
 {
     private const SLOTS = 16_384;
 
@@ -76,6 +76,29 @@ final class ClusterConnection implements Connection
         ksort($replies);
 
         return array_values($replies) ?: throw $this->unavailable('it was asked nothing');
+    }
+
+    public function life(string $name): string
+    {
+        $slot = $this->slot($name);
+        foreach ($this->ranges as [$first, $last, $node]) {
+            if ($slot >= $first && $slot <= $last) {
+                $connection = $this->connections[$node] ?? null;
+
+                return $connection instanceof Living ? $connection->life($name) : '';
+            }
+        }
+
+        return '';
+    }
+
+    public function doubt(): void
+    {
+        foreach ($this->connections as $connection) {
+            if ($connection instanceof Living) {
+                $connection->doubt();
+            }
+        }
     }
 
     /**

@@ -22,22 +22,52 @@ final class Lua
 
         LUA;
 
+    /** What the server says of itself: of the life that it is in, and of its process (see Life). */
+    public const LIFE = <<<'LUA'
+        local ofAnother = {err = 'ERR the clock is of another life'}
+        local function told(section, name)
+            return string.sub(string.match(redis.call('INFO', section), '\n' .. name .. ':(%x+)') or string.rep('0', 16), 1, 16)
+        end
+        local function isOver(life)
+            return not string.find(redis.call('INFO', 'replication'), '\nmaster_replid:' .. life, 1, true) and life ~= told('replication', 'master_replid')
+        end
+
+        LUA;
+
+    /** Another epoch, in the life that the server is in. */
     public const BEGIN = <<<'LUA'
-        redis.call('UNLINK', KEYS[1], KEYS[3])
-        redis.call('SET', KEYS[1], '\3' .. ARGV[1] .. struct.pack('>I6I6', 1, 0))
-        redis.call('SET', KEYS[3], ARGV[1] .. struct.pack('>I6', 1))
+        local function begin()
+            redis.call('UNLINK', KEYS[1], KEYS[3])
+            epoch, tick, invalidated, life = string.sub(ARGV[1], 1, 8), 1, 0, told('replication', 'master_replid')
+            redis.call('SET', KEYS[1], '\4' .. epoch .. struct.pack('>I6I6', tick, invalidated) .. life .. told('server', 'run_id'))
+            redis.call('SET', KEYS[3], epoch .. struct.pack('>I6', tick))
+        end
 
         LUA;
 
     /** Begins another epoch if there is none. */
-    public const CLOCK = self::LOOKED_AT_CLOCK . "if not epoch then\n" . self::BEGIN . "epoch, tick = ARGV[1], 1\nend\n";
+    public const CLOCK = self::LOOKED_AT_CLOCK . self::BEGIN . "if not epoch then begin() end\n";
 
-    /** There being none kills everything as well. */
-    public const LOOKED_AT_CLOCK = <<<'LUA'
-        local epoch, tick, invalidated = false, 0, 0
+    /**
+     * There being none kills everything as well. One of another life is not gone by: what that has lost has to be made up for before
+     * (see Scripts). The server is asked only if the client does not know it to be in the clock's life.
+     */
+    public const LOOKED_AT_CLOCK = self::LIFE . <<<'LUA'
+        local epoch, tick, invalidated, life = false, 0, 0, ''
         local found = redis.call('MGET', KEYS[1])[1]
-        if found and #found == 21 and string.byte(found) == 3 then
-            epoch, tick, invalidated = struct.unpack('>c8I6I6', found, 2)
+        if found and #found == 53 and string.byte(found) == 4 then
+            epoch, tick, invalidated, life = struct.unpack('>c8I6I6c16', found, 2)
+            if life ~= string.sub(ARGV[1], 9) and isOver(life) then
+                return ofAnother
+            end
+        end
+
+        LUA;
+
+    /** What is judged by a token is stored by no other server than the clock's, whatever the client knows. */
+    public const IN_LIFE = <<<'LUA'
+        if isOver(life) then
+            return ofAnother
         end
 
         LUA;

@@ -12,7 +12,7 @@ use Larder\Process;
 use Larder\Store\Breaker;
 
 /** Over the extension redis. */
-final class PhpRedisConnection implements Connection
+final class PhpRedisConnection implements Living
 {
     /** Replies that the client throws, although the connection is as good as before. */
     private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|NOPERM) /';
@@ -21,8 +21,10 @@ final class PhpRedisConnection implements Connection
      * Nobody uses it, and all that it was asked is answered. Whoever uses it takes it out of here, and puts it back when all
      * replies are read: so what an exception interrupts (a signal's handler may throw one between any two calls) is never
      * continued by anybody else, nor by what such a handler asks itself.
+     *
+     * @var ?array{\Redis, Watch}
      */
-    private ?\Redis $idle = null;
+    private ?array $idle = null;
 
     private int $process = 0;
 
@@ -42,15 +44,32 @@ final class PhpRedisConnection implements Connection
         }
     }
 
+    public function life(string $name): string
+    {
+        return $this->idle !== null && $this->process === Process::id() ? $this->idle[1]->life() : '';
+    }
+
+    public function doubt(): void
+    {
+        if ($this->idle !== null) {
+            $this->idle[1]->doubt();
+        }
+    }
+
     public function send(array $commands): array
     {
-        $redis = $this->taken();
+        [$redis, $watch] = $taken = $this->taken();
+        $asks = $watch->asksWith($commands);
         $began = hrtime(true);
         try {
-            $replies = $this->ask($redis, $commands);
+            $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$commands] : $commands);
+            if ($asks) {
+                $answer = array_shift($replies);
+                $watch->learn($answer, $replies, $this->server);
+            }
         } catch (\RedisException $failure) {
             if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
-                return $this->errors($redis, $commands, $failure->getMessage());
+                return $this->errors($taken, $commands, $failure->getMessage());
             }
             self::close($redis);
             if (hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
@@ -64,26 +83,28 @@ final class PhpRedisConnection implements Connection
 
             throw $failure;
         }
-        $this->putBack($redis, $replies);
+        $this->putBack($taken, $replies);
 
-        return $replies;
+        return $replies !== [] ? $replies : [null];
     }
 
     /**
      * Of several commands the client does not tell which one failed. Where that matters, as they are to be sent elsewhere, they
      * are sent once more, one by one: what is written twice may be refused the second time, and is a miss then.
      *
+     * @param array{\Redis, Watch}                   $taken
      * @param non-empty-list<non-empty-list<string>> $commands
      *
      * @return non-empty-list<mixed>
      *
      * @throws StoreUnavailable
      */
-    private function errors(\Redis $redis, array $commands, string $message): array
+    private function errors(array $taken, array $commands, string $message): array
     {
-        $redis->clearLastError();
+        $taken[0]->clearLastError();
+        $taken[1]->doubt();
         $replies = array_fill(0, \count($commands), new ErrorReply($message));
-        $this->putBack($redis, $replies);
+        $this->putBack($taken, $replies);
         if (\count($commands) === 1 || preg_match('/^(MOVED|ASK) /', $message) !== 1) {
             return $replies;
         }
@@ -129,23 +150,30 @@ final class PhpRedisConnection implements Connection
         return $replies;
     }
 
-    /** @throws StoreUnavailable */
-    private function taken(): \Redis
+    /**
+     * @return array{\Redis, Watch}
+     *
+     * @throws StoreUnavailable
+     */
+    private function taken(): array
     {
-        $redis = $this->process === Process::id() ? $this->idle : null;
+        $taken = $this->process === Process::id() ? $this->idle : null;
         $this->idle = null;
 
-        return $redis ?? $this->connected();
+        return $taken ?? [$this->connected(), new Watch()];
     }
 
-    /** @param array<int, mixed> $replies the last ones */
-    private function putBack(\Redis $redis, array $replies): void
+    /**
+     * @param array{\Redis, Watch} $taken
+     * @param array<int, mixed>    $replies the last ones
+     */
+    private function putBack(array $taken, array $replies): void
     {
         // A replica's address may lead to another one by now; and what still keeps commands for later was interrupted.
-        if (ErrorReply::isByReplica($replies) || $redis->getMode() !== \Redis::ATOMIC) {
-            self::close($redis);
+        if (ErrorReply::isByReplica($replies) || $taken[0]->getMode() !== \Redis::ATOMIC) {
+            self::close($taken[0]);
         } else {
-            $this->idle = $redis;
+            $this->idle = $taken;
         }
     }
 

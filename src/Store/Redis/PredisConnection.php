@@ -17,14 +17,16 @@ use Predis\Response\ErrorInterface;
 use Predis\Response\Status;
 
 /** Over the package predis/predis, which needs no extension. */
-final class PredisConnection implements Parallel
+final class PredisConnection implements Parallel, Living
 {
     /**
      * Nobody uses it, and all that it was asked is answered. Whoever uses it takes it out of here, and puts it back when all
      * replies are read: so what an exception interrupts (a signal's handler may throw one anywhere) is never read by anybody
      * else, nor by what such a handler asks itself.
+     *
+     * @var ?array{Client, Watch}
      */
-    private ?Client $idle = null;
+    private ?array $idle = null;
 
     private int $process = 0;
 
@@ -48,20 +50,38 @@ final class PredisConnection implements Parallel
         return $this->begin($commands)();
     }
 
+    public function life(string $name): string
+    {
+        return $this->idle !== null && $this->process === Process::id() ? $this->idle[1]->life() : '';
+    }
+
+    public function doubt(): void
+    {
+        if ($this->idle !== null) {
+            $this->idle[1]->doubt();
+        }
+    }
+
     public function begin(array $commands): \Closure
     {
-        $client = $this->taken();
-        $begun = self::prepared($commands);
+        [$client, $watch] = $taken = $this->taken();
+        $asks = $watch->asksWith($commands);
+        $begun = self::prepared($asks ? [Watch::QUESTION, ...$commands] : $commands);
         try {
             self::write($client, $begun);
         } catch (\Throwable $failure) {
             throw $this->broken($client, $failure);
         }
 
-        return function () use ($client, $begun): array {
+        return function () use ($taken, $begun, $asks): array {
+            [$client, $watch] = $taken;
             $began = hrtime(true);
             try {
                 $replies = self::read($client, $begun);
+                if ($asks) {
+                    $answer = array_shift($replies);
+                    $watch->learn($answer, $replies, $this->server);
+                }
             } catch (\Throwable $failure) {
                 if ($failure instanceof PredisException && hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
                     // It did not break, it is slow: who asks again waits again.
@@ -74,10 +94,10 @@ final class PredisConnection implements Parallel
                 // Its address may lead to another one by now.
                 $client->disconnect();
             } else {
-                $this->idle = $client;
+                $this->idle = $taken;
             }
 
-            return $replies;
+            return $replies !== [] ? $replies : [null];
         };
     }
 
@@ -117,14 +137,13 @@ final class PredisConnection implements Parallel
     /**
      * @param list<RawCommand> $commands
      *
-     * @return non-empty-list<mixed>
+     * @return list<mixed>
      */
     private static function read(Client $client, array $commands): array
     {
         $connection = $client->getConnection();
-        $replies = array_map(static fn(RawCommand $command): mixed => self::plain($connection->readResponse($command)), $commands);
 
-        return $replies !== [] ? $replies : [null];
+        return array_map(static fn(RawCommand $command): mixed => self::plain($connection->readResponse($command)), $commands);
     }
 
     private static function plain(mixed $reply): mixed
@@ -137,13 +156,17 @@ final class PredisConnection implements Parallel
         };
     }
 
-    /** @throws StoreUnavailable */
-    private function taken(): Client
+    /**
+     * @return array{Client, Watch}
+     *
+     * @throws StoreUnavailable
+     */
+    private function taken(): array
     {
-        $client = $this->process === Process::id() ? $this->idle : null;
+        $taken = $this->process === Process::id() ? $this->idle : null;
         $this->idle = null;
 
-        return $client ?? $this->connected();
+        return $taken ?? [$this->connected(), new Watch()];
     }
 
     /** @throws StoreUnavailable */

@@ -15,7 +15,7 @@ use Larder\Values;
  * How a RedisStore reads.
  *
  * A plain MGET of the clock and the items is one moment, and tells all but one thing: what became of an item with tags since it was
- * stored, if any tag was invalidated since. So a process begins with a script, which can tell that as well, and makes a
+ * stored, if any tag was invalidated since. (That the server is in the life that the clock names the connection knows.) So a process begins with a script, which can tell that as well, and makes a
  * clock where there is none. From then on it reads plainly, as long as it sees that no tag was ever invalidated in this epoch; once it
  * has seen one that was, it keeps to the script. What remains is a read that follows plain ones and finds that meanwhile another
  * process was the first to invalidate a tag, and that one of its items may be dead of it, or that the clock was lost: then all is asked of
@@ -91,7 +91,7 @@ final class Reads
         $shard = $this->layout->shard($key);
         if ($this->isPlain) {
             [$reply] = $this->scripts->send([['MGET', $this->layout->clock($shard)]]);
-            $now = $this->now(\is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense());
+            $now = $this->now($shard, \is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense());
             if ($now !== null) {
                 return $now[1];
             }
@@ -113,7 +113,7 @@ final class Reads
         $chunks = $this->layout->grouped($keys);
         $looks = $chunks === [] ? [] : (($this->isPlain ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
-            $begins = Script::MARK . $token->epoch;
+            $begins = Script::MARK . substr($token->epoch, 0, Script::EPOCH);
             $ours = $tagged = [];
             foreach ($chunks[$i][1] as $key) {
                 $item = $all[$at++] ?? null;
@@ -158,12 +158,12 @@ final class Reads
         if ($asksForTime) {
             $this->time->compareTo(array_pop($replies));
         }
-        foreach ($chunks as $i => [, $keys]) {
+        foreach ($chunks as $i => [$shard, $keys]) {
             $values = $replies[$i] ?? null;
             if (!\is_array($values) || \count($values) !== \count($keys) + 1) {
                 throw Scripts::nonsense();
             }
-            $now = $this->now($values[0]);
+            $now = $this->now($shard, $values[0]);
             if ($now === null || ($now[2] > 0 && self::mayBeDead(\array_slice($values, 1), $now[2]))) {
                 return null;
             }
@@ -173,19 +173,23 @@ final class Reads
         return $found;
     }
 
-    /** @return ?array{string, Token, int} what $now is; null: there is no clock */
-    private function now(mixed $clock): ?array
+    /** @return ?array{string, Token, int} what $now is; null: there is no clock, or it is not of the life that the server is in */
+    private function now(int $shard, mixed $clock): ?array
     {
-        if ($this->now !== null && $this->now[0] === $clock) {
-            return $this->now;
-        }
         if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || $clock[0] !== Script::CLOCK_MARK) {
             return null;
+        }
+        $life = substr($clock, Script::LIFE, Life::NAME);
+        if ($life !== $this->scripts->life($this->layout->clock($shard))) {
+            return null;
+        }
+        if ($this->now !== null && $this->now[0] === $clock) {
+            return $this->now;
         }
         $invalidated = self::number($clock, Script::INVALIDATED);
         $this->learn($invalidated);
 
-        return $this->now = [$clock, new Token(substr($clock, 1, 8), self::number($clock, Script::TICK)), $invalidated];
+        return $this->now = [$clock, new Token(substr($clock, 1, Script::EPOCH) . $life, self::number($clock, Script::TICK)), $invalidated];
     }
 
     /** @param int $invalidated the tick at which a tag was last invalidated */

@@ -8,10 +8,10 @@ namespace Larder\Store\Redis;
  * What RedisStore has the server do. Each script is one round trip and one moment: nothing else happens meanwhile.
  *
  * The first three keys are the clock, the tags and the guards (see RedisStore), the first argument a random name for a new epoch,
- * should the clock be gone. The other keys are items:
+ * should the clock be gone, and the life that the client takes the server to be in ('': it does not know). The other keys are items:
  *
  *     item    mark 1 byte | epoch 8 | stamp 6 | expiry 6, in ms, 0: never | length of the tags 3 | tags | payload
- *     clock   mark 1 | epoch 8 | tick 6 | the tick at which a tag was last invalidated 6
+ *     clock   mark 1 | epoch 8 | tick 6 | the tick at which a tag was last invalidated 6 | life 16 | process 16 (see Life)
  *     guards  epoch 8 | floor 6 | a tick of 6 for each guard, 0 or not there: the floor
  *     tags    e: epoch; f: the stamp of those that are not there; n: how many there are; t<tag>: its stamp, either
  *             the tick or, where what was killed may be served, that of TagStamp in three numbers;
@@ -24,8 +24,11 @@ enum Script: string
     public const MARK = "\2";
 
     /** What the clock begins with, and how many bytes it has: those who knew other guards take it for none, and the other way round. */
-    public const CLOCK_MARK = "\3";
-    public const CLOCK_BYTES = 21;
+    public const CLOCK_MARK = "\4";
+    public const CLOCK_BYTES = 53;
+
+    /** How many bytes the name of an epoch has. */
+    public const EPOCH = 8;
 
     /** How many bytes of an item lie before its tags. */
     public const HEAD = 24;
@@ -35,6 +38,12 @@ enum Script: string
     public const EXPIRY = 15;
     public const TICK = 9;
     public const INVALIDATED = 15;
+
+    /** Where the clock names the life, and the process. */
+    public const LIFE = 21;
+
+    /** What a script says that was to go by the clock of another life, and has done nothing. */
+    public const OF_ANOTHER_LIFE = 'ERR the clock is of another life';
 
     /**
      * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
@@ -58,7 +67,7 @@ enum Script: string
             end
         end
         if isMissing then pcall(guards) end
-        local reply = {epoch, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, verdicts}
+        local reply = {epoch .. life, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, verdicts}
         if ARGV[3] == '1' and #living > 0 then
             for _, value in ipairs(redis.call('MGET', unpack(living))) do reply[#reply + 1] = value end
         end
@@ -99,7 +108,7 @@ enum Script: string
             end
             local saved = may
             if saved and since then
-                saved = epoch == ARGV[a + 2] and hasNotMoved(ARGV[a + 5], since)
+                saved = epoch .. life == ARGV[a + 2] and hasNotMoved(ARGV[a + 5], since)
                     and (since >= invalidated or worst(body, 4, since) == 0)
             end
             local late = saved and not since and milliseconds() > tonumber(ARGV[3])
@@ -131,9 +140,12 @@ enum Script: string
     /** Arguments: epoch and clock of a token ('': none); of each item its guard. Reply: 1 for each that lived. */
     case Delete = <<<'LUA'
         local reply, since = {}, tonumber(ARGV[3])
+        if since and epoch and isOver(life) then
+            return ofAnother
+        end
         for i = 4, #KEYS do
             local lived = false
-            if not since or (epoch == ARGV[2] and hasNotMoved(ARGV[i], since)) then
+            if not since or (epoch and epoch .. life == ARGV[2] and hasNotMoved(ARGV[i], since)) then
                 lived = look(KEYS[i]) == 0
                 redis.call('UNLINK', KEYS[i])
                 if epoch then move(ARGV[i]) end
@@ -268,6 +280,32 @@ enum Script: string
 
     /** Begins another epoch: what was stored before is dead, and what is computed from before will not be stored. */
     case Clear = <<<'LUA'
+        begin()
+        return 1
+        LUA;
+
+    /** Reply: the clock, and what the server says of itself. */
+    case Ask = <<<'LUA'
+        return {redis.call('MGET', KEYS[1])[1], redis.call('INFO', 'server'), redis.call('INFO', 'replication'), redis.call('INFO', 'stats')}
+        LUA;
+
+    /**
+     * Takes the clock over into another life, unless somebody else has, or that is over as well. What is stored stays, or dies; no token of
+     * before judges anything. The first write is one that also a full server allows.
+     *
+     * Arguments: the life and the process that the clock names, those that it is to name, 1 if everything is to stay.
+     */
+    case Renew = <<<'LUA'
+        local found = redis.call('MGET', KEYS[1])[1]
+        if not found or #found ~= 53 or string.sub(found, 22) ~= ARGV[2] or told('replication', 'master_replid') ~= string.sub(ARGV[3], 1, 16) then
+            return 0
+        end
+        if ARGV[4] == '1' then
+            redis.call('HDEL', KEYS[2], '')
+            redis.call('SETRANGE', KEYS[1], 21, ARGV[3])
+        else
+            begin()
+        end
         return 1
         LUA;
 
@@ -276,14 +314,15 @@ enum Script: string
     {
         $functions = match ($this) {
             self::Fetch => Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR,
-            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
+            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
             self::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT,
             self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE,
             self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::MOVE,
             self::Touch, self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE,
             self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::STAMP . Lua::FORGET,
             self::Forget => Lua::STAMP . Lua::FORGET,
-            self::Clear => Lua::BEGIN,
+            self::Clear, self::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,
+            self::Ask => '',
         };
 
         return $functions . ($this === self::Write ? self::Save : $this)->value;

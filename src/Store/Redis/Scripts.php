@@ -9,12 +9,27 @@ use Larder\Exception\StoreUnavailable;
 /** Runs scripts on the server, several in one round trip; the server keeps their texts, and is asked by their hashes. */
 final class Scripts
 {
+    /** How often a script is sent again that the server did not know, or whose clock was of another life. */
+    private const TRIES = 4;
+
     /** @var array<string, string> */
     private array $hashes = [];
 
+    private readonly Lives $lives;
+
+    /** @param bool $isTrusted as of Lives */
     public function __construct(
         private readonly Connection $connection,
-    ) {}
+        bool $isTrusted = false,
+    ) {
+        $this->lives = new Lives($connection, $isTrusted);
+    }
+
+    /** @return string the life that the server of that clock is in; '': it was not asked yet */
+    public function life(string $clock): string
+    {
+        return $this->lives->of($clock);
+    }
 
     /**
      * @param list<array{Script, non-empty-list<string>, list<string>}> $calls each with its keys and arguments
@@ -41,16 +56,17 @@ final class Scripts
             $isRefused = $isRefused || $isFull;
             $isFull || self::accepted([$reply]);
         }
-        $again = [];
-        foreach ($replies as $i => $reply) {
-            if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'NOSCRIPT')) {
-                $again[$i] = self::withText($calls[$i][0], $commands[$i]);
-            } elseif ($reply instanceof ErrorReply && $isRefused && self::isFull($reply)) {
-                // A client that cannot tell which of the commands was refused.
-                $again[$i] = $commands[$i];
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $again = $this->again($calls, $replies);
+            foreach ($isRefused && $tries === 0 ? $replies : [] as $i => $reply) {
+                if ($reply instanceof ErrorReply && self::isFull($reply)) {
+                    // A client that cannot tell which of the commands was refused.
+                    $again[$i] = $commands[$i];
+                }
             }
-        }
-        if ($again !== []) {
+            if ($again === []) {
+                break;
+            }
             $replies = array_replace($replies, array_combine(array_keys($again), $this->connection->send(array_values($again))));
         }
 
@@ -73,16 +89,53 @@ final class Scripts
         foreach ($calls as $i => $call) {
             array_push($commands, $this->command($call), $after[$i]);
         }
-        $replies = $this->connection->send($commands);
-        foreach ($calls as $i => [$script]) {
-            $reply = $replies[2 * $i] ?? null;
-            if ($reply instanceof ErrorReply && str_starts_with($reply->message, 'NOSCRIPT')) {
+        $replies = array_chunk($this->connection->send($commands), 2);
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $again = $this->again($calls, array_column($replies, 0));
+            if ($again === []) {
+                break;
+            }
+            foreach ($again as $i => $command) {
                 // Both, as what follows the script must not have come before it.
-                array_splice($replies, 2 * $i, 2, $this->connection->send([self::withText($script, $commands[2 * $i]), $after[$i]]));
+                $replies[$i] = $this->connection->send([$command, $after[$i]]);
+            }
+        }
+        foreach ($replies as $pair) {
+            self::accepted($pair);
+        }
+
+        return $replies;
+    }
+
+    /**
+     * @param list<array{Script, non-empty-list<string>, list<string>}> $calls
+     * @param array<int, mixed>                                         $replies
+     *
+     * @return array<int, non-empty-list<string>> what is to be sent once more, as the script has not been run, by the numbers of the calls
+     */
+    private function again(array $calls, array $replies): array
+    {
+        $again = $strange = [];
+        foreach ($replies as $i => $reply) {
+            if (!$reply instanceof ErrorReply || !isset($calls[$i])) {
+                continue;
+            }
+            if (str_starts_with($reply->message, 'NOSCRIPT')) {
+                $again[$i] = $this->asked('EVAL', $calls[$i][0]->text(), $calls[$i]);
+            } elseif ($reply->message === Script::OF_ANOTHER_LIFE) {
+                $strange[$calls[$i][1][0]] = $i;
+            }
+        }
+        foreach ($strange as $i) {
+            $this->lives->renew(\array_slice($calls[$i][1], 0, 3));
+        }
+        foreach ($replies as $i => $reply) {
+            if ($reply instanceof ErrorReply && $reply->message === Script::OF_ANOTHER_LIFE && isset($calls[$i])) {
+                $again[$i] = $this->command($calls[$i]);
             }
         }
 
-        return array_chunk(self::accepted($replies), 2);
+        return $again;
     }
 
     /**
@@ -92,9 +145,9 @@ final class Scripts
      *
      * @return non-empty-list<string>
      */
-    public static function spelledOut(array $call): array
+    public function spelledOut(array $call): array
     {
-        return self::asked('EVAL', $call[0]->text(), $call);
+        return $this->asked('EVAL', $call[0]->text(), $call);
     }
 
     /**
@@ -104,7 +157,7 @@ final class Scripts
      */
     private function command(array $call): array
     {
-        return self::asked('EVALSHA', $this->hashes[$call[0]->name] ??= sha1($call[0]->text()), $call);
+        return $this->asked('EVALSHA', $this->hashes[$call[0]->name] ??= sha1($call[0]->text()), $call);
     }
 
     /**
@@ -113,20 +166,10 @@ final class Scripts
      *
      * @return non-empty-list<string>
      */
-    private static function asked(string $command, string $script, array $call): array
+    private function asked(string $command, string $script, array $call): array
     {
         // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
-        return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(8), ...$call[2]];
-    }
-
-    /**
-     * @param non-empty-list<string> $command
-     *
-     * @return non-empty-list<string>
-     */
-    private static function withText(Script $script, array $command): array
-    {
-        return ['EVAL', $script->text(), ...\array_slice($command, 2)];
+        return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(Script::EPOCH) . $this->lives->of($call[1][0]), ...$call[2]];
     }
 
     private static function isFull(ErrorReply $reply): bool

@@ -11,7 +11,7 @@ use Larder\Store\Breaker;
  * A line to the master that sentinels name, in the manner of Redis's "Guidelines for Redis clients with support for Redis
  * Sentinel". When it breaks, or the master has become a replica, the sentinels are asked again.
  */
-final class SentinelConnection implements Connection
+final class SentinelConnection implements Living
 {
     private ?Connection $master = null;
 
@@ -52,6 +52,18 @@ final class SentinelConnection implements Connection
         return $replies;
     }
 
+    public function life(string $name): string
+    {
+        return $this->master instanceof Living ? $this->master->life($name) : '';
+    }
+
+    public function doubt(): void
+    {
+        if ($this->master instanceof Living) {
+            $this->master->doubt();
+        }
+    }
+
     /** @throws StoreUnavailable */
     private function find(): Connection
     {
@@ -82,13 +94,9 @@ final class SentinelConnection implements Connection
         if (!\is_string($host) || !is_numeric($port)) {
             throw $this->unavailable($address instanceof ErrorReply ? "the sentinel {$sentinel->name()} said \"{$address->message}\"" : "the sentinel {$sentinel->name()} does not know it");
         }
-        $server = $this->server->at($host, (int) $port);
-        $master = ($this->connect)($server);
-        // A user who may not ask for the role finds out by the first write.
-        [$role] = $master->send([['ROLE']]);
-        if (\is_array($role) && ($role[0] ?? 'master') !== 'master') {
-            throw $server->unavailable('the sentinel names it as the master, but it is a replica');
-        }
+        $master = ($this->connect)($this->server->at($host, (int) $port));
+        // Fails where it is a replica: the sentinel may not have heard of it yet.
+        $master->send([['PING']]);
 
         return $master;
     }

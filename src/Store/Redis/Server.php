@@ -89,14 +89,12 @@ final class Server
         return $greeting;
     }
 
-    public function unavailable(string $why, ?\Throwable $previous = null): StoreUnavailable
-    {
-        return StoreUnavailable::because(
-            "The Redis server {$this->name()}",
-            $why,
-            'see that it runs and that the DSN\'s address, user, password and database are right',
-            $previous,
-        );
+    public function unavailable(
+        string $why,
+        ?\Throwable $previous = null,
+        string $remedy = 'see that it runs and that the DSN\'s address, user, password and database are right',
+    ): StoreUnavailable {
+        return StoreUnavailable::because("The Redis server {$this->name()}", $why, $remedy, $previous);
     }
 
     /** It answers, and this is what it says. */

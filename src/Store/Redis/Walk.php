@@ -62,7 +62,7 @@ final class Walk
     public function clear(int $names): void
     {
         $shards = $this->layout->all();
-        $ends = array_map(fn(int $shard): array => Scripts::spelledOut([Script::Clear, $this->layout->names($shard), []]), $shards);
+        $ends = array_map(fn(int $shard): array => $this->scripts->spelledOut([Script::Clear, $this->layout->names($shard), []]), $shards);
         $cursors = array_fill_keys($shards, '0');
         for ($looked = 0; $cursors !== [] && $looked < $names; $looked += self::NAMES_AT_ONCE * \count($shards)) {
             $looks = array_map(fn(int $shard): array => $this->look($shard, $cursors[$shard], ''), array_keys($cursors));

@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Exception\StoreUnavailable;
+
+/**
+ * Which life a server is in, and what is done where a clock names another one (see Life): the clock is taken over, so that no token of
+ * before judges anything. What is stored stays if the server has it from the one that was in that life, as its replica, or as another
+ * node of the cluster to which the slot belonged. If the server has read it from its disk, it dies: of what was deleted, overwritten or
+ * invalidated after that was written there, nobody knows.
+ */
+final class Lives
+{
+    /** @param bool $isTrusted whether what a server has read from its disk is all that it has ever acknowledged */
+    public function __construct(
+        private readonly Connection $connection,
+        private readonly bool $isTrusted = false,
+    ) {}
+
+    /** @return string the life that the server of that clock is in; '': it was not asked yet */
+    public function of(string $clock): string
+    {
+        return $this->connection instanceof Living ? $this->connection->life($clock) : '';
+    }
+
+    /**
+     * @param non-empty-list<string> $names of the clock, the tags and the guards
+     *
+     * @throws StoreUnavailable
+     */
+    public function renew(array $names): void
+    {
+        [$reply] = $this->connection->send([['EVAL', Script::Ask->text(), '1', $names[0]]]);
+        [$clock, $server, $replication, $stats] = \is_array($reply) ? $reply + [null, null, null, null] : [null, null, null, null];
+        if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || !\is_string($server) || !\is_string($replication) || !\is_string($stats)) {
+            // It is gone, or the server refuses: whoever asks next finds out.
+            return;
+        }
+        $life = Life::toldBy($server, $replication, $stats);
+        [$before, $process] = [substr($clock, Script::LIFE, Life::NAME), substr($clock, Script::LIFE + Life::NAME)];
+        $stays = $this->isTrusted || $life->continues($before, $process) || $this->isAnotherNode($process);
+        $this->connection->send([[
+            'EVAL', Script::Renew->text(), (string) \count($names), ...$names,
+            random_bytes(Script::EPOCH), $before . $process, $life->name . $life->process, $stays ? '1' : '0',
+        ]]);
+    }
+
+    /** Whether another node of the cluster is that process, which has handed over the slot in its life. */
+    private function isAnotherNode(string $process): bool
+    {
+        foreach ($this->connection instanceof ClusterConnection ? $this->connection->everywhere([['INFO', 'server']]) : [] as [$server]) {
+            if (\is_string($server) && Life::processOf($server) === $process) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

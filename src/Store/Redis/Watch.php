@@ -1,0 +1,79 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Exception\StoreUnavailable;
+
+/**
+ * What one connection knows of its server: whether that is still a master, and in which life. It asks in the first round trip,
+ * and in the next one when a second has passed; never in one of its own.
+ */
+final class Watch
+{
+    public const QUESTION = ['INFO', 'replication'];
+
+    /** In ns. */
+    private const IS_TRUE_FOR = 1_000_000_000;
+
+    /** What is asked of any server that knows the way to the master. */
+    private const OF_THE_WAY = ['CLUSTER', 'SENTINEL'];
+
+    private ?int $asked = null;
+
+    private string $life = '';
+
+    /** @return string '': it was not asked yet */
+    public function life(): string
+    {
+        return $this->life;
+    }
+
+    /**
+     * Whether the server is to be asked together with these commands.
+     *
+     * @param non-empty-list<non-empty-list<string>> $commands
+     */
+    public function asksWith(array $commands): bool
+    {
+        $now = hrtime(true);
+        if (($this->asked !== null && $now - $this->asked <= self::IS_TRUE_FOR) || \in_array($commands[0][0], self::OF_THE_WAY, true)) {
+            return false;
+        }
+        $this->asked = $now;
+
+        return true;
+    }
+
+    /** Has the server asked again with the next commands. */
+    public function doubt(): void
+    {
+        $this->asked = null;
+    }
+
+    /**
+     * @param mixed             $answer  to the question
+     * @param array<int, mixed> $replies to what was sent together with it
+     *
+     * @throws StoreUnavailable if the server is not the one that it was sent for
+     */
+    public function learn(mixed $answer, array $replies, Server $server): void
+    {
+        if (!\is_string($answer)) {
+            throw $server->unavailable(
+                'it does not say whether it is a master' . ($answer instanceof ErrorReply ? ", but \"{$answer->message}\"" : ''),
+                remedy: 'let the user run INFO: +info',
+            );
+        }
+        if (str_contains($answer, "\nrole:slave")) {
+            foreach ($replies as $reply) {
+                // Of a cluster, it also says who has taken its place.
+                if (!$reply instanceof ErrorReply || !$reply->is('MOVED')) {
+                    throw $server->unavailable('it is a replica');
+                }
+            }
+        }
+        $this->life = Life::named($answer);
+    }
+}
