@@ -5,6 +5,9 @@
 
 #include "php_larder.h"
 
+#include "hooks.h"
+#include "strays.h"
+
 #include "engine/enter.h"
 #include "engine/evict.h"
 #include "engine/handle.h"
@@ -80,6 +83,8 @@ static PHP_MINIT_FUNCTION(larder)
     sapi_module.deactivate = deactivate_and_keep_house;
     REGISTER_INI_ENTRIES();
     larder_register_classes();
+    larder_hooks_begin(type == MODULE_TEMPORARY);
+    larder_strays_begin();
     return SUCCESS;
 }
 
@@ -88,6 +93,8 @@ static PHP_MSHUTDOWN_FUNCTION(larder)
     if (sapi_module.deactivate == deactivate_and_keep_house) {
         sapi_module.deactivate = deactivate_sapi;
     }
+    larder_strays_end();
+    larder_hooks_end();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }
@@ -140,6 +147,7 @@ static bool names_lie_in_a_pool(HashTable *table)
  * wrappers and filters that the request registered: PHP looks at them once more, later than any hook. */
 static int post_deactivate(void)
 {
+    larder_strays_tell();
     if (names_lie_in_a_pool(FG(stream_wrappers)) || names_lie_in_a_pool(FG(stream_filters))) {
         LARDER_G(leave_later) = true;
     } else {
@@ -182,6 +190,7 @@ static void print_pool(larder_pool *pool)
     print_count("Refused, pinned", stats.counters[LARDER_REFUSED_PINNED]);
     print_count("Refused, too large", stats.counters[LARDER_REFUSED_LARGE]);
     print_count("Refused, busy", stats.counters[LARDER_REFUSED_BUSY]);
+    print_count("Pages copied for writes into values", stats.counters[LARDER_PRIVATE_PAGES]);
     print_count("Waiting for readers, bytes", stats.limbo_bytes);
     print_count("Processes", stats.processes);
     if (stats.oldest_pin_process != 0) {

@@ -18,21 +18,22 @@ static bool may_run_code(uint8_t kind)
     return kind >= LARDER_KIND_ARRAY_OF_OBJECTS;
 }
 
-/* The pin lasts only for the moment, so nothing may be handed out in place; and where user code may run, not even the
- * pin may be relied on: it works on a copy of the image. */
+/* Nothing may be handed out in place: the pin lasts only for the moment, or the page there is this process's own. And
+ * where user code may run, not even the pin may be relied on: it works on a copy of the image. */
 static bool read_briefly(larder_pool *pool, const larder_hit *hit, const void *value, size_t size, zval *result)
 {
     uint8_t kind = hit->item->kind;
+    intptr_t shift = larder_hit_shift(pool, hit);
     bool done;
     larder_count(pool, LARDER_COPIES);
     if (!may_run_code(kind)) {
-        done = larder_image_read(result, kind, value, size, pool->shift, false);
+        done = larder_image_read(result, kind, value, size, shift, false);
         larder_hit_drop(pool, hit);
         return done;
     }
     void *copy = emalloc(size);
     memcpy(copy, value, size);
-    intptr_t shift = (intptr_t)((uintptr_t)copy - ((uintptr_t)value - (uintptr_t)pool->shift));
+    shift += (intptr_t)((uintptr_t)copy - (uintptr_t)value);
     larder_hit_drop(pool, hit);
     done = larder_image_read(result, kind, copy, size, shift, false);
     efree(copy);
@@ -53,7 +54,7 @@ static bool read_pinned(larder_pool *pool, const larder_hit *hit, zval *result)
         return true;
     }
     if (EXPECTED(hit->hold == LARDER_HELD)) {
-        return larder_image_read(result, hit->item->kind, value, size, pool->shift, pool->zero_copy);
+        return larder_image_read(result, hit->item->kind, value, size, 0, true);
     }
     return read_briefly(pool, hit, value, size, result);
 }
@@ -84,7 +85,7 @@ static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder
 
 static zend_always_inline bool value_of(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result)
 {
-    if (EXPECTED(hit->hold == LARDER_HELD) && hit->item->kind == LARDER_KIND_ARRAY && EXPECTED(pool->zero_copy)) {
+    if (EXPECTED(hit->hold == LARDER_HELD) && hit->item->kind == LARDER_KIND_ARRAY) {
         const larder_item *item = hit->item;
         larder_image_use_array(result, (const char *)item +
                                            larder_item_value_at(item->tags, item->key_length, LARDER_KIND_ARRAY));

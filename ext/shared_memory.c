@@ -182,9 +182,11 @@ static void add_counters(zval *result, const larder_stats *stats)
     static const struct {
         const char *name;
         enum larder_counter counter;
-    } counters[] = {{"hits", LARDER_HITS},       {"misses", LARDER_MISSES},       {"sets", LARDER_SETS},
-                    {"deletes", LARDER_DELETES}, {"evictions", LARDER_EVICTIONS}, {"expired", LARDER_EXPIRED},
-                    {"moves", LARDER_MOVES},     {"copies", LARDER_COPIES},       {"conflicts", LARDER_CONFLICTS}},
+    } counters[] = {{"hits", LARDER_HITS},           {"misses", LARDER_MISSES},
+                    {"sets", LARDER_SETS},           {"deletes", LARDER_DELETES},
+                    {"evictions", LARDER_EVICTIONS}, {"expired", LARDER_EXPIRED},
+                    {"moves", LARDER_MOVES},         {"copies", LARDER_COPIES},
+                    {"conflicts", LARDER_CONFLICTS}, {"private_pages", LARDER_PRIVATE_PAGES}},
       refusals[] = {{"full", LARDER_REFUSED_FULL},
                     {"pinned", LARDER_REFUSED_PINNED},
                     {"large", LARDER_REFUSED_LARGE},

@@ -292,7 +292,7 @@ namespace Larder {
          *
          * @phpstan-return array{name: string, id: string, mode: 'zero-copy'|'copy', evict: bool, size: int, capacity: int, items: int,
          *     bytes: int, hits: int, misses: int, sets: int, deletes: int, evictions: int, expired: int, moves: int,
-         *     copies: int, conflicts: int, refused: array{full: int, pinned: int, large: int, busy: int},
+         *     copies: int, conflicts: int, private_pages: int, refused: array{full: int, pinned: int, large: int, busy: int},
          *     segments: array{free: int, open: int, sealed: int, limbo: int, tail: int, small: int, main: int, bytes: int},
          *     processes: int, oldest_pin_seconds: float, oldest_pin_process: int, limbo_bytes: int,
          *     snapshot: array{loaded: int, dropped: int, reason: string|null}} the process by the id that it has in its own

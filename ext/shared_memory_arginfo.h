@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e262534e854ecc2df7ce0890cdcd868d809b8be6 */
+ * Stub hash: b65f81f18a20a999f35e4839aaa3bc242d889a05 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

@@ -19,7 +19,7 @@ static site make_site(void)
     larder_place place = larder_place_of(s.pool, key.hash);
     REQUIRE(larder_find(s.pool, &place, &key, &s.found));
     larder_found_drop(s.pool, &s.found);
-    s.item = larder_writable(s.pool, s.found.item);
+    s.item = s.found.item;
     s.segment = &s.pool->segments[s.found.segment];
     CHECK_POOL(s.pool);
     return s;

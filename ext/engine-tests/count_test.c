@@ -150,12 +150,13 @@ static void put_number(larder_pool *pool, const char *name, int64_t number, cons
 /* As a mover that died has left it. */
 static void freeze(larder_pool *pool, const char *name)
 {
-    larder_hit hit;
+    larder_found found;
     const larder_key key = key_of(name);
-    REQUIRE(larder_get_pinned(pool, &key, &hit));
-    size_t at = larder_item_value_at(hit.item->tags, hit.item->key_length, hit.item->kind);
-    atomic_fetch_or((_Atomic uint64_t *)((uint8_t *)larder_writable(pool, hit.item) + at), 1);
-    larder_hit_drop(pool, &hit);
+    larder_place place = larder_place_of(pool, key.hash);
+    REQUIRE(larder_find(pool, &place, &key, &found));
+    size_t at = larder_item_value_at(found.item->tags, found.item->key_length, found.item->kind);
+    atomic_fetch_or((_Atomic uint64_t *)((uint8_t *)found.item + at), 1);
+    larder_found_drop(pool, &found);
 }
 
 /* Counts that cannot be done in place. */

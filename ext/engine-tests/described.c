@@ -64,7 +64,7 @@ static enum reading judge(const larder_pool *pool, const void *bytes, size_t siz
     memcpy(&f, at, sizeof f);
     bool block = hit->hold != LARDER_UNPINNED && hit->item->kind == BLOCK_KIND;
     *what = (described){.key = f.key, .version = f.version, .block = block};
-    if (f.key != number || f.size != size || f.self != (block ? address - (uintptr_t)pool->shift : 0)) {
+    if (f.key != number || f.size != size || f.self != (block ? address - (uintptr_t)larder_hit_shift(pool, hit) : 0)) {
         return READ_TORN;
     }
     for (size_t done = sizeof f; done < size; done += sizeof(uint64_t)) {

@@ -72,7 +72,7 @@ TEST(never_unpinned, "a large value is not written where its segment cannot be p
         pool->pinned[i] = 7; /* what cannot be: as if it pinned earlier lives of all segments */
     }
     EQUAL(put_block(pool, 1, 300000), LARDER_PINNED);
-    memset(pool->pinned, 0, pool->segment_count * sizeof *pool->pinned);
+    memset((void *)pool->pinned, 0, pool->segment_count * sizeof *pool->pinned);
     EQUAL(put_block(pool, 1, 300000), LARDER_OK);
     CHECK(has_block(pool, 1));
     larder_pool_leave(pool);

@@ -266,6 +266,23 @@ static void read_one(larder_pool *pool, worker *w, const larder_key *key, uint64
     w->read += seen == READ_WHOLE;
 }
 
+static void *(*volatile fill_elsewhere)(void *, int, size_t) = memset;
+
+/* Writes into a value where it lies, as some of PHP's functions do; into one that no other thread reads. */
+static void spoil(larder_pool *pool, const worker *w)
+{
+    char text[32];
+    const larder_key key = key_in(text, sizeof text, "spoiled", w->seed);
+    described what = {.key = w->seed, .block = true};
+    larder_hit hit;
+    size_t size;
+    put_described(pool, key, &what, DESCRIBED_LEAST, LARDER_SET, LARDER_NO_EXPIRY);
+    if (read_described(pool, key, w->seed, &what, &hit) == READ_WHOLE && hit.hold == LARDER_HELD) {
+        uint8_t *value = (uint8_t *)(uintptr_t)larder_hit_value(pool, &hit, &size);
+        fill_elsewhere(value, 0xff, size);
+    }
+}
+
 static void change_all(larder_pool *pool, rng *r)
 {
     const uint64_t tag = larder_tag_of("tag", 3);
@@ -302,6 +319,8 @@ static void *work(void *context)
             change_all(pool, &r);
         } else if (turn < 61) {
             larder_pool_leave(pool);
+        } else if (turn < 63) {
+            spoil(pool, w);
         } else {
             read_one(pool, w, &key, number);
         }
@@ -310,8 +329,9 @@ static void *work(void *context)
     return NULL;
 }
 
-TEST(threads_together,
-     "threads that store, read, delete, count, touch, compute, clear and evict at once never see a torn value")
+TEST(
+    threads_together,
+    "threads that store, read, delete, count, touch, compute, clear, evict and write into values at once see none torn")
 {
     worker workers[THREADS];
     uint64_t read = 0;
@@ -326,6 +346,9 @@ TEST(threads_together,
         read += workers[i].read;
     }
     CHECK(read > 0);
+    larder_stats stats;
+    REQUIRE(larder_stats_read(pool, &stats));
+    COMPARE(stats.counters[LARDER_PRIVATE_PAGES], >, 20);
     CHECK_POOL(pool);
     larder_pool_close(pool);
 }

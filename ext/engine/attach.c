@@ -12,6 +12,7 @@
 #include "recover.h"
 #include "slot.h"
 #include "snapshot.h"
+#include "stray.h"
 #include "token.h"
 
 #include <errno.h>
@@ -88,18 +89,17 @@ static uint8_t register_layout(larder_header *header, uint32_t layout)
 static bool allocate_pin_lists(larder_pool *pool, larder_error *error)
 {
     uint32_t count = pool->geometry.segment_count;
-    free(pool->pinned);
     free(pool->pinned_list);
-    pool->pinned = calloc(count, sizeof *pool->pinned);
     pool->pinned_list = calloc(count, sizeof *pool->pinned_list);
     pool->pinned_count = 0;
-    return (pool->pinned != NULL && pool->pinned_list != NULL) ||
+    return pool->pinned_list != NULL ||
            larder_fail(error, "There is no memory for the list of pins of the pool \"%s\".", pool->name);
 }
 
 void larder_detach(larder_pool *pool)
 {
     larder_slot_release(pool);
+    larder_map_give_marks_back(pool);
     larder_mapping *mapping = pool->mapping;
     pool->mapping = NULL; /* first: in the child of another thread's fork this handle is closed once more */
     larder_unmap(mapping);
@@ -157,6 +157,9 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
         return FAILED;
     }
     point_into(pool);
+    if (pool->zero_copy) {
+        larder_stray_watch();
+    }
     if (!larder_slot_take(pool, error)) {
         bool vanished = has_lost_its_name(pool);
         larder_detach(pool);

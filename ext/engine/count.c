@@ -9,17 +9,17 @@
 
 enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, REFUSED };
 
-static _Atomic uint64_t *counter_of(const larder_pool *pool, const larder_item *item)
+static _Atomic uint64_t *counter_of(larder_item *item)
 {
     size_t at = larder_item_value_at(item->tags, item->key_length, item->kind);
-    return (_Atomic uint64_t *)((uint8_t *)larder_writable(pool, item) + at);
+    return (_Atomic uint64_t *)((uint8_t *)item + at);
 }
 
 /* model/count.pml: counter(). Adds in place, unless the counter is frozen because it is being moved, or leaves a
  * counter's range. */
-static enum step add_in_place(larder_pool *pool, const larder_found *found, int64_t by, int64_t *result)
+static enum step add_in_place(const larder_found *found, int64_t by, int64_t *result)
 {
-    _Atomic uint64_t *counter = counter_of(pool, found->item);
+    _Atomic uint64_t *counter = counter_of(found->item);
     uint64_t seen = atomic_load_explicit(counter, memory_order_acquire), next;
     do {
         if ((seen & 1) != 0) {
@@ -119,7 +119,7 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
     if (counter) {
         LARDER_FAULT(LARDER_AT_FREEZE);
         /* acq_rel: the last number that anybody counted. */
-        number = (int64_t)atomic_fetch_or_explicit(counter_of(pool, found->item), 1, memory_order_acq_rel) >> 1;
+        number = (int64_t)atomic_fetch_or_explicit(counter_of(found->item), 1, memory_order_acq_rel) >> 1;
     } else {
         read_int(found, &number);
     }
@@ -148,10 +148,10 @@ static enum step increment_found(larder_pool *pool, const larder_key *key, const
     }
     enum step step = ANEW;
     if (found->item->kind == LARDER_COUNTER_KIND) {
-        step = add_in_place(pool, found, add->by, add->result);
+        step = add_in_place(found, add->by, add->result);
     }
     if (step == DONE) {
-        atomic_store_explicit(&larder_writable(pool, found->item)->visited, 1, memory_order_relaxed);
+        atomic_store_explicit(&found->item->visited, 1, memory_order_relaxed);
     }
     return step == ANEW || (step == FROZEN && !patient) ? increment_anew(pool, key, add, found) : step;
 }

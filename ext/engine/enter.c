@@ -6,6 +6,7 @@
 #include "formats.h"
 #include "map.h"
 #include "slot.h"
+#include "stray.h"
 #include "token.h"
 
 #include <stdlib.h>
@@ -33,8 +34,9 @@ static bool reattach(larder_pool *pool)
         pool->inherited_fd = -1;
         pool->slot_fd = -1;
         pool->slot = NULL;
-        pool->mapping = NULL;
         larder_pins_forget(pool);
+        larder_map_give_marks_back(pool);
+        pool->mapping = NULL;
     }
     larder_detach(pool);
     return larder_attach(pool, &pool->trouble);
@@ -105,6 +107,9 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     }
     if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
         pool->checked_at = now;
+        if (begins && pool->zero_copy) {
+            larder_stray_watch(); /* others may have taken the signal meanwhile */
+        }
         bool settled = settle(pool);
         pool->in_request = true;
         if (!settled) {

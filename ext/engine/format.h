@@ -28,7 +28,8 @@
 #define LARDER_SIZE_MAX     (UINT64_C(1) << 40)
 #define LARDER_KEY_MAX      65535u
 #define LARDER_TAGS_MAX     4096u /* on one item */
-#define LARDER_LAYOUTS      16u   /* kinds of PHP that one pool can serve */
+#define LARDER_SLOTS_MAX    4096u
+#define LARDER_LAYOUTS      16u /* kinds of PHP that one pool can serve */
 #define LARDER_BUCKET_WORDS 7u
 #define LARDER_NO_EXPIRY    UINT64_MAX
 #define LARDER_LONG_AGO     UINT64_C(0) /* the expiry of what nobody can prolong any more */
@@ -134,6 +135,7 @@ enum larder_counter {
     LARDER_REFUSED_PINNED, /* ... because processes still read them */
     LARDER_REFUSED_LARGE,  /* larger than this pool can hold */
     LARDER_REFUSED_BUSY,   /* another process held the segment lock too long */
+    LARDER_PRIVATE_PAGES,  /* pages that a process copied because something wrote into a value there */
     LARDER_COUNTERS
 };
 

@@ -81,7 +81,7 @@ void larder_geometry_plan(larder_geometry *g, uint64_t size)
     g->size = size;
     g->segment_shift = segment_shift_of(size);
     g->unit_shift = unit_shift_of(size);
-    g->slot_count = (uint32_t)clamp(size >> 16, 128, 4096);
+    g->slot_count = (uint32_t)clamp(size >> 16, 128, LARDER_SLOTS_MAX);
     g->tag_count = (uint32_t)clamp(size / 64 / sizeof(uint64_t), 1, UINT32_C(1) << 31);
     g->lease_count = (uint32_t)clamp(size >> 14, 256, 65536);
     g->bucket_count = (uint32_t)clamp(size / 7 / sizeof(larder_bucket), 1, UINT32_MAX);

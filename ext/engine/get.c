@@ -1,13 +1,25 @@
 #include "get.h"
 
 /* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
-static enum larder_hold hold_for(larder_pool *pool, const larder_item *item)
+static enum larder_hold hold_for(larder_pool *pool, const larder_found *found)
 {
-    if (item->kind <= LARDER_LAST_SMALL_KIND || !larder_pin_may_last(pool)) {
-        return LARDER_BRIEFLY;
+    if (found->hold == LARDER_HELD || !larder_is_in_place(pool, found->segment) ||
+        found->item->kind <= LARDER_LAST_SMALL_KIND || !larder_pin_may_last(pool)) {
+        return found->hold;
     }
     larder_pin_keep(pool);
     return LARDER_HELD;
+}
+
+static larder_hit hit_of(const larder_pool *pool, const larder_found *found, enum larder_hold hold)
+{
+    larder_hit hit = {.item = found->item, .word = found->word, .segment = found->segment, .hold = hold};
+    if (hold == LARDER_HELD && !larder_is_in_place(pool, found->segment)) {
+        hit.hold = LARDER_APART;
+    } else if (hold == LARDER_HELD) {
+        hit.item = (const larder_item *)(pool->ro + larder_word_offset(pool, found->word));
+    }
+    return hit;
 }
 
 bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key, larder_hit *hit)
@@ -28,19 +40,15 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
     /* relaxed: a hint for eviction, written once, so that readers do not take the line from each other. Only under a
      * pin: in a segment that has moved on it would damage another item. */
     if (atomic_load_explicit(&found.item->visited, memory_order_relaxed) == 0) {
-        atomic_store_explicit(&larder_writable(pool, found.item)->visited, 1, memory_order_relaxed);
+        atomic_store_explicit(&found.item->visited, 1, memory_order_relaxed);
     }
     if (found.item->tags != 0) {
         LARDER_FAULT(LARDER_AT_LOOKED);
         /* relaxed: who finds it may rely on a look that came before it was written. The count was read before the look.
          */
-        atomic_store_explicit(larder_item_looked_at(larder_writable(pool, found.item)), looked_at,
-                              memory_order_relaxed);
+        atomic_store_explicit(larder_item_looked_at(found.item), looked_at, memory_order_relaxed);
     }
-    *hit = (larder_hit){.item = found.item,
-                        .word = word,
-                        .segment = found.segment,
-                        .hold = found.hold == LARDER_HELD ? LARDER_HELD : hold_for(pool, found.item)};
+    *hit = hit_of(pool, &found, hold_for(pool, &found));
     return true;
 }
 
@@ -107,10 +115,7 @@ bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, 
     if (!find_stale(pool, key, grace, &found)) {
         return false;
     }
-    *hit = (larder_hit){.item = found.item,
-                        .word = found.word,
-                        .segment = found.segment,
-                        .hold = found.hold == LARDER_HELD ? LARDER_HELD : hold_for(pool, found.item)};
+    *hit = hit_of(pool, &found, hold_for(pool, &found));
     return true;
 }
 
@@ -120,7 +125,7 @@ bool larder_get_briefly(larder_pool *pool, const larder_key *key, larder_hit *hi
     if (!find_stale(pool, key, 0, &found)) {
         return false;
     }
-    *hit = (larder_hit){.item = found.item, .word = found.word, .segment = found.segment, .hold = found.hold};
+    *hit = hit_of(pool, &found, found.hold);
     return true;
 }
 

@@ -21,9 +21,9 @@
 #define LARDER_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* A living item, as a reader gets it. Held: to be used in place until the request ends. Otherwise its value is to be
- * copied, and then dropped (pinned briefly) or confirmed (unpinned). */
+ * copied, and then dropped (pinned briefly, or apart) or confirmed (unpinned). */
 typedef struct larder_hit {
-    const larder_item *item;
+    const larder_item *item; /* if held, where PHP sees it; otherwise in the writable mapping */
     uint64_t word;
     uint32_t segment;
     enum larder_hold hold;
@@ -39,6 +39,12 @@ static inline const void *larder_hit_value(const larder_pool *pool, const larder
     return LARDER_LIKELY(used <= bytes && bytes <= pool->size - larder_word_offset(pool, hit->word))
                ? (const uint8_t *)item + value_at
                : NULL;
+}
+
+/* How far from the place where the value's inner addresses lead it is seen. */
+static inline intptr_t larder_hit_shift(const larder_pool *pool, const larder_hit *hit)
+{
+    return hit->hold == LARDER_HELD ? 0 : (intptr_t)((uintptr_t)pool->rw - pool->geometry.base);
 }
 
 static inline int64_t larder_counter_value(const void *value)
@@ -89,7 +95,7 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
     if (LARDER_UNLIKELY(segment >= pool->segment_count)) {
         return false;
     }
-    bool held = LARDER_LIKELY(pool->pinned[segment] == larder_word_generation(word) + 1);
+    bool held = LARDER_LIKELY(larder_pinned(pool, (uint32_t)segment) == larder_word_generation(word) + 1);
     const larder_item *item = (const larder_item *)((held ? pool->ro : pool->rw) + offset);
     *hit = (larder_hit){
         .item = item, .word = word, .segment = (uint32_t)segment, .hold = held ? LARDER_HELD : LARDER_UNPINNED};

@@ -126,7 +126,6 @@ static void free_handle(larder_pool *pool)
     if (pool->snapshot_fd >= 0) {
         close(pool->snapshot_fd);
     }
-    free(pool->pinned);
     free(pool->pinned_list);
     free(pool);
 }

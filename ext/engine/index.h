@@ -161,14 +161,15 @@ static inline bool larder_is_since(const larder_item *item, uint64_t tick)
 /* How what a look-up found is kept from being recycled. */
 enum larder_hold {
     LARDER_HELD,     /* pinned until the request ends */
-    LARDER_BRIEFLY,  /* pinned by the finder for the moment: drop it when done */
+    LARDER_APART,    /* the same, but not to be used in place: copy it */
+    LARDER_BRIEFLY,  /* pinned by the finder for the moment: copy it, and drop that when done */
     LARDER_UNPINNED, /* not at all: copy it, then confirm that its segment has not moved on meanwhile */
 };
 
 typedef struct larder_found {
     _Atomic uint64_t *at;
     uint64_t word;
-    const larder_item *item; /* where PHP sees it; if unpinned, in the writable mapping */
+    larder_item *item;
     uint32_t segment;
     enum larder_hold hold;
 } larder_found;
@@ -188,12 +189,6 @@ static inline bool larder_confirm(const larder_pool *pool, uint32_t segment, uin
      * bytes change (the other half is in larder_empty_segment()). */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&pool->generations[segment], memory_order_relaxed) == larder_word_generation(word);
-}
-
-/* The same item through the writable mapping. */
-static inline larder_item *larder_writable(const larder_pool *pool, const larder_item *item)
-{
-    return (larder_item *)(pool->rw + ((const uint8_t *)item - pool->ro));
 }
 
 /* Has any other kind of PHP ever written here? */
@@ -249,13 +244,13 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
     }
     found->hold = larder_pin_holds(pool, segment, generation) ? LARDER_HELD : LARDER_BRIEFLY;
     if (found->hold == LARDER_HELD ? larder_is_void(pool, segment, generation)
-                                   : pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation)) {
+                                   : larder_pinned(pool, segment) != 0 || !larder_pin_set(pool, segment, generation)) {
         return false;
     }
     uint64_t offset = larder_word_offset(pool, word);
     found->segment = segment;
     found->word = word;
-    found->item = (const larder_item *)(pool->ro + offset);
+    found->item = (larder_item *)(pool->rw + offset);
     if (larder_has_key(found->item, key)) {
         return true;
     }

@@ -65,8 +65,8 @@ static bool touch_entered(larder_pool *pool, const larder_key *key, uint64_t exp
         LARDER_FAULT(LARDER_AT_TOUCH);
         /* By exchange: somebody may have found the item dead since we looked, larder_stays_dead(). seq_cst: a mover
          * looks at the expiry again after it has turned the word; so one of us sees the other. */
-        bool given = atomic_compare_exchange_strong_explicit(&larder_writable(pool, found.item)->expiry, &seen, expiry,
-                                                             memory_order_seq_cst, memory_order_relaxed);
+        bool given = atomic_compare_exchange_strong_explicit(&found.item->expiry, &seen, expiry, memory_order_seq_cst,
+                                                             memory_order_relaxed);
         bool still = given && atomic_load_explicit(found.at, memory_order_seq_cst) == found.word;
         larder_found_drop(pool, &found);
         if (still) {
@@ -129,10 +129,10 @@ void larder_each_key(larder_pool *pool, const char *prefix, size_t length,
                 continue;
             }
             bool held = larder_pin_holds(pool, segment, generation);
-            if (!held && (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation))) {
+            if (!held && (larder_pinned(pool, segment) != 0 || !larder_pin_set(pool, segment, generation))) {
                 continue;
             }
-            const larder_item *item = (const larder_item *)(pool->ro + larder_word_offset(pool, word));
+            const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
             bool go_on = true;
             if (larder_is_readable(pool, item) && larder_is_alive(pool, item) && item->key_length >= length &&
                 memcmp(larder_item_key(item), prefix, length) == 0) {

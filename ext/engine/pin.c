@@ -26,18 +26,23 @@ static void clear_bit(larder_pool *pool, uint32_t segment)
 /* model/pin.pml: pin_set() */
 bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
 {
-    if (pool->pinned[segment] != 0) {
-        return pool->pinned[segment] == generation + 1;
+    if (larder_pinned(pool, segment) != 0) {
+        return larder_pin_holds(pool, segment, generation);
     }
     LARDER_FAULT(LARDER_AT_PIN);
     set_bit(pool, segment);
+    /* relaxed: the fence comes before we ask whether the segment is apart; see map.h. */
+    atomic_store_explicit(&pool->pinned[segment], generation + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     /* acquire: the bytes of this generation were written before. */
     if (atomic_load_explicit(&pool->generations[segment], memory_order_acquire) != generation) {
+        atomic_store_explicit(&pool->pinned[segment], 0, memory_order_relaxed);
         clear_bit(pool, segment);
         return false;
     }
-    pool->pinned[segment] = generation + 1;
+    if (!pool->zero_copy || larder_map_is_apart(pool->mapping, segment)) {
+        atomic_store_explicit(&pool->pinned[segment], (generation + 1) | LARDER_PINNED_APART, memory_order_relaxed);
+    }
     pool->pinned_list[pool->pinned_count++] = segment;
     atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
     larder_map_protect(pool, segment, true);
@@ -64,7 +69,7 @@ static void tell(larder_pool *pool)
 static void drop_entry(larder_pool *pool, uint32_t segment)
 {
     larder_map_protect(pool, segment, false);
-    pool->pinned[segment] = 0;
+    atomic_store_explicit(&pool->pinned[segment], 0, memory_order_relaxed);
     clear_bit(pool, segment);
 }
 

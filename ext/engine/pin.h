@@ -35,9 +35,22 @@ void larder_pins_drop(larder_pool *pool);
 /* Does any process pin it? Buries the dead it meets. Begins with a full fence. */
 bool larder_pinned_by_any(larder_pool *pool, uint32_t segment);
 
+/* 0, or generation + 1 under which this process pins the segment, with or without LARDER_PINNED_APART. */
+static inline uint32_t larder_pinned(const larder_pool *pool, uint32_t segment)
+{
+    /* relaxed: its owner writes it, and so does the handler of a signal; see map.h. */
+    return atomic_load_explicit(&pool->pinned[segment], memory_order_relaxed);
+}
+
 static inline bool larder_pin_holds(const larder_pool *pool, uint32_t segment, uint32_t generation)
 {
-    return pool->pinned[segment] == generation + 1;
+    return (larder_pinned(pool, segment) & ~LARDER_PINNED_APART) == generation + 1;
+}
+
+/* May what lies in the segment, which it pins, be used where PHP sees it? */
+static inline bool larder_is_in_place(const larder_pool *pool, uint32_t segment)
+{
+    return (larder_pinned(pool, segment) & LARDER_PINNED_APART) == 0;
 }
 
 /* Looks how much of the pool waits in limbo, or is pinned by requests that have been running for long. If it is more

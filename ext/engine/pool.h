@@ -1,8 +1,8 @@
 /* A pool as one process sees it. handle.h has how it is opened and removed, enter.h what each operation begins with.
  *
  * The file is mapped read-only at the address that its header names (`ro`), because PHP uses the values there in
- * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value crashes
- * one process instead of poisoning all. If the address is taken, `ro` lies elsewhere, `shift` bytes away, and
+ * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value reaches nobody
+ * else (stray.h). If the address is taken, `ro` lies elsewhere, `shift` bytes away, and
  * values can only be copied out.
  *
  * A handle belongs to one thread; the threads of a process share the mapping (map.h). Fork handlers give the child's
@@ -59,6 +59,8 @@ typedef struct larder_entered {
     uint32_t known;    /* the handle belongs to this process */
 } larder_entered;
 
+#define LARDER_PINNED_APART (UINT32_C(1) << 31)
+
 typedef struct larder_mapping larder_mapping; /* map.h */
 
 /* A pool that lost its name while this process used its values: stays mapped, and pinned, until the request ends. */
@@ -89,7 +91,10 @@ typedef struct larder_pool {
     uint64_t segments_at, size;
     uint32_t bucket_count, segment_count, deletion_count;
     uint32_t unit_shift, segment_shift;
-    uint32_t *pinned; /* per segment: generation + 1 under which this process pins it, or 0 */
+    /* Per segment: generation + 1 under which this process pins it, or 0. With LARDER_PINNED_APART, nothing there may
+     * be used in place: values are mapped elsewhere than they should be, or the process has private pages there
+     * (map.h). */
+    _Atomic uint32_t *pinned;
     larder_slot *slot;
     struct larder_memory *memory; /* of this request; see token.h */
     uint8_t layout;               /* 1 + this PHP's place in header.layouts, 0: none left */

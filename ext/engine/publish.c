@@ -138,7 +138,7 @@ static enum larder_result attempt(larder_pool *pool, const larder_place *place, 
     bool alive = larder_is_alive(pool, found.item), younger = found.item->stamp > order->tick;
     bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->stamp > order->token;
     if (mode == LARDER_ADD && !alive) {
-        alive = !larder_stays_dead(pool, larder_writable(pool, found.item));
+        alive = !larder_stays_dead(pool, found.item);
     }
     enum larder_result result;
     if (mode == LARDER_ADD && alive && found.word != expected) {

@@ -68,6 +68,7 @@ void larder_pool_leave(larder_pool *pool)
         pool->inherited_fd = -1;
     }
     larder_graves_bury(pool);
+    larder_map_reunite(pool);
     pool->in_request = false;
     pool->entered->countdown = 0;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "slot.h"
+#include "map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,6 +102,7 @@ static void hold(larder_pool *pool, int fd, uint32_t index)
     pool->slot_index = index;
     pool->slot_fd = fd;
     pool->own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
+    larder_map_has_slot(pool->mapping, index, true);
     LARDER_FAULT(LARDER_AT_INCARNATION);
     /* acq_rel: the pins cleared before belong to the incarnation before. */
     pool->incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
@@ -139,11 +141,20 @@ static void close_and_forget(int *fd)
     }
 }
 
+/* Its pins are not this process's any more. */
+static void part_with(larder_pool *pool)
+{
+    if (pool->slot != NULL && pool->mapping != NULL) {
+        larder_map_has_slot(pool->mapping, pool->slot_index, false);
+    }
+    pool->slot = NULL;
+}
+
 void larder_slot_release(larder_pool *pool)
 {
     close_and_forget(&pool->slot_fd);
     close_and_forget(&pool->inherited_fd);
-    pool->slot = NULL;
+    part_with(pool);
     pool->pins_shared = false;
 }
 
@@ -182,7 +193,7 @@ bool larder_slot_seems_alive(larder_pool *pool, uint32_t index)
 void larder_pins_forget(larder_pool *pool)
 {
     while (pool->pinned_count > 0) {
-        pool->pinned[pool->pinned_list[--pool->pinned_count]] = 0;
+        atomic_store_explicit(&pool->pinned[pool->pinned_list[--pool->pinned_count]], 0, memory_order_relaxed);
     }
 }
 
@@ -255,6 +266,7 @@ void larder_slot_in_child(larder_pool *pool)
         return;
     }
     close(pool->slot_fd); /* the parent's; ours must not keep it alive */
+    part_with(pool);
     hold(pool, pool->spare_fd, pool->spare_index);
     pool->spare_fd = -1;
 }
@@ -274,7 +286,7 @@ void larder_slot_of_lost_thread(larder_pool *pool)
     close_if_pool(pool, &pool->slot_fd);
     close_if_pool(pool, &pool->inherited_fd);
     close_if_pool(pool, &pool->fd);
-    pool->slot = NULL;
+    part_with(pool);
     pool->pinned_count = 0;
     memset(pool->leases_held, 0, sizeof pool->leases_held);
     /* These may be half changed, and are left as they are. */

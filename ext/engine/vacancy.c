@@ -91,7 +91,8 @@ bool larder_take_vacancy(larder_pool *pool, const larder_vacancy *vacancy, uint6
     uint32_t segment = larder_word_segment(pool, vacancy->word);
     uint32_t generation = larder_word_generation(vacancy->word);
     bool held = vacancy->is_taken && larder_pin_holds(pool, segment, generation);
-    if (!vacancy->is_taken || (!held && (pool->pinned[segment] != 0 || !larder_pin_set(pool, segment, generation)))) {
+    if (!vacancy->is_taken ||
+        (!held && (larder_pinned(pool, segment) != 0 || !larder_pin_set(pool, segment, generation)))) {
         /* Nothing is there; or nothing any more, if its segment was recycled meanwhile. */
         return larder_exchange_word(LARDER_AT_PENDING, vacancy->at, vacancy->word, pending);
     }

@@ -115,6 +115,7 @@ Array
     [moves] => int
     [copies] => int
     [conflicts] => int
+    [private_pages] => int
     [refused] => full pinned large busy
     [segments] => free open sealed limbo tail small main bytes
     [processes] => int

@@ -58,6 +58,7 @@ final class StoreChecks
             ...$this->memory($known),
             ...$this->kind($dsn, $known),
             ...ServerChecks::findings($what, $known->details),
+            ...PoolChecks::findings($what, $known->details),
             ...$store instanceof RedisStore ? PersistenceChecks::findings($what, $store, $dsn->text('persistence', '') === 'trusted') : [],
         ];
     }

@@ -9,6 +9,7 @@ use Larder\Console\Doctor\ApcuChecks;
 use Larder\Console\Doctor\Finding;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\Doctor\MachineChecks;
+use Larder\Console\Doctor\PoolChecks;
 use Larder\Console\Doctor\ServerChecks;
 use Larder\Console\Doctor\Severity;
 use Larder\Console\Doctor\StoreChecks;
@@ -24,6 +25,7 @@ use Symfony\Component\Console\Tester\CommandTester;
 #[CoversClass(StoreChecks::class)]
 #[CoversClass(ApcuChecks::class)]
 #[CoversClass(ServerChecks::class)]
+#[CoversClass(PoolChecks::class)]
 #[CoversClass(Machine::class)]
 #[CoversClass(Finding::class)]
 final class DoctorTest extends TestCase
@@ -110,6 +112,18 @@ final class DoctorTest extends TestCase
         } finally {
             apcu_clear_cache();
         }
+    }
+
+    public function testPagesOfAPoolThatWereCopiedBecauseSomethingWroteIntoAValueAreFound(): void
+    {
+        self::assertSame([], PoolChecks::findings('shm:shop', ['private_pages' => 0, 'hits' => 5]));
+        self::assertSame([], PoolChecks::findings('array:', ['hits' => 5]));
+        [$alone] = PoolChecks::findings('shm:shop', ['private_pages' => 1_500]);
+        self::assertSame([Severity::Advice, 'shm:shop'], [$alone->severity, $alone->what]);
+        self::assertStringContainsString('1,500 pages', $alone->says);
+        self::assertStringContainsString('unserialize(serialize($value))', (string) $alone->change);
+        [$near] = PoolChecks::findings('shm:shop > sqlite:far.db', ['page size' => 4096, 'near private_pages' => 1]);
+        self::assertStringContainsString('one page of memory', $near->says);
     }
 
     public function testApcuThatWasFullIsFound(): void
