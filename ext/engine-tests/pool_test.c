@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define STRANGER 12345
@@ -132,22 +133,75 @@ TEST(does_not_fit, "a pool that does not fit says how much is free and leaves no
     CONTAINS(pool_refusal(&config), "too little for a pool of 4194304");
 }
 
-/* ---- foreign things in its place ------------------------------------------------------------------------- */
+static void limit(__rlimit_resource_t which, rlim_t most)
+{
+    struct rlimit now;
+    REQUIRE(getrlimit(which, &now) == 0);
+    now.rlim_cur = most;
+    REQUIRE(setrlimit(which, &now) == 0);
+}
 
-TEST(directory_link, "a symbolic link in the directory's place is refused, and not followed")
+TEST(file_size_limited, "where files may not be so large, making a pool is an error that says so, and no signal")
+{
+    larder_pool_config config = pool_config("p", 8 * MIB);
+    sigset_t only, pending;
+    for (rlim_t most = 0; most <= MIB; most += MIB) {
+        limit(RLIMIT_FSIZE, most);
+        const char *message = pool_refusal(&config);
+        CONTAINS(message, "ulimit -f");
+        CONTAINS(message, most == 0 ? " 0 bytes" : " 1048576 bytes");
+        EQUAL(test_files(""), 0);
+        EQUAL(test_files(".new"), 0);
+    }
+    /* One that was under way before is the process's own affair. */
+    sigemptyset(&only);
+    sigaddset(&only, SIGXFSZ);
+    sigprocmask(SIG_BLOCK, &only, NULL);
+    raise(SIGXFSZ);
+    CONTAINS(pool_refusal(&config), "ulimit -f");
+    sigpending(&pending);
+    EQUAL(sigismember(&pending, SIGXFSZ), 1);
+    limit(RLIMIT_FSIZE, RLIM_INFINITY);
+    larder_pool_close(pool_open("p", 8 * MIB));
+    /* What is there already is used, and removed. */
+    limit(RLIMIT_FSIZE, 0);
+    larder_pool *pool = pool_open("p", 8 * MIB);
+    larder_error error;
+    EQUAL(put_text(pool, "k", "v"), LARDER_OK);
+    EQUAL(pool_remove("p", &error), 1);
+    larder_pool_close(pool);
+}
+
+TEST(no_descriptors, "a process that has too few descriptors left is told so, however few there are")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
-    mkdir(path_of("real"), 0700);
-    REQUIRE(symlink(path_of("real"), path_of("link")) == 0);
-    config.directory = path_of("link");
-    CONTAINS(pool_refusal(&config), "link");
-    struct stat status;
-    CHECK(stat(pool_path_of("real/p"), &status) != 0);
-    int fd = open(path_of("file"), O_CREAT | O_WRONLY, 0600);
-    close(fd);
-    config.directory = path_of("file");
-    CONTAINS(pool_refusal(&config), "not a directory");
+    struct rlimit before;
+    unsigned refused = 0;
+    larder_pool_close(pool_open_as(&config));
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    int first = dup(2);
+    close(first);
+    for (rlim_t left = 0; left < 8; left++) {
+        limit(RLIMIT_NOFILE, (rlim_t)first + left);
+        const char *message = pool_refusal(&config);
+        if (message[0] != '\0') {
+            CONTAINS(message, "Too many open files");
+            CONTAINS(message, "ulimit -n");
+            refused++;
+        }
+        limit(RLIMIT_NOFILE, before.rlim_cur);
+    }
+    COMPARE(refused, >=, 3); /* for the directory, the pool, and the place in it */
+    COMPARE(refused, <, 8);
+    pool_remove("p", &(larder_error){.message = ""});
+    for (rlim_t left = 0; left < refused; left++) {
+        limit(RLIMIT_NOFILE, (rlim_t)first + left);
+        CONTAINS(pool_refusal(&config), "ulimit -n");
+        limit(RLIMIT_NOFILE, before.rlim_cur);
+    }
 }
+
+/* ---- foreign things in its place ------------------------------------------------------------------------- */
 
 TEST(file_link, "a symbolic link in the file's place is refused, and its target left alone")
 {
@@ -171,30 +225,6 @@ TEST(other_kinds_of_file,
     rmdir(pool_path_of("p"));
     REQUIRE(mkfifo(pool_path_of("p"), 0600) == 0);
     CONTAINS(pool_refusal(&config), "remove it");
-}
-
-static void open_as_stranger(void *context)
-{
-    const larder_pool_config *config = context;
-    REQUIRE(setresuid(STRANGER, STRANGER, STRANGER) == 0);
-    CONTAINS(pool_refusal(config), "remove");
-}
-
-TEST(foreign_directory, "a directory of another user is refused, even to root, and tells whose it is")
-{
-    larder_pool_config config = pool_config("p", 4 * MIB);
-    config.directory = path_of("d");
-    mkdir(path_of("d"), 0700);
-    REQUIRE(chown(path_of("d"), STRANGER, STRANGER) == 0);
-    const char *message = pool_refusal(&config);
-    CONTAINS(message, "belongs to user 12345");
-    CONTAINS(message, "user 0");
-    REQUIRE(chown(path_of("d"), 0, 0) == 0);
-    REQUIRE(chmod(path_of("d"), 0755) == 0); /* so that the stranger gets as far as the check */
-    REQUIRE(chmod(test_directory(), 0755) == 0);
-    child_run(open_as_stranger, &config);
-    struct stat status;
-    CHECK(stat(pool_path_of("d/p"), &status) != 0);
 }
 
 TEST(foreign_file, "a pool file of another user in our directory is refused, and left as it is")

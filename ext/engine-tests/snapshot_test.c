@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 TEST(round_trip, "what lives when a pool is saved is in the next one of its name, with stamp, expiry, tags and cost")
@@ -196,7 +197,23 @@ TEST(no_room, "a pool that cannot be saved is left as it was")
     EQUAL(put_text(pool, "k", "w"), LARDER_OK);
     CHECK_POOL(pool);
     rmdir(path_of("kept/.new-p.snapshot"));
-    save();
+    struct rlimit limit, before;
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    rlim_t most = 0;
+    for (int result = -1; result != 1; most += 100) { /* too little for the header, for the items, enough */
+        limit = (struct rlimit){.rlim_cur = most, .rlim_max = before.rlim_max};
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        result = larder_pool_save(&config, &saved, &error);
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        if (result != 1) {
+            CONTAINS(error.message, "ulimit -f");
+            CHECK(!is_there("kept/p.snapshot"));
+            larder_pool_doubt(pool);
+            CHECK(holds_text(pool, "k", "w"));
+            REQUIRE(most < 10000);
+        }
+    }
+    COMPARE(most, >, 200);
     CHECK(holds_text(pool, "k", "w")); /* the handle finds the next pool */
 }
 

@@ -14,4 +14,8 @@ typedef struct larder_error {
 /* Writes the sentence. Returns false, so that it can be what a failing function returns. */
 bool larder_fail(larder_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What to do when a file could not be opened for that reason, if it is for want of descriptors; else what the caller
+ * says. */
+const char *larder_remedy(int code, const char *otherwise);
+
 #endif

@@ -13,8 +13,42 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+static sigset_t only_limit(void)
+{
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGXFSZ);
+    return only;
+}
+
+void larder_limit_begin(larder_limit *limit)
+{
+    sigset_t only = only_limit(), pending;
+    pthread_sigmask(SIG_BLOCK, &only, &limit->before);
+    limit->pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+/* The kernel has sent it to this thread, if it has. */
+void larder_limit_end(const larder_limit *limit)
+{
+    const struct timespec at_once = {.tv_sec = 0};
+    sigset_t only = only_limit();
+    int code = errno;
+    while (!limit->pending && sigtimedwait(&only, NULL, &at_once) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
+    errno = code;
+}
+
+uint64_t larder_limit_bytes(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
@@ -22,10 +56,12 @@ int larder_file_open(const larder_pool *pool, int directory, struct stat *status
     if (fd < 0) {
         if (errno != ENOENT) {
             int code = errno;
-            larder_fail(error,
-                        code == ELOOP ? "%s is a symbolic link that somebody put there (%s); remove it."
-                                      : "The pool file %s cannot be opened (%s); check who owns it.",
-                        pool->path, strerror(code));
+            if (code == ELOOP) {
+                larder_fail(error, "%s is a symbolic link that somebody put there; remove it.", pool->path);
+            } else {
+                larder_fail(error, "The pool file %s cannot be opened (%s); %s.", pool->path, strerror(code),
+                            larder_remedy(code, "check who owns it"));
+            }
             errno = code;
         }
         return -1;
@@ -63,9 +99,12 @@ void larder_file_mark_dead(int fd, const struct stat *status)
         return;
     }
     if (pread(fd, &now, sizeof now, at) == (ssize_t)sizeof now && now != LARDER_CLOSED) {
+        larder_limit limit;
+        larder_limit_begin(&limit);
         LARDER_FAULT(LARDER_AT_DEAD);
         /* The file is about to lose its name: a failure here costs its users only the time until they look. */
         (void)!pwrite(fd, &dead, sizeof dead, at);
+        larder_limit_end(&limit);
     }
 }
 

@@ -8,7 +8,20 @@
 #include "geometry.h"
 #include "pool.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+
+/* Between these, a limit on the size of files (ulimit -f) makes writing and allocating fail with EFBIG, and does not
+ * end the process by SIGXFSZ. */
+typedef struct larder_limit {
+    sigset_t before;
+    bool pending;
+} larder_limit;
+void larder_limit_begin(larder_limit *limit);
+void larder_limit_end(const larder_limit *limit);
+
+/* How large a file this process may make. */
+uint64_t larder_limit_bytes(void);
 
 /* Opens the file of the pool's name if it is ours alone. -1 with errno ENOENT: there is none. */
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error);

@@ -83,15 +83,32 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
 static int allocate(int fd, uint64_t size)
 {
     sigset_t all, before;
+    larder_limit limit;
     int code = 0;
     sigfillset(&all);
+    larder_limit_begin(&limit);
     for (uint64_t at = 0; at < size && code == 0; at += ALLOCATED_AT_ONCE) {
         uint64_t rest = size - at;
         pthread_sigmask(SIG_SETMASK, &all, &before);
         code = posix_fallocate(fd, (off_t)at, (off_t)(rest < ALLOCATED_AT_ONCE ? rest : ALLOCATED_AT_ONCE));
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
+    larder_limit_end(&limit);
     return code;
+}
+
+static bool cannot_allocate(const larder_pool *pool, uint64_t size, int code, larder_error *error)
+{
+    if (code == EFBIG) {
+        return larder_fail(
+            error,
+            "A pool of %llu bytes cannot be made in %s, because this process may not make files of more "
+            "than %llu bytes; raise that limit (ulimit -f, or LimitFSIZE= of a systemd unit), or ask for "
+            "less (larder.size).",
+            (unsigned long long)size, pool->directory, (unsigned long long)larder_limit_bytes());
+    }
+    return larder_fail(error, "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
+                       (unsigned long long)size, pool->directory, strerror(code));
 }
 
 /* The file is complete but for the segments' lists, which need it mapped: larder_segments_recover() makes them from
@@ -108,7 +125,9 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
     snprintf(temporary, sizeof temporary, ".new-%016llx", (unsigned long long)random);
     int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return larder_fail(error, "A pool file cannot be made in %s (%s).", pool->directory, strerror(errno));
+        int code = errno;
+        return larder_fail(error, "A pool file cannot be made in %s (%s); %s.", pool->directory, strerror(code),
+                           larder_remedy(code, "check who may write there"));
     }
     if (!larder_owner_take(larder_owner_of(pool), fd)) {
         larder_fail(error, "The new pool for %s cannot be given to %s (%s).", pool->path,
@@ -118,12 +137,7 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
         return false;
     }
     int code = allocate(fd, size);
-    bool made =
-        code == 0
-            ? write_header(pool, directory, fd, size, error)
-            : larder_fail(error,
-                          "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
-                          (unsigned long long)size, pool->directory, strerror(code));
+    bool made = code == 0 ? write_header(pool, directory, fd, size, error) : cannot_allocate(pool, size, code, error);
     LARDER_FAULT(LARDER_AT_NAME);
     if (made && renameat(directory, temporary, directory, pool->file) != 0) {
         made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));

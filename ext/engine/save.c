@@ -232,18 +232,25 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
                 .fd = openat(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
                 .buffer = malloc(BUFFER)};
     errno = w.fd >= 0 && w.buffer == NULL ? ENOMEM : errno;
+    larder_limit limit;
+    larder_limit_begin(&limit);
     bool written = w.fd >= 0 && w.buffer != NULL && larder_owner_take(larder_owner_of(pool), w.fd) && write_all(&w);
     LARDER_FAULT(LARDER_AT_SNAPSHOT);
     written = written && renameat(snapshots, temporary, snapshots, final) == 0 && fsync(snapshots) == 0;
     if (!written) {
+        int code = errno;
         larder_fail(error,
-                    "The snapshot %s cannot be written (%s); make room there, or set larder.snapshot to another "
-                    "directory.",
-                    saved->path, strerror(errno));
+                    code == EFBIG
+                        ? "The snapshot %s cannot be written (%s); raise the limit on the size of files that "
+                          "this process may make (ulimit -f, or LimitFSIZE= of a systemd unit)."
+                        : "The snapshot %s cannot be written (%s); make room there, or set larder.snapshot to "
+                          "another directory.",
+                    saved->path, strerror(code));
         unlinkat(snapshots, temporary, 0);
         unlinkat(snapshots, final, 0); /* it may have its name, and then not for good */
         spoil(w.fd);
     }
+    larder_limit_end(&limit);
     if (w.fd >= 0) {
         close(w.fd);
     }

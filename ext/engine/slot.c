@@ -17,13 +17,15 @@ static bool lock_byte(int fd, uint32_t index, short type)
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-/* A descriptor of our own open-file description; the lock on it must not be shared with another slot's. */
+/* A descriptor of our own open-file description, or -1 with errno; the lock on it must not be shared with another
+ * slot's. */
 static int open_again(const larder_pool *pool)
 {
     int fd = open(pool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
     if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode)) {
         close(fd);
+        errno = ENOENT; /* there is none of ours any more */
         return -1;
     }
     return fd;
@@ -112,11 +114,14 @@ static void hold(larder_pool *pool, int fd, uint32_t index)
 
 bool larder_slot_take(larder_pool *pool, larder_error *error)
 {
-    int fd = open_again(pool);
+    int fd = open_again(pool), code = errno;
     uint32_t index = fd < 0 ? LARDER_NO_SLOT : lock_any(pool, fd, 0);
     /* Asked once the lock is held. Another version, which knows nothing of a header's mark, may have taken the name
      * away before it could see the lock: formats.h. */
-    if (fd < 0 || !larder_slot_has_its_name(pool)) {
+    if (fd < 0 && code != ENOENT) {
+        larder_fail(error, "The pool file %s cannot be opened once more (%s); %s.", pool->path, strerror(code),
+                    larder_remedy(code, "check who owns it"));
+    } else if (fd < 0 || !larder_slot_has_its_name(pool)) {
         larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->path);
     } else if (index == LARDER_NO_SLOT) {
         larder_fail(error,
