@@ -8,16 +8,19 @@
 #include "shared_memory.h"
 
 #include "engine/abandon.h"
+#include "engine/directory.h"
 #include "engine/geometry.h"
 #include "engine/handle.h"
 #include "engine/save.h"
 #include "engine/snapshot.h"
 #include "image/image.h"
 
+#include "php_main.h"
 #include "zend_exceptions.h"
 
 #include <errno.h>
 #include <grp.h>
+#include <syslog.h>
 
 static bool read_settings(larder_pool_config *config)
 {
@@ -201,6 +204,19 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
     return NULL;
 }
 
+/* Others who look for the pools where they should be do not find them: told by who makes the directory. */
+static void tell_where(const larder_pool *pool)
+{
+    char *message;
+    if (!pool->made_aside) {
+        return;
+    }
+    zend_spprintf(&message, 0, "Larder: %s Until then the pools of %s lie in %s.", pool->why_aside,
+                  larder_owner_name(larder_owner_of(pool)), pool->directory);
+    php_log_err_with_severity(message, LOG_WARNING);
+    efree(message);
+}
+
 static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
 {
     larder_pool *pool = zend_hash_find_ptr(&LARDER_G(pools), name);
@@ -226,6 +242,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
         return NULL;
     }
     pool->config.impatient = false;
+    tell_where(pool);
     zend_string *persistent = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), 1);
     zend_hash_add_ptr(&LARDER_G(pools), persistent, pool);
     zend_string_release(persistent);

@@ -252,6 +252,7 @@ ZEND_METHOD(Larder_SharedMemory, statistics)
     add_assoc_string(return_value, "name", pool->name);
     add_assoc_str(return_value, "id", larder_pool_id(pool));
     add_assoc_string(return_value, "mode", pool->zero_copy ? "zero-copy" : "copy");
+    add_assoc_string(return_value, "path", pool->path);
     add_assoc_bool(return_value, "evict", pool->geometry.evict != 0);
     add_assoc_long(return_value, "size", (zend_long)pool->geometry.size);
     add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);

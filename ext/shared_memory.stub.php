@@ -290,7 +290,7 @@ namespace Larder {
         /**
          * Figures for operators, counted since the pool was made.
          *
-         * @phpstan-return array{name: string, id: string, mode: 'zero-copy'|'copy', evict: bool, size: int, capacity: int, items: int,
+         * @phpstan-return array{name: string, id: string, mode: 'zero-copy'|'copy', path: string, evict: bool, size: int, capacity: int, items: int,
          *     bytes: int, hits: int, misses: int, sets: int, deletes: int, evictions: int, expired: int, moves: int,
          *     copies: int, conflicts: int, private_pages: int, refused: array{full: int, pinned: int, large: int, busy: int},
          *     segments: array{free: int, open: int, sealed: int, limbo: int, tail: int, small: int, main: int, bytes: int},

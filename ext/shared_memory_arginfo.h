@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b65f81f18a20a999f35e4839aaa3bc242d889a05 */
+ * Stub hash: d4845509fcc577016e9db5f0fa7491516b5a6f2a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

@@ -319,7 +319,7 @@ static void play_all(bool stops)
             }
         }
     }
-    for (unsigned point = LARDER_WORKING_POINTS; point < LARDER_FAULT_POINTS; point++) {
+    for (unsigned point = LARDER_WORKING_POINTS; point < LARDER_AT_DIRECTORY; point++) { /* aside_test.c has that one */
         if (!met[point]) {
             test_failed(__FILE__, __LINE__, "fault point %u is never reached", point);
         }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "attach.h"
+#include "aside.h"
 #include "directory.h"
 #include "file.h"
 #include "formats.h"
@@ -188,14 +189,9 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     return ATTACHED;
 }
 
-bool larder_attach(larder_pool *pool, larder_error *error)
+static bool attach_in(larder_pool *pool, int directory, larder_error *error)
 {
-    int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error);
-    if (directory < 0) {
-        return false;
-    }
     if (!larder_formats_settle(pool, directory, error)) {
-        close(directory);
         return false;
     }
     /* A pool may be replaced between our looking and our locking; nobody replaces pools ten times in a row. */
@@ -215,9 +211,30 @@ bool larder_attach(larder_pool *pool, larder_error *error)
             larder_fail(error, "The pool file %s is removed or damaged again and again; find out by whom.", pool->path);
         }
     }
-    close(directory);
-    if (result == ATTACHED) {
+    return result == ATTACHED;
+}
+
+/* Another directory may be the one meanwhile: see aside.h. */
+static bool was_retired(int directory)
+{
+    struct stat status;
+    return fstat(directory, &status) == 0 && status.st_nlink == 0;
+}
+
+bool larder_attach(larder_pool *pool, larder_error *error)
+{
+    bool attached = false, again = true;
+    for (int tries = 0; again && tries < 3; tries++) {
+        int directory = larder_find_directory(pool, true, error);
+        if (directory < 0) {
+            return false;
+        }
+        attached = attach_in(pool, directory, error);
+        again = !attached && was_retired(directory);
+        close(directory);
+    }
+    if (attached) {
         larder_snapshot_load(pool);
     }
-    return result == ATTACHED;
+    return attached;
 }

@@ -45,15 +45,21 @@ bool larder_owner_take(larder_owner owner, int fd)
            fchmod(fd, S_ISDIR(status.st_mode) ? 02770 : 0660) == 0;
 }
 
-/* Under another name first, so that nobody meets it before it is the group's. */
-static bool make_shared(const char *path, larder_owner owner, larder_error *error)
+static bool cannot_make(const char *path, int code, larder_error *error)
 {
-    char temporary[LARDER_PATH_MAX + 8];
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    return larder_fail(error, "The directory %s cannot be made (%s); make its parent, and let this user write there.",
+                       path, strerror(code));
+}
+
+/* Under another name first, so that nobody meets it before it is the group's. */
+static bool make_shared(const char *path, larder_owner owner, bool *is_new, larder_error *error)
+{
+    char temporary[LARDER_PATH_MAX + 16];
+    const char *slash = strrchr(path, '/');
+    int parent = slash == NULL ? 0 : (int)(slash + 1 - path);
+    snprintf(temporary, sizeof temporary, "%.*s.%s.XXXXXX", parent, path, path + parent);
     if (mkdtemp(temporary) == NULL) {
-        return larder_fail(error,
-                           "The directory %s cannot be made (%s); make its parent, and let this user write there.",
-                           path, strerror(errno));
+        return cannot_make(path, errno, error);
     }
     int fd = open(temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool made = (fd >= 0 && larder_owner_take(owner, fd)) ||
@@ -64,78 +70,103 @@ static bool make_shared(const char *path, larder_owner owner, larder_error *erro
     if (fd >= 0) {
         close(fd);
     }
-    /* That somebody else was faster is as good. */
-    if (!made || syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, 1u /* RENAME_NOREPLACE */) != 0) {
-        made = made &&
-               (errno == EEXIST || larder_fail(error, "The directory %s cannot be made (%s).", path, strerror(errno)));
+    *is_new = made && syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, 1u /* RENAME_NOREPLACE */) == 0;
+    if (!*is_new) {
+        /* That somebody else was faster is as good. */
+        made = made && (errno == EEXIST || cannot_make(path, errno, error));
         rmdir(temporary);
     }
     return made;
 }
 
-static bool make(const char *path, larder_owner owner, larder_error *error)
+bool larder_directory_make(const char *path, larder_owner owner, bool *is_new, larder_error *error)
 {
     struct stat status;
+    *is_new = false;
     if (owner.shared) {
-        return lstat(path, &status) == 0 || make_shared(path, owner, error);
+        return lstat(path, &status) == 0 || make_shared(path, owner, is_new, error);
     }
-    return mkdir(path, 0700) == 0 || errno == EEXIST ||
-           larder_fail(error, "The directory %s cannot be made (%s); make its parent, and let this user write there.",
-                       path, strerror(errno));
+    *is_new = mkdir(path, 0700) == 0;
+    return *is_new || errno == EEXIST || cannot_make(path, errno, error);
 }
 
-static int judge(int fd, const char *path, larder_owner owner, larder_error *error)
+static enum larder_directory judge(int fd, const char *path, larder_owner owner, larder_error *error)
 {
     struct stat status;
-    bool found = fstat(fd, &status) == 0;
-    if (found && !owner.shared && status.st_uid == geteuid() && (status.st_mode & 077) != 0) {
-        if (fchmod(fd, 0700) == 0) {
-            return fd;
-        }
+    if (fstat(fd, &status) != 0) {
+        larder_fail(error, "The directory %s cannot be looked at (%s).", path, strerror(errno));
+        return LARDER_DIRECTORY_TROUBLE;
+    }
+    bool loose = !owner.shared && status.st_uid == geteuid() && (status.st_mode & 077) != 0;
+    if (larder_owner_has(owner, &status) || (loose && fchmod(fd, 0700) == 0)) {
+        return LARDER_DIRECTORY_OURS;
+    }
+    if (loose) {
         larder_fail(
             error,
             "The directory %s is open to other users and could not be closed to them (%s); run chmod 0700 on it.", path,
             strerror(errno));
-    } else if (found && larder_owner_has(owner, &status)) {
-        return fd;
-    } else if (owner.shared) {
+        return LARDER_DIRECTORY_TROUBLE;
+    }
+    if (owner.shared) {
         larder_fail(error,
                     "The directory %s is not one that only the members of group %u can use; run chgrp %u and chmod "
                     "02770 on it, or have its owner, user %u, remove it.",
                     path, (unsigned)owner.group, (unsigned)owner.group, (unsigned)status.st_uid);
-    } else {
-        larder_fail(
-            error,
-            "The directory %s belongs to user %u, not to user %u who runs this process; have its owner remove it.",
-            path, (unsigned)status.st_uid, (unsigned)geteuid());
+        /* Only a member can have given it to the group, and it is a member's to set right. */
+        return status.st_gid == owner.group ? LARDER_DIRECTORY_TROUBLE : LARDER_DIRECTORY_FOREIGN;
     }
-    close(fd);
-    return -1;
+    larder_fail(error,
+                "The directory %s belongs to user %u, not to user %u who runs this process; have its owner remove it.",
+                path, (unsigned)status.st_uid, (unsigned)geteuid());
+    return LARDER_DIRECTORY_FOREIGN;
+}
+
+static enum larder_directory judge_unopened(const char *path, int code, larder_owner owner, larder_error *error)
+{
+    struct stat status;
+    bool there = lstat(path, &status) == 0;
+    if (code == ENOENT) {
+        larder_fail(error, "The directory %s is not there.", path);
+        return LARDER_DIRECTORY_ABSENT;
+    }
+    if (code == ELOOP || code == ENOTDIR) {
+        larder_fail(error, "%s is not a directory but a link or file that somebody put there; remove it.", path);
+        return there && !S_ISDIR(status.st_mode) ? LARDER_DIRECTORY_FOREIGN : LARDER_DIRECTORY_TROUBLE;
+    }
+    if (owner.shared && code == EACCES && there && status.st_gid == owner.group) {
+        larder_fail(error,
+                    "The directory %s is open to the members of group %u only, and user %u is none; add it to the "
+                    "group, or set larder.group to another.",
+                    path, (unsigned)owner.group, (unsigned)geteuid());
+        return LARDER_DIRECTORY_TROUBLE;
+    }
+    if (code == EACCES && there && status.st_uid != geteuid()) {
+        larder_fail(error, "The directory %s belongs to user %u, not to %s; have its owner remove it.", path,
+                    (unsigned)status.st_uid, larder_owner_name(owner));
+        return LARDER_DIRECTORY_FOREIGN;
+    }
+    larder_fail(error, "The directory %s cannot be opened (%s); %s.", path, strerror(code),
+                larder_remedy(code, "check who owns it"));
+    return LARDER_DIRECTORY_TROUBLE;
+}
+
+int larder_directory_try(const char *path, larder_owner owner, enum larder_directory *what, larder_error *error)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    *what = fd < 0 ? judge_unopened(path, errno, owner, error) : judge(fd, path, owner, error);
+    if (fd >= 0 && *what != LARDER_DIRECTORY_OURS) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
 }
 
 int larder_directory_open(const char *path, larder_owner owner, larder_error *error)
 {
-    if (!make(path, owner, error)) {
-        return -1;
-    }
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
-        int code = errno;
-        if (owner.shared && code == EACCES) {
-            larder_fail(error,
-                        "The directory %s is open to the members of group %u only, and user %u is none; add it to the "
-                        "group, or set larder.group to another.",
-                        path, (unsigned)owner.group, (unsigned)geteuid());
-        } else {
-            larder_fail(error,
-                        code == ELOOP || code == ENOTDIR
-                            ? "%s is not a directory but a link or file that somebody put there (%s); remove it."
-                            : "The directory %s cannot be opened (%s); check who owns it.",
-                        path, strerror(code));
-        }
-        return -1;
-    }
-    return judge(fd, path, owner, error);
+    bool is_new;
+    enum larder_directory what;
+    return larder_directory_make(path, owner, &is_new, error) ? larder_directory_try(path, owner, &what, error) : -1;
 }
 
 static void pause_ms(long milliseconds)

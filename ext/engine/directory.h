@@ -31,6 +31,19 @@ const char *larder_owner_name(larder_owner owner);
 /* Gives a new file to the owner, and to nobody else. */
 bool larder_owner_take(larder_owner owner, int fd);
 
+enum larder_directory {
+    LARDER_DIRECTORY_OURS,
+    LARDER_DIRECTORY_ABSENT,
+    LARDER_DIRECTORY_FOREIGN, /* somebody else has put there what is there */
+    LARDER_DIRECTORY_TROUBLE, /* it may be ours, but cannot be used */
+};
+
+/* Opens the directory if it is the owner's; else -1, and `what` and `error` say why. */
+int larder_directory_try(const char *path, larder_owner owner, enum larder_directory *what, larder_error *error);
+
+/* Makes it, unless there is something already. */
+bool larder_directory_make(const char *path, larder_owner owner, bool *is_new, larder_error *error);
+
 /* Opens the directory, making it if there is none. -1: others can use it, too, or it cannot be made. */
 int larder_directory_open(const char *path, larder_owner owner, larder_error *error);
 

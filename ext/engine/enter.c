@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "enter.h"
+#include "aside.h"
 #include "attach.h"
 #include "formats.h"
 #include "map.h"
@@ -78,7 +79,7 @@ static bool settle(larder_pool *pool)
 {
     larder_error *trouble = &pool->trouble;
     bool sound = pool->rw != NULL && !pool->fork_lost_file && is_sound(pool);
-    bool better = sound && !pool->in_request && larder_map_would_be_better(pool);
+    bool better = sound && ((!pool->in_request && larder_map_would_be_better(pool)) || larder_home_is_back(pool));
     pool->fork_lost_file = false;
     if (sound && !better) {
         larder_formats_look_again(pool);

@@ -78,6 +78,7 @@ enum larder_fault_point {
     LARDER_AT_CONDEMN,       /* a pool whose tables make no sense is about to be marked as dead */
     LARDER_AT_TAKE_AWAY,     /* a pool of another format, which nobody holds, is about to lose its name */
     LARDER_AT_ASIDE,         /* ... has another one, and is about to be removed, or to get its own again */
+    LARDER_AT_DIRECTORY,     /* the directory for pools is about to be made */
     LARDER_FAULT_POINTS,
     LARDER_WORKING_POINTS = LARDER_AT_CLOSE /* those before it lie in operations, not in the life of the file */
 };

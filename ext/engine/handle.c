@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "handle.h"
+#include "aside.h"
 #include "attach.h"
 #include "directory.h"
 #include "file.h"
@@ -98,10 +99,10 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
     snprintf(pool->name, sizeof pool->name, "%s", config->name);
     pool->config.name = pool->name;
     int length = config->directory != NULL
-                     ? snprintf(pool->directory, sizeof pool->directory, "%s", config->directory)
-                     : snprintf(pool->directory, sizeof pool->directory, "/dev/shm/larder-%s%u",
-                                config->shared ? "g" : "", (unsigned)(config->shared ? config->group : geteuid()));
-    pool->config.directory = pool->directory;
+                     ? snprintf(pool->home, sizeof pool->home, "%s", config->directory)
+                     : snprintf(pool->home, sizeof pool->home, "/dev/shm/larder-%s%u", config->shared ? "g" : "",
+                                (unsigned)(config->shared ? config->group : geteuid()));
+    pool->config.directory = pool->home;
     int kept =
         config->snapshots != NULL ? snprintf(pool->snapshots, sizeof pool->snapshots, "%s", config->snapshots) : 0;
     pool->config.snapshots = config->snapshots == NULL ? NULL : pool->snapshots;
@@ -109,12 +110,8 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
         return larder_fail(error,
                            "The directory of snapshots has too long a path; set larder.snapshot to a shorter one.");
     }
-    if (length < 0 || (size_t)length + LARDER_FILE_MAX + 2 > sizeof pool->path) {
-        return larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
-    }
-    snprintf(pool->path, sizeof pool->path, "%.*s/%s@%u", length, pool->directory, pool->name, LARDER_FORMAT);
-    pool->file = pool->path + length + 1;
-    return true;
+    return (length >= 0 && (size_t)length < sizeof pool->home && larder_settle_in(pool, pool->home)) ||
+           larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
 }
 
 static void free_handle(larder_pool *pool)
@@ -195,10 +192,10 @@ bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *con
         return false;
     }
     struct stat status;
-    if (stat(place.directory, &status) != 0 && errno == ENOENT) {
-        return true;
+    int fd = larder_find_directory(&place, false, error);
+    if (fd < 0 && error->message[0] == '\0') {
+        return true; /* there is none */
     }
-    int fd = larder_directory_open(place.directory, larder_owner_of(&place), error);
     DIR *listing = fd < 0 ? NULL : larder_directory_list(fd);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         char name[LARDER_NAME_MAX + 1];
@@ -223,7 +220,7 @@ int larder_pool_remove(const larder_pool_config *config, larder_error *error)
     if (!fill_in(&place, config, error)) {
         return -1;
     }
-    int fd_directory = larder_directory_open(place.directory, larder_owner_of(&place), error);
+    int fd_directory = larder_find_directory(&place, true, error);
     if (fd_directory < 0) {
         return -1;
     }

@@ -153,7 +153,10 @@ typedef struct larder_pool {
     uint64_t others_at;        /* ms; when to look again for pools of another format; 0: there are none */
     larder_pool_config config; /* its strings are the handle's own */
     char name[LARDER_NAME_MAX + 1];
-    char directory[LARDER_PATH_MAX];
+    char directory[LARDER_PATH_MAX]; /* which the pool is in: the home, or one aside; see aside.h */
+    char home[LARDER_PATH_MAX];
+    bool aside, made_aside;                /* it was this handle that made it */
+    char why_aside[LARDER_PATH_MAX + 768]; /* a sentence; empty: it is the home */
     char snapshots[LARDER_PATH_MAX];
 } larder_pool;
 

@@ -101,6 +101,7 @@ Array
     [name] => string
     [id] => string
     [mode] => string
+    [path] => string
     [evict] => bool
     [size] => int
     [capacity] => int

@@ -48,20 +48,27 @@ function as_user(int $user, callable $code): void
 
 function attempt(string $what): void
 {
-    global $directory, $file;
+    global $directory, $log;
     $prepare = $GLOBALS['prepare'];
     clear_away($directory);
+    array_map(clear_away(...), glob("$directory.*"));
     $prepare();
     echo "$what: ";
-    as_user(USER, function () use ($directory, $file) {
+    as_user(USER, function () use ($directory) {
         try {
             $pool = SharedMemory::open('trust', 4 << 20);
             $pool->set('k', 'v');
-            echo $pool->get('k') === 'v' ? 'works' : 'broken', ' ', decoct(fileperms($directory) & 07777), ' ', decoct(fileperms($file) & 07777), "\n";
+            $file = $pool->statistics()['path'];
+            $elsewhere = dirname($file) === $directory ? '' : ' in ' . basename(dirname($file));
+            echo $pool->get('k') === 'v' ? 'works' : 'broken', ' ', decoct(fileperms(dirname($file)) & 07777), ' ', decoct(fileperms($file) & 07777), "$elsewhere\n";
+            // The next process finds it, and says nothing any more.
+            await(fork(fn () => same(SharedMemory::open('trust')->get('k'), 'v', 'what another process finds')));
         } catch (Throwable $e) {
             echo get_class($e), ': ', $e->getMessage(), "\n";
         }
     });
+    echo preg_replace('/^\[[^]]*\] /m', '  log: ', file_get_contents($log));
+    file_put_contents($log, '');
     echo '  remove: ';
     as_user(USER, fn () => print thrown(fn () => SharedMemory::remove('trust')) . "\n");
     clearstatcache();
@@ -75,6 +82,9 @@ function owned(string $path, int $user, int $mode): void
     chmod($path, $mode);
 }
 
+$log = tempnam(sys_get_temp_dir(), 'larder-log');
+chmod($log, 0666);
+ini_set('error_log', $log);
 umask(0);
 clear_away($directory);
 mkdir($elsewhere);
@@ -154,8 +164,11 @@ as_user(USER, function () use ($directory, $file) {
     echo 'open: ', $pool->get('k'), "\n";
 });
 owned($directory, OTHER, 0777);
-as_user(USER, fn () => print 'taken over: ' . thrown(fn () => SharedMemory::open('trust')) . "\n");
+as_user(USER, fn () => print 'taken over: ' . var_export(SharedMemory::open('trust', 4 << 20)->get('k'), true) . "\n");
 clear_away($directory);
+as_user(USER, fn () => print 'in: ' . basename(dirname(SharedMemory::open('trust', 4 << 20)->statistics()['path'])) . "\n");
+array_map(clear_away(...), glob("$directory.*"));
+unlink($log);
 
 // Each user has pools of its own.
 as_user(USER, fn () => SharedMemory::open('trust', 4 << 20)->set('k', 'secret'));
@@ -170,19 +183,24 @@ nothing there: works 700 600
   remove: nothing was thrown
 a directory that is open to others: works 700 600
   remove: nothing was thrown
-a directory of another user: Larder\Exception\PoolUnusable: The directory /dev/shm/larder-64991 belongs to user 64992, not to user 64991 who runs this process; have its owner remove it.
-  remove: Larder\Exception\PoolUnusable: The directory /dev/shm/larder-64991 belongs to user 64992, not to user 64991 who runs this process; have its owner remove it.
-a directory of root: Larder\Exception\PoolUnusable: The directory /dev/shm/larder-64991 belongs to user 0, not to user 64991 who runs this process; have its owner remove it.
-  remove: Larder\Exception\PoolUnusable: The directory /dev/shm/larder-64991 belongs to user 0, not to user 64991 who runs this process; have its owner remove it.
-a link to a directory of the user: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-  remove: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-a link to nothing: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-  remove: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-a file: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-  remove: Larder\Exception\PoolUnusable: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there (Not a directory); remove it.
-a link as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there (Too many levels of symbolic links); remove it.
+a directory of another user: works 700 600 in larder-64991.%s
+  log: Larder: The directory /dev/shm/larder-64991 belongs to user 64992, not to user 64991 who runs this process; have its owner remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
   remove: nothing was thrown
-a link to nothing as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there (Too many levels of symbolic links); remove it.
+a directory of root: works 700 600 in larder-64991.%s
+  log: Larder: The directory /dev/shm/larder-64991 belongs to user 0, not to user 64991 who runs this process; have its owner remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  remove: nothing was thrown
+a link to a directory of the user: works 700 600 in larder-64991.%s
+  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  remove: nothing was thrown
+a link to nothing: works 700 600 in larder-64991.%s
+  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  remove: nothing was thrown
+a file: works 700 600 in larder-64991.%s
+  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  remove: nothing was thrown
+a link as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there; remove it.
+  remove: nothing was thrown
+a link to nothing as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there; remove it.
   remove: nothing was thrown
 a directory as pool: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be opened (Is a directory); check who owns it.
   remove: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be removed (Is a directory).
@@ -195,6 +213,7 @@ a pool that others can write: Larder\Exception\PoolUnusable: /dev/shm/larder-649
 a pool that others can read: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is not a file that only user 64991 can read and write; remove it.
   remove: nothing was thrown
 open: mine
-taken over: Larder\Exception\PoolUnusable: The directory /dev/shm/larder-64991 belongs to user 64992, not to user 64991 who runs this process; have its owner remove it.
+taken over: NULL
+in: larder-64991.%s
 another user: NULL
 reads the file: false

@@ -277,6 +277,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
             'near hits' => $near->hits,
             'near misses' => $near->misses,
             'near evictions' => $near->evictions,
+            'near path' => $near->details['path'] ?? null,
             'near private_pages' => $near->details['private_pages'] ?? null,
         ]);
     }

@@ -19,6 +19,35 @@ final class PoolChecks
      */
     public static function findings(string $what, array $details): array
     {
+        return [...self::pages($what, $details), ...self::place($what, $details)];
+    }
+
+    /**
+     * A directory beside the one where the user's pools should be has six more letters.
+     *
+     * @param array<mixed> $details
+     *
+     * @return list<Finding>
+     */
+    private static function place(string $what, array $details): array
+    {
+        $path = $details['path'] ?? $details['near path'] ?? null;
+        if (!\is_string($path) || preg_match('~^(.*/larder-g?\d+)\.[\w-]{6}/~', $path, $matches) !== 1) {
+            return [];
+        }
+        $owner = @fileowner($matches[1]);
+        $whose = $owner === false ? 'somebody else\'s' : "that of user {$owner}";
+
+        return [Finding::advice($what, "It lies in {$path}, because {$matches[1]} is or was {$whose}. All processes of its user know that.", "rm -r {$matches[1]}, as its owner or root")];
+    }
+
+    /**
+     * @param array<mixed> $details
+     *
+     * @return list<Finding>
+     */
+    private static function pages(string $what, array $details): array
+    {
         $pages = $details['private_pages'] ?? $details['near private_pages'] ?? 0;
 
         return !\is_int($pages) || $pages === 0 ? [] : [Finding::advice(

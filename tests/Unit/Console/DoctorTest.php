@@ -126,6 +126,19 @@ final class DoctorTest extends TestCase
         self::assertStringContainsString('one page of memory', $near->says);
     }
 
+    public function testAPoolBesideWhatSomebodyElseHasPutInItsPlaceIsFound(): void
+    {
+        foreach (['/dev/shm/larder-33/shop@8', '/dev/shm/larder-g50/shop@8', '/elsewhere/larder-33.d/shop'] as $path) {
+            self::assertSame([], PoolChecks::findings('shm:shop', ['path' => $path]));
+        }
+        foreach (['path' => '/dev/shm/larder-33', 'near path' => '/dev/shm/larder-g50'] as $name => $home) {
+            [$finding] = PoolChecks::findings('shm:shop', [$name => "{$home}.a-_Z09/shop@8"]);
+            self::assertSame(Severity::Advice, $finding->severity);
+            self::assertStringContainsString("{$home}.a-_Z09/shop@8, because {$home} is or was", $finding->says);
+            self::assertStringStartsWith("rm -r {$home},", (string) $finding->change);
+        }
+    }
+
     public function testApcuThatWasFullIsFound(): void
     {
         $found = ApcuChecks::memory('apcu:', ['expunges' => 2.0, 'num_entries' => 10_000, 'num_slots' => 4_099], ['num_seg' => 1, 'seg_size' => 100 << 20, 'block_lists' => [[['size' => 50 << 20]]]]);
