@@ -137,7 +137,7 @@ final class ApcuStoreTest extends SharedStoreContract
 
     protected function losses(): iterable
     {
-        foreach (['clock', 'g', 'k', 'tags', 's'] as $kind) {
+        foreach (['clock', 'm', 'g', 'k', 'tags', 's'] as $kind) {
             yield $kind => static function () use ($kind): void {
                 apcu_delete(new \APCUIterator("/^test!{$kind}/", \APC_ITER_KEY));
             };

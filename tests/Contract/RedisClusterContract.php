@@ -65,4 +65,10 @@ abstract class RedisClusterContract extends NamedStoreContract
 
         return true;
     }
+
+    /** Guards are shared by keys. */
+    protected function countsMoveGuards(): bool
+    {
+        return true;
+    }
 }

@@ -88,4 +88,10 @@ abstract class RedisContract extends NamedStoreContract
 
         return self::$server;
     }
+
+    /** Guards are shared by keys. */
+    protected function countsMoveGuards(): bool
+    {
+        return true;
+    }
 }

@@ -46,6 +46,12 @@ abstract class StoreCase extends TestCase
         return true;
     }
 
+    /** Whether to count may refuse a few fills of other keys. */
+    protected function countsMoveGuards(): bool
+    {
+        return false;
+    }
+
     /** Bytes of the longest key, less only for a part of a store. */
     protected function longestKey(): int
     {

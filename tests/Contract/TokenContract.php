@@ -153,6 +153,52 @@ abstract class TokenContract extends TagContract
         self::assertFalse($this->has('key'));
     }
 
+    public function testWhatWasComputedFromACounterDoesNotTakeItsPlaceOnceItWasCounted(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $store = $this->store();
+        foreach ($this->can(Capability::Tags) ? [[], ['x']] : [[]] as $tags) {
+            foreach ([1, 2] as $round) {
+                $store->save([new Item('n', 5, 100, $tags)]);
+                $store->increment('n');
+                $token = $store->token('n');
+                $this->elsewhere(static function (Store $store): void {
+                    self::assertSame(7, $store->increment('n'));
+                });
+                self::assertSame(['n'], $store->save([$round === 1 ? new Item('n', 3, 100, token: $token, fill: true) : new Item('n', 3, 100, token: $token)]));
+                self::assertContains($store->fetch(['n'])->items['n']->value ?? null, [null, 7]);
+            }
+        }
+    }
+
+    public function testToCountRefusesNothingThatIsComputedForOtherKeys(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        if ($this->countsMoveGuards()) {
+            // Then there is nothing to be seen.
+            self::assertTrue($this->can(Capability::Tokens));
+
+            return;
+        }
+        $store = $this->store();
+        $counters = array_map(static fn(int $i): string => "counter {$i}", range(0, 999));
+        foreach ($counters as $i => $counter) {
+            $i % 2 === 0 ? $store->increment($counter, 1, 0, 1_000) : $store->save([new Item($counter, 1, 1_000, $this->can(Capability::Tags) ? ['counters'] : [])]);
+        }
+        $keys = array_map(static fn(int $i): string => "page {$i}", range(0, 999));
+        $tokens = $store->fetch($keys)->tokens;
+        $this->elsewhere(static function (Store $store) use ($counters): void {
+            foreach ($counters as $counter) {
+                self::assertSame(2, $store->increment($counter));
+            }
+        });
+        self::assertSame([], $store->save(array_map(static fn(string $key): Item => new Item($key, 'page', 100, [], $tokens[$key], true), $keys)));
+    }
+
     public function testAWriteMadeFromWhatHasNotChangedIsStoredAndAWrite(): void
     {
         if ($this->cannotJudge()) {

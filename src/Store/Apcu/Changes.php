@@ -43,7 +43,7 @@ final class Changes
     public function delete(string $key, ?Token $token): bool
     {
         if ($token !== null) {
-            return $this->section->atomically(fn(): bool => $this->guards->hasNotMoved($key, $token) && $this->delete($key, null));
+            return $this->section->atomically(fn(): bool => $this->isUnchanged($key, $token) && $this->delete($key, null));
         }
         $live = $this->entries->isLive($key);
         $this->guards->move($key);
@@ -59,11 +59,14 @@ final class Changes
     {
         $name = $this->prefix . $key;
         do {
-            $this->guards->refuse($key);
             $value = apcu_fetch($name, $found);
             if ($found === true && \is_int($value)) {
                 $sum = Counter::sum($key, $value, $by);
+                $this->moveIfAwaited($key);
                 if (apcu_cas($name, $value, $sum)) {
+                    // Somebody may have begun to compute from what was counted before.
+                    $this->moveIfAwaited($key);
+
                     return $sum;
                 }
                 continue;
@@ -71,6 +74,7 @@ final class Changes
             if ($found === true) {
                 return $this->section->atomically(fn(): int => $this->incrementWrapped($key, $by, $initial, $ttl));
             }
+            $this->guards->move($key);
             $sum = Counter::sum($key, $initial, $by);
             if (($ttl !== null && $ttl <= 0) || $this->add($key, Wrapping::of($sum, $ttl), $ttl)) {
                 return $sum;
@@ -124,7 +128,7 @@ final class Changes
         $mark = null;
         if ($item->fill && $item->token !== null) {
             $mark = $this->guards->marked($item->key, $item->ttl);
-            if ($mark === null || !$this->guards->hasNotMoved($item->key, $item->token)) {
+            if ($mark === null || !$this->isUnchanged($item->key, $item->token)) {
                 $this->guards->unmark($item->key);
 
                 return false;
@@ -135,7 +139,7 @@ final class Changes
         }
         $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
 
-        return match ($mode) {
+        $saved = match ($mode) {
             SaveMode::Set => $this->store($item->key, $value, $item->ttl),
             SaveMode::Add => $this->add($item->key, $value, $item->ttl),
             SaveMode::Replace => $this->section->atomically(function () use ($item, $value): bool {
@@ -148,14 +152,37 @@ final class Changes
                 return $lives && $this->store($item->key, $value, $item->ttl);
             }),
         };
+        if ($saved && $mark !== null) {
+            $this->guards->forget($item->key);
+        }
+
+        return $saved;
     }
 
     private function isCurrent(Item $item): bool
     {
         $token = $item->token;
 
-        return $token === null || ($this->guards->hasNotMoved($item->key, $token)
+        return $token === null || ($this->isUnchanged($item->key, $token)
             && ($item->tags === [] || $this->clock->verdict($item->tags, $token->clock) === Verdict::Live));
+    }
+
+    private function moveIfAwaited(string $key): void
+    {
+        if ($this->guards->isAwaited($key)) {
+            $this->guards->move($key);
+        }
+    }
+
+    /** Whether the key was neither written, deleted nor counted since. Of a counter only the key's own miss can tell. */
+    private function isUnchanged(string $key, Token $token): bool
+    {
+        if ($this->guards->isMissed($key, $token)) {
+            return true;
+        }
+        [$value, , $wrapping] = $this->entries->look($key);
+
+        return (!\is_int($value) || $wrapping[2] !== null) && $this->guards->isGuarded($key, $token);
     }
 
     /** @param mixed $value wrapped where it has to be */
@@ -188,7 +215,11 @@ final class Changes
         [$value, $verdict, $wrapping] = $this->entries->look($key);
         $sum = Counter::sum($key, $verdict === Verdict::Live ? $value : $initial, $by);
         $expiry = $verdict === Verdict::Live ? $this->entries->expiry($key) : null;
-        $this->guards->move($key);
+        if ($verdict !== Verdict::Live || $wrapping[2] !== null) {
+            $this->guards->move($key);
+        } else {
+            $this->moveIfAwaited($key);
+        }
         if ($verdict !== Verdict::Live) {
             if ($ttl !== null && $ttl <= 0) {
                 apcu_delete($this->prefix . $key);
@@ -204,6 +235,7 @@ final class Changes
         if (!apcu_store($this->prefix . $key, $counted, Wrapping::ttl($expiry === null ? null : max(2, $expiry - time() + 1)))) {
             throw Clock::full();
         }
+        $this->moveIfAwaited($key);
 
         return $sum;
     }

@@ -10,14 +10,20 @@ use Larder\Token;
 /**
  * By what fills are judged, and by what readers judge them:
  *
+ *     m<key>   a miss: the tick at which somebody first missed the key; until it is filled, for a minute at most
  *     g<n>     a guard, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
  *     k<key>   the mark of a filled item
  *
- * A write or delete removes the guard, then the mark, then it stores or removes the item. A fill first puts a mark that
- * nobody had before, or takes the one that is there; then it looks whether the guard is there and not younger than its
- * token; then it stores the value with the mark's name in it, which every reader compares with the mark. If a delete
- * comes in between, either the fill finds no guard, or the delete finds the mark: what a process that was stopped there
- * stores an hour later is a miss. Whatever of all this is lost, is a miss or a refusal.
+ * A write or delete removes the miss and the guard, then the mark, then it stores or removes the item. A fill first puts a mark that
+ * nobody had before, or takes the one that is there; then it looks whether the miss of its token is still there or, if another fill has
+ * removed it or it took longer than misses last, whether the guard is there and not younger than its token; then it stores
+ * the value with the mark's name in it, which every reader compares with the mark. If a delete comes in between, either the
+ * fill finds neither miss nor guard, or the delete finds the mark: what a process that was stopped there stores an hour later
+ * is a miss. Whatever of all this is lost, is a miss or a refusal.
+ *
+ * To count is a write, too; but a busy counter must not refuse what its neighbours compute. So it moves nothing unless
+ * there is a miss of its own key, for which it looks before and after, and what is filled by a guard alone never takes
+ * a counter's place.
  */
 final class Guards
 {
@@ -26,6 +32,9 @@ final class Guards
 
     /** A power of two. */
     private const GUARDS = 2_048;
+
+    /** Seconds that a miss is remembered by its key. What takes longer may be refused because of a neighbour. */
+    private const MISSES_LAST = 60;
 
     /** @param string $internal what begins the names */
     public function __construct(
@@ -39,28 +48,52 @@ final class Guards
     {
         $this->begin($this->guard($key));
         $this->clock->beginTags();
+        $miss = apcu_fetch($this->miss($key));
+        for ($tries = 0; $tries < self::TRIES && !\is_int($miss); $tries++) {
+            $now = $this->clock->tick();
+            if (apcu_add($this->miss($key), $now, self::MISSES_LAST)) {
+                return new Token("{$this->internal}{$now}", $now);
+            }
+            $miss = apcu_fetch($this->miss($key));
+        }
 
-        return new Token($this->internal, $this->clock->now());
+        return new Token($this->internal . (\is_int($miss) ? $miss : ''), $this->clock->now());
     }
 
-    public function hasNotMoved(string $key, Token $token): bool
+    /** Whether the miss of the token is still the key's: then nothing was written or deleted, nor counted. */
+    public function isMissed(string $key, Token $token): bool
+    {
+        $miss = apcu_fetch($this->miss($key));
+
+        return \is_int($miss) && $token->epoch === "{$this->internal}{$miss}";
+    }
+
+    /** Whether nothing was written or deleted that shares the key's guard. */
+    public function isGuarded(string $key, Token $token): bool
     {
         $guard = apcu_fetch($this->guard($key));
 
-        return $token->epoch === $this->internal && \is_int($guard) && $guard > 0 && $guard <= $token->clock;
+        return str_starts_with($token->epoch, $this->internal) && \is_int($guard) && $guard > 0 && $guard <= $token->clock;
     }
 
-    /** Refuses the fills that are under way, and leaves the item that is there. */
-    public function refuse(string $key): void
+    /** Whether a fill of the key may be under way that began less than a minute ago. */
+    public function isAwaited(string $key): bool
     {
-        apcu_delete($this->guard($key));
+        return apcu_exists($this->miss($key));
     }
 
     /** Refuses the fills that are under way, also what they have stored. */
     public function move(string $key): void
     {
-        $this->refuse($key);
+        $this->forget($key);
+        apcu_delete($this->guard($key));
         $this->unmark($key);
+    }
+
+    /** The miss has been answered, or is not to be: fills that are still under way are judged by the guard alone. */
+    public function forget(string $key): void
+    {
+        apcu_delete($this->miss($key));
     }
 
     /** The mark of a key's fills, made if there is none; null: it cannot be. */
@@ -124,6 +157,11 @@ final class Guards
             }
             \is_int($there) ? apcu_cas($guard, $there, $this->clock->tick()) : apcu_add($guard, -$this->clock->tick());
         }
+    }
+
+    private function miss(string $key): string
+    {
+        return "{$this->internal}m{$key}";
     }
 
     private function guard(string $key): string

@@ -43,7 +43,7 @@ final class BinaryFormat implements Format
     public function write(string $path, Head $head, string $body): ?int
     {
         $tags = Tags::pack($head->tags);
-        $bytes = self::MAGIC . pack('J2', $head->expiry ?? 0, $head->stamp) . $head->epoch
+        $bytes = self::MAGIC . pack('J2', $head->expiry ?? 0, $head->written()) . $head->epoch
             . pack('N2J', \strlen($head->key), \strlen($tags), \strlen($body));
         $rest = $head->key . $tags . $body;
         $seal = $this->payload->isSerialized($body)
@@ -137,7 +137,7 @@ final class BinaryFormat implements Format
         /** @var array{1: int, 2: int} $times */
         $times = unpack('J2', $bytes, 4) ?: [1 => 0, 2 => 0];
 
-        return new Head(
+        return Head::read(
             substr($bytes, self::HEAD, $lengths[0]),
             $times[1] === 0 ? null : $times[1],
             Tags::unpack(substr($bytes, self::HEAD + $lengths[0], $lengths[1])),

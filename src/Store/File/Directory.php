@@ -86,7 +86,7 @@ final class Directory
                 $verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
             }
             if ($verdict !== Verdict::Live) {
-                $tokens[$key] = $this->token($key);
+                $tokens[$key] = $this->tokenOf($key, $item !== null);
             }
         }
 
@@ -96,16 +96,24 @@ final class Directory
     /** Where nothing can be made, there is no token either, and no fill could be stored. */
     public function token(string $key): Token
     {
+        return $this->tokenOf($key, true);
+    }
+
+    /** @param bool $mayBeThere whether there may be a counter, from which what is judged by this would be computed */
+    private function tokenOf(string $key, bool $mayBeThere): Token
+    {
         [$shard, , $guard] = $this->place($key);
         try {
             $this->folder->check();
-            $found = $this->guard($shard, $guard);
+            [$found, $count] = $this->guard($shard, $guard);
+            // After the guard was read, so that whatever comes in between is younger.
+            $isCounter = $mayBeThere && \is_int($this->look($key)[0]?->value);
             [$epoch, $tick] = $this->tags->now();
         } catch (StoreUnavailable) {
             return new Token('', 0);
         }
 
-        return new Token($epoch . $found, $tick);
+        return new Token($epoch . $found . ($isCounter ? $count : ''), $tick);
     }
 
     /**
@@ -150,7 +158,7 @@ final class Directory
             }
             if ($this->folder->locked($shard, function (mixed $file) use ($key, $path, $guard, $token): bool {
                 $lock = new Lock($file);
-                if ($token !== null && substr($token->epoch, 8) !== $lock->guard($guard)) {
+                if ($token !== null && !self::isUnchanged($token, $lock, $guard)) {
                     return false;
                 }
                 $lived = $this->isLive($key);
@@ -176,14 +184,15 @@ final class Directory
             [$item, $verdict] = $this->look($key);
             $lives = $item !== null && $verdict === Verdict::Live;
             $sum = Counter::sum($key, $lives ? $item->value : $initial, $by);
-            $lock->move($guard);
+            $old = $lives ? $this->format->head($path) : null;
+            // Other fills may be under way beside the one that has stored it.
+            $old === null || $old->isFilled ? $lock->move($guard) : $lock->moveCount($guard);
             if (!$lives && $ttl !== null && $ttl <= 0) {
                 $this->remove($key, $path);
 
                 return $sum;
             }
-            $old = $lives ? $this->format->head($path) : null;
-            $head = $old ?? new Head($key, Ttl::expiry($ttl, ($this->clock)()));
+            $head = $old?->counted() ?? new Head($key, Ttl::expiry($ttl, ($this->clock)()));
             if (!$this->bounds->write($path, $head, $this->format->encode($key, $sum))) {
                 throw $this->folder->unavailable('a counter could not be written');
             }
@@ -320,16 +329,21 @@ final class Directory
 
         $lease = str_starts_with($key, AddedLeases::prefix()) ? self::LEASE : '';
 
-        return [$shard, "{$shard}/{$lease}" . substr($hash, 2), (int) hexdec(substr($hash, 2, 2)) % Lock::GUARDS];
+        return [$shard, "{$shard}/{$lease}" . substr($hash, 2), (int) hexdec(substr($hash, 2, 3)) % Lock::GUARDS];
     }
 
-    private function guard(string $shard, int $guard): string
+    /** @return array{string, string} the guard and the count */
+    private function guard(string $shard, int $guard): array
     {
         $bytes = $this->folder->directory->contents("{$shard}/.lock", Lock::SIZE + 1);
 
         return $bytes !== null && \strlen($bytes) === Lock::SIZE
-            ? Lock::guardIn($bytes, $guard)
-            : $this->folder->locked($shard, static fn(mixed $file): string => (new Lock($file))->guard($guard));
+            ? [Lock::guardIn($bytes, $guard), Lock::countIn($bytes, $guard)]
+            : $this->folder->locked($shard, static function (mixed $file) use ($guard): array {
+                $lock = new Lock($file);
+
+                return [$lock->guard($guard), $lock->count($guard)];
+            });
     }
 
     /** @return array{?Item, Verdict} null: there is nothing, or nothing that can be read */
@@ -360,12 +374,12 @@ final class Directory
             if ($mode !== SaveMode::Set && $this->isLive($item->key) !== ($mode === SaveMode::Replace)) {
                 return false;
             }
-            $saved = $this->isCurrent($item, $lock->guard($guard));
+            $saved = $this->isCurrent($item, $lock, $guard);
             if ($saved && !$item->fill) {
                 $lock->move($guard);
             }
             if ($saved && ($item->ttl === null || $item->ttl > 0)) {
-                $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick);
+                $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick, $item->fill);
                 $saved = !$this->bounds->isTooLarge($body) && $this->bounds->write($path, $head, $body);
 
                 if ($saved) {
@@ -388,12 +402,21 @@ final class Directory
     }
 
     /** Whether nothing has happened since the item's computation began that it should have known of. */
-    private function isCurrent(Item $item, string $guard): bool
+    private function isCurrent(Item $item, Lock $lock, int $guard): bool
     {
         $token = $item->token;
 
-        return $token === null || (substr($token->epoch, 8) === $guard
+        return $token === null || (self::isUnchanged($token, $lock, $guard)
             && $this->tags->verdict($item->tags, substr($token->epoch, 0, 8), $token->clock, ($this->clock)()) === Verdict::Live);
+    }
+
+    /** Whether the key was neither written nor deleted since, nor counted, if it was a counter. */
+    private static function isUnchanged(Token $token, Lock $lock, int $guard): bool
+    {
+        $now = $lock->guard($guard);
+        $since = substr($token->epoch, 8);
+
+        return $since === $now || $since === $now . $lock->count($guard);
     }
 
     private function remove(string $key, string $path): void

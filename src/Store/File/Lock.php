@@ -9,16 +9,18 @@ use Larder\Exception\StoreUnavailable;
 /**
  * The lock of a shard, held, with what is written in its file:
  *
- *     epoch 8 | guards, 8 each
+ *     epoch 8 | guards, 4 each | counts, 4 each
  *
- * A guard counts the writes and deletes of the keys that share it. The epoch changes with every clear, and when the file
- * is lost.
+ * A guard tells how often keys that share it were written or deleted, and a count how often counters that share it were counted, which
+ * concerns only what was computed from a counter. The epoch changes with every clear, and when the file is lost.
  */
 final class Lock
 {
-    public const GUARDS = 256;
+    public const GUARDS = 1_024;
 
-    public const SIZE = 8 + 8 * self::GUARDS;
+    private const COUNTS = 256;
+
+    public const SIZE = 8 + 4 * (self::GUARDS + self::COUNTS);
 
     private string $bytes;
 
@@ -43,7 +45,13 @@ final class Lock
     /** What a fill is judged by: the same as long as nothing that shares the guard was written or deleted. */
     public static function guardIn(string $bytes, int $guard): string
     {
-        return substr($bytes, 0, 8) . substr($bytes, 8 + 8 * $guard, 8);
+        return substr($bytes, 0, 8) . substr($bytes, 8 + 4 * $guard, 4);
+    }
+
+    /** What is computed from a counter is judged by besides. */
+    public static function countIn(string $bytes, int $guard): string
+    {
+        return substr($bytes, self::placeOfCount($guard), 4);
     }
 
     public function guard(int $guard): string
@@ -51,17 +59,39 @@ final class Lock
         return self::guardIn($this->bytes, $guard);
     }
 
+    public function count(int $guard): string
+    {
+        return self::countIn($this->bytes, $guard);
+    }
+
     /** @throws StoreUnavailable */
     public function move(int $guard): void
     {
-        $count = unpack('J', $this->bytes, 8 + 8 * $guard)[1] ?? 0;
-        $this->put(8 + 8 * $guard, pack('J', (\is_int($count) ? $count : 0) + 1));
+        $this->raise(8 + 4 * $guard);
+    }
+
+    /** @throws StoreUnavailable */
+    public function moveCount(int $guard): void
+    {
+        $this->raise(self::placeOfCount($guard));
     }
 
     /** @throws StoreUnavailable */
     public function beginEpoch(): void
     {
         $this->put(0, random_bytes(8));
+    }
+
+    /** Where the count is that goes with a guard. */
+    private static function placeOfCount(int $guard): int
+    {
+        return 8 + 4 * (self::GUARDS + $guard % self::COUNTS);
+    }
+
+    private function raise(int $offset): void
+    {
+        $number = unpack('N', $this->bytes, $offset)[1] ?? 0;
+        $this->put($offset, pack('N', (\is_int($number) ? $number : 0) + 1 & 0xffffffff));
     }
 
     /**

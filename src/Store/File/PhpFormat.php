@@ -235,7 +235,7 @@ final class PhpFormat implements Format
             $value = \is_string($value) ? $this->payload->decode($value, $foreign, $key) : $foreign;
         }
 
-        return $value === $foreign ? null : [new Head($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp), $value];
+        return $value === $foreign ? null : [Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp), $value];
     }
 
     /** The file is gone, and what this process's opcache keeps of it is of no use. */
@@ -252,9 +252,10 @@ final class PhpFormat implements Format
     {
         $tags = implode(',', array_map(self::quoted(...), $head->tags));
         $expiry = $head->expiry ?? 'null';
+        $stamp = $head->written();
 
-        return self::BEGIN . base64_encode(serialize([$head->key, $head->expiry, $head->tags, $head->epoch, $head->stamp])) . "\n"
-            . 'return [' . self::quoted($head->key) . ",{$expiry},[{$tags}]," . self::quoted($head->epoch) . ",{$head->stamp},";
+        return self::BEGIN . base64_encode(serialize([$head->key, $head->expiry, $head->tags, $head->epoch, $stamp])) . "\n"
+            . 'return [' . self::quoted($head->key) . ",{$expiry},[{$tags}]," . self::quoted($head->epoch) . ",{$stamp},";
     }
 
     private static function headIn(string $code): ?Head
@@ -271,7 +272,7 @@ final class PhpFormat implements Format
         [$key, $expiry, $tags, $epoch, $stamp] = array_values($found);
 
         return \is_string($key) && (\is_int($expiry) || $expiry === null) && \is_array($tags) && \is_string($epoch) && \is_int($stamp)
-            ? new Head($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp)
+            ? Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp)
             : null;
     }
 

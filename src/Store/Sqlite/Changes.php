@@ -16,9 +16,6 @@ use Larder\Ttl;
  */
 final class Changes
 {
-    /** Seconds that a tombstone stays; a fill that is under way for longer may be refused for nothing. */
-    private const TOMBSTONE = 60;
-
     /**
      * @param ?int            $size  bytes that the database grows to at most
      * @param \Closure(): int $clock the time in Unix seconds
@@ -125,7 +122,7 @@ final class Changes
             "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, NULL, ?, NULL, tick + 1, tick + 1 FROM {$this->schema->clock} WHERE id = 1"
             . ' ON CONFLICT (key) DO UPDATE SET value = NULL, expiry = excluded.expiry, tags = NULL, stamp = excluded.stamp, guard = excluded.guard',
             $key,
-            ($this->clock)() + self::TOMBSTONE,
+            ($this->clock)() + Row::LINGERS,
         );
     }
 
@@ -134,7 +131,7 @@ final class Changes
     {
         $this->database->change(
             "UPDATE {$this->schema->items} SET value = NULL, tags = NULL, expiry = ? WHERE key = ? AND value IS NOT NULL",
-            ($this->clock)() + self::TOMBSTONE,
+            ($this->clock)() + Row::LINGERS,
             $key,
         );
     }

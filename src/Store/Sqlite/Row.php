@@ -10,6 +10,9 @@ use Larder\Store\Verdict;
 /** One row of the items, as it was found. */
 final class Row
 {
+    /** Seconds that a row stays whose guard refuses what is under way; a fill that is under way for longer may be refused for nothing. */
+    public const LINGERS = 60;
+
     public readonly string $key;
 
     public readonly ?int $expiry;
@@ -25,6 +28,9 @@ final class Row
 
     /** Dead, but still there for a while to refuse what is under way. */
     public bool $isTombstone = false;
+
+    /** Dead for so long that its guard refuses nothing but what takes longer than guards linger. */
+    public bool $isLongDead = false;
 
     /** The payload's first byte, where it lies apart from the rest. */
     public readonly string $mark;

@@ -143,6 +143,7 @@ final class Rows
             $isOver = $row->expiry !== null && $row->expiry <= $now;
             $row->verdict = $row->value === null || $isOver ? Verdict::Dead : Verdict::Live;
             $row->isTombstone = $row->value === null && !$isOver;
+            $row->isLongDead = $isOver && ($row->value === null || $row->expiry <= $now - Row::LINGERS);
             if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
                 array_push($tags, ...$row->tags);
             }

@@ -27,10 +27,12 @@ final class Sweep
     /** The oldest stamp of a live item with tags in this round of pruning. */
     private int $oldest = \PHP_INT_MAX;
 
+    /** @param \Closure(): int $clock the time in Unix seconds */
     public function __construct(
         private readonly Database $database,
         private readonly Schema $schema,
         private readonly Rows $rows,
+        private readonly \Closure $clock,
     ) {}
 
     /**
@@ -93,7 +95,8 @@ final class Sweep
     }
 
     /**
-     * Removes what is dead in the next window, except for tombstones.
+     * Removes what is dead in the next window. Of what has died lately, such as a counter that lasts for seconds, a tombstone
+     * stays: its guard is young, and the floor that it would become refuses whatever is under way.
      *
      * @throws StoreUnavailable
      * @throws Full
@@ -103,8 +106,12 @@ final class Sweep
         $this->database->atomically(function (): void {
             $rows = $this->rows->after($this->hand(), self::WINDOW);
             $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead && !$row->isTombstone);
-            if ($dead !== []) {
-                $this->remove($dead);
+            $this->remove(array_filter($dead, static fn(Row $row): bool => $row->isLongDead));
+            foreach ($dead as $row) {
+                $row->isLongDead || $this->ifAsItWas(
+                    "UPDATE {$this->schema->items} SET value = NULL, tags = NULL, expiry = " . (($this->clock)() + Row::LINGERS),
+                    $row,
+                );
             }
             $this->leaveHand($rows === [] ? '' : $rows[\count($rows) - 1]->key);
         });
@@ -156,7 +163,9 @@ final class Sweep
      */
     private function victims(array $rows): array
     {
-        usort($rows, static fn(Row $a, Row $b): int => [$a->verdict !== Verdict::Dead, $a->stamp] <=> [$b->verdict !== Verdict::Dead, $b->stamp]);
+        // What was counted or written last has a young guard, whatever its stamp.
+        $age = static fn(Row $row): array => [$row->verdict !== Verdict::Dead, max($row->stamp, $row->guard)];
+        usort($rows, static fn(Row $a, Row $b): int => $age($a) <=> $age($b));
         $dead = \count(array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead));
 
         return \array_slice($rows, 0, max($dead, \count($rows) >> 2, min(1, \count($rows))));
@@ -171,15 +180,14 @@ final class Sweep
     {
         $removed = 0;
         foreach ($rows as $row) {
-            $removed += $this->database->change(
-                "DELETE FROM {$this->schema->items} WHERE key = ? AND guard = ? AND stamp = ? AND expiry IS ?",
-                $row->key,
-                $row->guard,
-                $row->stamp,
-                $row->expiry,
-            );
+            $removed += $this->ifAsItWas("DELETE FROM {$this->schema->items}", $row);
         }
 
         return $removed;
+    }
+
+    private function ifAsItWas(string $change, Row $row): int
+    {
+        return $this->database->change("{$change} WHERE key = ? AND guard = ? AND stamp = ? AND expiry IS ?", $row->key, $row->guard, $row->stamp, $row->expiry);
     }
 }

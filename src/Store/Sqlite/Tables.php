@@ -31,7 +31,7 @@ final class Tables
         $this->database = new Database($path, $timeout, $size, $schema->statements(), $schema->floors());
         $this->rows = new Rows($this->database, $schema, $clock);
         $this->changes = new Changes($this->database, $schema, $this->rows, $values, $size, $clock);
-        $this->sweep = new Sweep($this->database, $schema, $this->rows);
+        $this->sweep = new Sweep($this->database, $schema, $this->rows, $clock);
         $this->room = new Room($this->database, $this->sweep, $size, $evict);
     }
 }

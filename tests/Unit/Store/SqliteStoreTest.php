@@ -196,6 +196,33 @@ final class SqliteStoreTest extends TestCase
         self::assertNotContains(Capability::Retention, $this->store()->capabilities());
     }
 
+    public function testCountersThatEndRefuseNothingThatIsComputedMeanwhile(): void
+    {
+        $store = $this->store();
+        for ($i = 0; $i < 50; $i++) {
+            $store->increment("rate {$i}", 1, 0, 10);
+        }
+        $store->save([new Item('killed', 'x', 1_000, ['tag'])]);
+        $store->invalidateTags(['tag']);
+        $this->now += 9;
+        $tokens = $store->fetch(['page', 'rate 7'])->tokens;
+        for ($i = 0; $i < 50; $i++) {
+            self::assertSame(2, $store->increment("rate {$i}"));
+        }
+        $this->now += 2;
+        $schema = new Schema('larder');
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
+        $clock = fn(): int => $this->now;
+        $sweep = new Sweep($database, $schema, new Rows($database, $schema, $clock), $clock);
+        $sweep->removeDead();
+        self::assertSame(0, $store->statistics()->items, 'What is dead takes no room.');
+        self::assertSame(['rate 7'], $store->save([new Item('rate 7', 1, token: $store->token('rate 7'), fill: true), new Item('page', 'x', token: $tokens['page'], fill: true), new Item('rate 7', 1, token: $tokens['page'], fill: true)]));
+        $this->now += 100;
+        $sweep->removeDead();
+        $sweep->removeDead();
+        self::assertSame([[1]], $database->rows('SELECT count(*) FROM "items:larder"'));
+    }
+
     public function testTagsThatAreForgottenKillWhatIsOlder(): void
     {
         $store = $this->store();
@@ -205,7 +232,7 @@ final class SqliteStoreTest extends TestCase
         $store->invalidateTags(['b', 'c']);
         $schema = new Schema('larder');
         $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
-        $sweep = new Sweep($database, $schema, new Rows($database, $schema, time(...)));
+        $sweep = new Sweep($database, $schema, new Rows($database, $schema, time(...)), time(...));
         $sweep->forgetTags(3);
         self::assertSame(3, $store->statistics()->details['tags']);
         $store->invalidateTags(['d']);
