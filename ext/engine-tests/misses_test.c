@@ -35,7 +35,8 @@ TEST(many_misses, "however many keys a process has missed, each judges the first
     }
     for (uint64_t i = 0; i < 2000; i++) { /* the site writes */
         char missed[24], other[24];
-        snprintf(missed, sizeof missed, "%llu", (unsigned long long)(i * (LARDER_MISSES_MAX / 2000)));
+        const uint64_t number = i * (LARDER_MISSES_MAX / 2000);
+        snprintf(missed, sizeof missed, "%llu", (unsigned long long)number);
         snprintf(other, sizeof other, "order-%llu", (unsigned long long)i);
         put_text(there, missed, "newer");
         put_text(there, other, "older");

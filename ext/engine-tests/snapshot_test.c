@@ -242,7 +242,7 @@ TEST(damaged_run, "a run that a damaged pool says to be longer than the pool is 
 {
     larder_pool *pool = open_saving("p");
     larder_found found = {.segment = 0};
-    for (uint64_t i = 0; found.segment < pool->geometry.segment_count / 2; i++) {
+    for (uint64_t i = 0; found.item == NULL || found.segment < pool->geometry.segment_count / 2; i++) {
         const larder_key key = key_number(i);
         larder_place place = larder_place_of(pool, key.hash);
         described what = {.key = i};

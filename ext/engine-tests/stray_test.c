@@ -399,10 +399,10 @@ TEST(chained,
 {
     larder_pool *pool = pool_with_block();
     size_t size;
-    const uint8_t *value = read_block(pool, 1, &size);
+    CHECK(read_block(pool, 1, &size) != NULL);
     install();
     larder_pool_leave(pool);
-    value = read_block(pool, 1, &size); /* a request begins: the signal comes here first again */
+    const uint8_t *value = read_block(pool, 1, &size); /* a request begins: the signal comes here first again */
     write_into(value, 100, 7, 1);
     EQUAL(value[100], 7);
     EQUAL(calls[0] + calls[1], 0);

@@ -51,9 +51,12 @@ bool test_compare(const char *file, int line, const char *words, int64_t actual,
 #define CONTAINS(text, part) test_contains(__FILE__, __LINE__, text, part)
 bool test_contains(const char *file, int line, const char *text, const char *part);
 
+/* Asks the condition itself rather than what test_check returns, so that analysers know that it holds below. */
 #define REQUIRE(condition)                                                                                             \
     do {                                                                                                               \
-        if (!test_check(__FILE__, __LINE__, #condition, condition)) {                                                  \
+        const bool required = (condition);                                                                             \
+        test_check(__FILE__, __LINE__, #condition, required);                                                          \
+        if (!required) {                                                                                               \
             test_give_up();                                                                                            \
         }                                                                                                              \
     } while (0)
