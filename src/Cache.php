@@ -620,13 +620,18 @@ final class Cache
 
     /**
      * In a process that serves many requests: a new one begins. What the last one missed judges nothing any more.
+     *
+     * @throws StoreUnavailable if the cache is strict; the new request has begun all the same
      */
     public function refresh(): void
     {
-        if ($this->store instanceof PerRequest) {
-            $this->delivery->begin($this->store);
+        try {
+            if ($this->store instanceof PerRequest) {
+                $this->delivery->begin($this->store);
+            }
+        } finally {
+            $this->begin();
         }
-        $this->begin();
     }
 
     /** Computes now what remember() has put off until the response was out. Done by itself when the process ends. */

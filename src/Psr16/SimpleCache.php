@@ -94,6 +94,16 @@ final class SimpleCache implements CacheInterface
         return $this->trap(fn(): bool => $this->cache->has($key));
     }
 
+    /** In a process that serves many requests: one has ended, and what it has missed judges nothing any more. */
+    public function reset(): void
+    {
+        try {
+            $this->cache->refresh();
+        } catch (StoreUnavailable) {
+            // The cache has logged it, and the request that could be told is over.
+        }
+    }
+
     private function ttl(int|\DateInterval|null $ttl): int|\DateInterval|Ttl
     {
         return $ttl ?? $this->cache->defaultTtl ?? Ttl::Forever;

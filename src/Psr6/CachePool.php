@@ -159,6 +159,23 @@ final class CachePool implements CacheItemPoolInterface
     }
 
     /**
+     * In a process that serves many requests: one has ended. What is deferred is stored, and what the request has missed judges
+     * nothing any more.
+     */
+    public function reset(): void
+    {
+        try {
+            try {
+                $this->commit();
+            } finally {
+                $this->cache->refresh();
+            }
+        } catch (Failure|StoreUnavailable) {
+            // The cache has logged it, and the request that could be told is over.
+        }
+    }
+
+    /**
      * Kills every item that carries one of these tags.
      *
      * @param array<mixed> $tags strings

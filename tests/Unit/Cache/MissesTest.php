@@ -6,7 +6,10 @@ namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache;
 use Larder\Cache\Misses;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Psr16\SimpleCache;
+use Larder\Psr6\CachePool;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\FileStore;
@@ -84,10 +87,31 @@ final class MissesTest extends TestCase
     {
         $store = new ArrayStore();
         $cache = new Cache($store);
-        self::assertNull($cache->get('key'));
-        (new Cache($store))->set('key', 'theirs');
-        $cache->refresh();
-        self::assertTrue($cache->set('key', 'mine'));
+        foreach ([$cache->refresh(...), (new SimpleCache($cache))->reset(...), (new CachePool($cache))->reset(...)] as $begin) {
+            self::assertNull($cache->get('key'));
+            (new Cache($store))->set('key', 'theirs');
+            $begin();
+            self::assertTrue($cache->set('key', 'mine'));
+            $cache->delete('key');
+        }
+    }
+
+    public function testInAnotherRequestAMissJudgesNothingEvenIfTheStoreFailsWhileItBegins(): void
+    {
+        $store = new ChaosStore(new ArrayStore());
+        $cache = new Cache($store, strict: true);
+        foreach ([$cache->refresh(...), (new SimpleCache($cache))->reset(...)] as $begin) {
+            self::assertNull($cache->get('key'));
+            (new Cache($store->store))->set('key', 'theirs');
+            $store->isDown = true;
+            try {
+                $begin();
+            } catch (StoreUnavailable) {
+            }
+            $store->isDown = false;
+            self::assertTrue($cache->set('key', 'mine'));
+            $cache->delete('key');
+        }
     }
 
     public function testAStoreLearnsOfAnotherRequestThroughOthersInFrontOfIt(): void

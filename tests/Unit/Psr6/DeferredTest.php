@@ -128,6 +128,31 @@ final class DeferredTest extends TestCase
         self::assertTrue($pool->commit(), 'Nothing is deferred any more.');
     }
 
+    public function testAResetStoresWhatIsDeferredByTheRulesOfItsOwnRequest(): void
+    {
+        $pool = $this->pool();
+        self::assertFalse($pool->getItem('overtaken')->isHit());
+        $pool->saveDeferred($pool->getItem('overtaken')->set('stale'));
+        $pool->saveDeferred($pool->getItem('key')->set('value'));
+        $this->pool()->deleteItem('overtaken');
+        $pool->reset();
+        self::assertFalse($this->pool()->hasItem('overtaken'));
+        self::assertSame('value', $this->pool()->getItem('key')->get());
+    }
+
+    public function testAResetOfAStrictCacheWhoseStoreIsAwayThrowsNothingAndBeginsAnew(): void
+    {
+        $chaos = new ChaosStore($this->store);
+        $pool = new CachePool(new Cache($chaos, strict: true));
+        self::assertFalse($pool->getItem('key')->isHit());
+        $this->pool()->save($this->pool()->getItem('key')->set('theirs'));
+        $pool->saveDeferred($pool->getItem('deferred')->set('value'));
+        $chaos->isDown = true;
+        $pool->reset();
+        $chaos->isDown = false;
+        self::assertTrue($pool->save($pool->getItem('key')->set('of the next request')));
+    }
+
     public function testACloneDefersNothingOfItsModel(): void
     {
         $pool = $this->pool();
