@@ -8,35 +8,41 @@ use Larder\Token;
 
 /**
  * The tokens of what was missing in this request, so that a later set of the same key is known for the fill that
- * it is, and judged by the moment before its value was computed. When there are too many, the older half goes, and of
- * those only that they were missed is remembered, in six bytes of a hash each: what is set of them is refused, as nobody
- * knows what has happened since. No token of another key can judge it: stores count by key or by groups of keys, and a
- * key that was never missed is no fill at all.
+ * it is, and judged by the moment before its value was computed. No token of another key can judge it: stores count by key or
+ * by groups of keys, and a key that was never missed is no fill at all.
+ *
+ * A process may never say that another request begins. So misses are kept in two generations: when the younger one is old
+ * enough or full, it takes the place of the older one, which goes. A miss is known for half an hour at least, or until there
+ * were 130,000 others.
  */
 final class Misses
 {
-    private const MOST = 16_384;
+    /** Seconds in which misses are of one generation. */
+    private const SPAN = 1_800;
 
-    /** Bytes of a hash that choose a bucket, and those that are kept in it. */
-    private const CHOICE = 2;
+    private Generation $young;
 
-    private const REST = 6;
+    private ?Generation $old = null;
 
-    /** @var array<array-key, Token> */
-    private array $tokens = [];
+    /** When the young generation began; seconds of the clock. */
+    private int $since;
 
-    /** @var array<array-key, string> the rests of the hashes of what has no token any more, by their first bytes */
-    private array $forgotten = [];
+    /** @var \Closure(): int */
+    private readonly \Closure $clock;
+
+    /** @param ?\Closure(): int $clock seconds that nobody sets back; for tests that cannot wait */
+    public function __construct(?\Closure $clock = null)
+    {
+        $this->clock = $clock ?? static fn(): int => intdiv((int) hrtime(true), 1_000_000_000);
+        $this->clear();
+    }
 
     public function note(string $key, Token $token): void
     {
+        $this->letGo();
         // The first miss counts: what is stored later may have been computed since then.
-        if ($this->forgotten !== [] && $this->placeOf($key) !== null) {
-            return;
-        }
-        $this->tokens[$key] ??= $token;
-        if (\count($this->tokens) > self::MOST) {
-            $this->forgetOlderHalf();
+        if ($this->old === null || !$this->old->has($key)) {
+            $this->young->note($key, $token);
         }
     }
 
@@ -48,7 +54,7 @@ final class Misses
      */
     public function noteUnknown(array $keys): void
     {
-        $unknown = new Token('', 0);
+        $unknown = Generation::unknown();
         foreach ($keys as $key) {
             $this->note($key, $unknown);
         }
@@ -62,64 +68,31 @@ final class Misses
 
     public function take(string $key): ?Token
     {
-        $token = $this->tokens[$key] ?? null;
-        unset($this->tokens[$key]);
+        $this->letGo();
 
-        return $token ?? ($this->recall($key) ? new Token('', 0) : null);
+        return $this->young->take($key) ?? $this->old?->take($key);
     }
 
     public function drop(string $key): void
     {
-        unset($this->tokens[$key]);
-        $this->recall($key);
+        $this->take($key);
     }
 
     public function clear(): void
     {
-        $this->tokens = $this->forgotten = [];
+        $this->young = new Generation();
+        $this->old = null;
+        $this->since = ($this->clock)();
     }
 
-    private function forgetOlderHalf(): void
+    /** Of what is too old, or too much. */
+    private function letGo(): void
     {
-        foreach (array_keys(\array_slice($this->tokens, 0, self::MOST >> 1, true)) as $key) {
-            [$choice, $rest] = self::hashOf((string) $key);
-            $this->forgotten[$choice] = ($this->forgotten[$choice] ?? '') . $rest;
+        $age = ($this->clock)() - $this->since;
+        if ($age >= self::SPAN || $this->young->isFull()) {
+            $this->old = $age < 2 * self::SPAN ? $this->young : null;
+            $this->young = new Generation();
+            $this->since += $age;
         }
-        $this->tokens = \array_slice($this->tokens, self::MOST >> 1, null, true);
-    }
-
-    /** Whether the key was among what is forgotten; now it is no more. */
-    private function recall(string $key): bool
-    {
-        $place = $this->forgotten === [] ? null : $this->placeOf($key);
-        if ($place === null) {
-            return false;
-        }
-        $choice = self::hashOf($key)[0];
-        $this->forgotten[$choice] = substr_replace($this->forgotten[$choice], '', $place, self::REST);
-
-        return true;
-    }
-
-    /** Where the key is in its bucket; null if it is not there. */
-    private function placeOf(string $key): ?int
-    {
-        [$choice, $rest] = self::hashOf($key);
-        $bucket = $this->forgotten[$choice] ?? '';
-        // What begins within one rest and ends in the next is neither.
-        $place = strpos($bucket, $rest);
-        while ($place !== false && $place % self::REST !== 0) {
-            $place = strpos($bucket, $rest, $place + 1);
-        }
-
-        return $place === false ? null : $place;
-    }
-
-    /** @return array{string, string} */
-    private static function hashOf(string $key): array
-    {
-        $hash = hash('xxh3', $key, true);
-
-        return [substr($hash, 0, self::CHOICE), substr($hash, self::CHOICE)];
     }
 }

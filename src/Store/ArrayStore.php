@@ -24,15 +24,15 @@ use Larder\Ttl;
  * Items in this process's own memory: for one request, one worker, or a test.
  *
  * Values are kept apart from their callers as in every other store: scalars and arrays of them by PHP's own
- * copy on write, anything with objects or references in it serialised. Bounded by a number of items and by about how
- * many bytes they take, so that it leaves the application what it needs of PHP's memory_limit; when it is full, a
+ * copy on write, anything with objects or references in it serialised. Bounded by about how many bytes its items take, so that
+ * it leaves the application what it needs of PHP's memory_limit, and by their number where that is said; when it is full, a
  * sixteenth goes, the oldest that were not read since the last time. What is larger than all of it is not stored.
  *
  * What is judged is judged by a logical time of its own (see Clock).
  */
 final class ArrayStore implements Store, DirectReads
 {
-    /** How many keys and tags are remembered at least, whatever the number of items. */
+    /** How many keys and tags are remembered, or as many as there may be items if that is said and more. */
     private const REMEMBERED = 10_000;
 
     /** Bytes, unless said otherwise or that is more than a quarter of memory_limit. */
@@ -70,18 +70,18 @@ final class ArrayStore implements Store, DirectReads
     private readonly \Closure $clock;
 
     /**
-     * @param int              $items how many at most
+     * @param ?int             $items how many at most; null: as many as there is room for
      * @param ?int             $size  about how many bytes at most; null: 64 MiB, or a quarter of PHP's memory_limit, if that is less
      * @param ?\Closure(): int $clock the time in Unix seconds; for tests that cannot wait
      *
      * @throws InvalidOption
      */
     public function __construct(
-        private readonly int $items = 10_000,
+        private readonly ?int $items = null,
         ?int $size = null,
         ?\Closure $clock = null,
     ) {
-        if ($items < 1) {
+        if ($items !== null && $items < 1) {
             throw InvalidOption::range('items', $items, 'at least 1');
         }
         if ($size !== null && $size < 1 << 20) {
@@ -91,7 +91,7 @@ final class ArrayStore implements Store, DirectReads
         $this->clock = $clock ?? time(...);
         $this->payload = new Payload(new PhpSerializer());
         $this->foreign = new \stdClass();
-        $this->ticks = new Clock(max($items, self::REMEMBERED));
+        $this->ticks = new Clock(max($items ?? 0, self::REMEMBERED));
     }
 
     /** Options: items, how many at most; size, about how many bytes at most. */
@@ -100,7 +100,7 @@ final class ArrayStore implements Store, DirectReads
         $dsn->withoutPath();
         $dsn->allow('items', 'size');
 
-        return new self($dsn->integer('items', 10_000), $dsn->bytes('size'));
+        return new self($dsn->text('items', '') === '' ? null : $dsn->integer('items', 0), $dsn->bytes('size'));
     }
 
     public function read(string $key, mixed $default = null): mixed
@@ -287,7 +287,7 @@ final class ArrayStore implements Store, DirectReads
             misses: $this->misses,
             evictions: $this->evictions,
             expired: $this->expired,
-            details: ['items at most' => $this->items, 'tags' => $this->ticks->tags()],
+            details: [...($this->items === null ? [] : ['items at most' => $this->items]), 'tags' => $this->ticks->tags()],
         );
     }
 
@@ -350,13 +350,13 @@ final class ArrayStore implements Store, DirectReads
     /** @return bool false: it is larger than all of this store may be */
     private function keep(Item $item, int $stamp, mixed $stored, bool $isPayload, ?int $expiry, int $bytes): bool
     {
-        $bytes += self::ENTRY + \strlen($item->key) + \strlen(implode('', $item->tags));
+        $bytes += self::ENTRY + \strlen($item->key) + ($item->tags === [] ? 0 : (int) Contents::plainBytes($item->tags));
         if ($bytes > $this->size) {
             return false;
         }
         $this->entries[$item->key] = [$stored, $isPayload, $expiry, $stamp, $item->tags, $bytes];
         $this->bytes += $bytes;
-        if (\count($this->entries) > $this->items || $this->bytes > $this->size) {
+        if ($this->isOverfull()) {
             $this->evict();
         }
 
@@ -372,7 +372,8 @@ final class ArrayStore implements Store, DirectReads
     /** In batches, because finding an array's first element means skipping all that were removed before it. */
     private function evict(): void
     {
-        $items = \count($this->entries) > $this->items ? $this->items + 1 - max(1, $this->items >> 4) : $this->items;
+        $most = $this->items ?? \PHP_INT_MAX;
+        $items = \count($this->entries) > $most ? $most + 1 - max(1, $most >> 4) : $most;
         $size = $this->bytes > $this->size ? $this->size - ($this->size >> 4) : $this->size;
         $newest = array_key_last($this->entries);
         foreach ($this->entries as $key => $entry) {
@@ -392,10 +393,15 @@ final class ArrayStore implements Store, DirectReads
             }
         }
         // All had been read: the oldest go.
-        while (\count($this->entries) > $this->items || $this->bytes > $this->size) {
+        while ($this->isOverfull()) {
             $this->drop(array_key_first($this->entries) ?? '');
             $this->evictions++;
         }
+    }
+
+    private function isOverfull(): bool
+    {
+        return $this->bytes > $this->size || \count($this->entries) > ($this->items ?? \PHP_INT_MAX);
     }
 
     /** What a store may take of PHP's memory, unless said otherwise. */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache;
+use Larder\Cache\Generation;
 use Larder\Cache\Misses;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
@@ -14,6 +15,7 @@ use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\FileStore;
 use Larder\Store\NamespacedStore;
+use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
 use Larder\Token;
 use Larder\Trace\RecordingStore;
@@ -22,6 +24,7 @@ use PHPUnit\Framework\TestCase;
 
 /** By what a fill is judged that follows a miss. */
 #[CoversClass(Misses::class)]
+#[CoversClass(Generation::class)]
 final class MissesTest extends TestCase
 {
     public function testAFillThatWasOvertakenIsRefused(): void
@@ -177,8 +180,64 @@ final class MissesTest extends TestCase
             self::assertNull($misses->take((string) $i));
             self::assertNull($misses->take("other {$i}"));
         }
-        self::assertGreaterThanOrEqual(8_192, $tokens);
-        self::assertLessThanOrEqual(16_384, $tokens);
+        self::assertGreaterThanOrEqual(16_384, $tokens);
+        self::assertLessThanOrEqual(32_768, $tokens);
+    }
+
+    public function testThousandsThatWereMissedCanAllBeSet(): void
+    {
+        $scratch = new Scratch();
+        foreach ([new ArrayStore(), new SqliteStore("{$scratch->path}/cache.db")] as $store) {
+            $cache = new SimpleCache(new Cache($store));
+            $keys = array_map(static fn(int $i): string => "key {$i}", range(1, 20_000));
+            self::assertCount(20_000, [...$cache->getMultiple($keys)]);
+            self::assertTrue($cache->setMultiple(array_fill_keys($keys, 'value')));
+            self::assertSame(array_fill_keys($keys, 'value'), $cache->getMultiple($keys));
+        }
+    }
+
+    /** As in a worker that never says that a request begins. */
+    public function testWhatWasMissedTakesNoMoreMemoryAndJudgesNothingAfterManyOtherMisses(): void
+    {
+        $misses = new Misses();
+        $token = new Token('epoch', 1);
+        $most = [0, 0];
+        for ($i = 0; $i < 1_000_000; $i++) {
+            $misses->note("key {$i}", $token);
+            if ($i % 1_000 === 0) {
+                $most[intdiv($i, 500_000)] = max($most[intdiv($i, 500_000)], memory_get_usage());
+            }
+        }
+        self::assertLessThan(1 << 20, $most[1] - $most[0]);
+        self::assertNull($misses->take('key 0'));
+        self::assertNotNull($misses->take('key 870000'));
+    }
+
+    public function testAMissJudgesNothingAnyMoreWhenItIsAnHourOld(): void
+    {
+        $now = 1_000;
+        $misses = new Misses(static function () use (&$now): int {
+            return $now;
+        });
+        $first = new Token('epoch', 1);
+        foreach ([[1_799, true], [3_600, false], [100_000, false]] as [$later, $isKnown]) {
+            $misses->clear();
+            $misses->note('key', $first);
+            $now += $later;
+            self::assertSame($isKnown ? $first : null, $misses->take('key'), "{$later} seconds later");
+        }
+        $misses->clear();
+        $misses->note('key', $first);
+        $misses->note('other', $first);
+        $now += 1_800;
+        // A second miss is no younger than the first.
+        $misses->note('key', new Token('epoch', 2));
+        self::assertSame($first, $misses->take('key'));
+        self::assertNull($misses->take('key'));
+        $now += 1_800;
+        self::assertNull($misses->take('other'));
+        $misses->note('other', new Token('epoch', 3));
+        self::assertSame(3, $misses->take('other')?->clock);
     }
 
     public function testWhatWasNeverMissedIsAWriteHoweverManyOtherMissesThereWere(): void

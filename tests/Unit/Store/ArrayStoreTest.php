@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Store;
 
+use Larder\Cache;
 use Larder\Exception\InvalidOption;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store\ArrayStore;
 use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Random\Engine\Mt19937;
 use Random\Randomizer;
@@ -50,6 +52,51 @@ final class ArrayStoreTest extends TestCase
             self::assertLessThan(6 << 20, memory_get_usage() - $before, $what);
             self::assertGreaterThan(10, $store->statistics()->items, $what);
         }
+    }
+
+    public function testASizeAloneIsTheOnlyBound(): void
+    {
+        $cache = Cache::open('array:?size=16M');
+        for ($i = 0; $i < 20_000; $i++) {
+            $cache->set("key {$i}", $i);
+        }
+        self::assertSame(20_000, $cache->statistics()?->items);
+        for (; $i < 100_000; $i++) {
+            $cache->set("key {$i}", $i);
+        }
+        $statistics = $cache->statistics();
+        self::assertGreaterThan(20_000, $statistics->items);
+        self::assertLessThanOrEqual(16 << 20, $statistics->bytes);
+        self::assertGreaterThan(14 << 20, $statistics->bytes);
+        self::assertNull($cache->get('key 0'));
+        self::assertSame(99_999, $cache->get('key 99999'));
+    }
+
+    /** Half of it to twice as much is what an estimate may be wrong by. */
+    #[TestWith(['number'])]
+    #[TestWith(['text'])]
+    #[TestWith(['row'])]
+    #[TestWith(['object'])]
+    #[TestWith(['tagged'])]
+    public function testItTakesAboutAsMuchOfPhpsMemoryAsItSays(string $kind): void
+    {
+        $cache = Cache::open('array:?size=8M');
+        // What is once, such as classes.
+        $cache->set('key', new \DateTimeImmutable());
+        $before = memory_get_usage();
+        for ($i = 0; $i < 40_000; $i++) {
+            $value = match ($kind) {
+                'number' => $i,
+                'text' => str_repeat('x', 1_000) . $i,
+                'row' => ['id' => $i, 'title' => "title {$i}", 'parts' => [$i, "part {$i}"]],
+                'object' => new \DateTimeImmutable("@{$i}"),
+                default => "value {$i}",
+            };
+            $cache->set("key {$i}", $value, tags: $kind === 'tagged' ? ['all', "tag {$i}", 'third'] : []);
+        }
+        self::assertGreaterThan(0, $cache->statistics()?->evictions, 'It is not full.');
+        self::assertGreaterThan(4 << 20, memory_get_usage() - $before);
+        self::assertLessThan(16 << 20, memory_get_usage() - $before);
     }
 
     public function testWhatIsLargerThanAllOfItIsNotStoredAndLeavesNothing(): void
