@@ -34,6 +34,16 @@ interface Leases
     public function refresh(string $name, string $owner, float $seconds): bool;
 
     /**
+     * A fencing number, if the lease is this owner's: greater than all that earlier owners of the lease were given. Each call gives a
+     * greater one.
+     *
+     * @return ?positive-int null: the lease is not this owner's
+     *
+     * @throws StoreUnavailable
+     */
+    public function fence(string $name, string $owner): ?int;
+
+    /**
      * Ends the lease, if it is this owner's.
      *
      * @return bool whether it was

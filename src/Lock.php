@@ -96,6 +96,23 @@ final class Lock
     }
 
     /**
+     * A number by which others can tell the owners of the lock apart: greater than all that earlier owners were given. What the work writes
+     * into takes it along, and refuses a lower one than it has seen; so an owner that has slept past its time changes nothing.
+     *
+     * Each call gives a greater one; what goes on with the work takes the last.
+     *
+     * @return ?positive-int null: the lock is not this owner's, or the store is unavailable
+     *
+     * @throws StoreUnavailable if the cache is strict
+     *
+     * @phpstan-impure
+     */
+    public function fence(): ?int
+    {
+        return $this->delivery->attempt(fn(): ?int => $this->leases->fence($this->lease(), $this->owner));
+    }
+
+    /**
      * @return bool false: it was not this owner's any more
      *
      * @throws StoreUnavailable if the cache is strict

@@ -20,6 +20,9 @@ use Larder\Store;
  */
 final class AddedLeases implements Leases
 {
+    /** Seconds that a lock may last at most, so that a number is there while a lease may be. */
+    private const YEAR = 31_536_000;
+
     /** @param ?\Closure(\Closure(): bool, string): bool $atomically does what it is given to that key in one moment, if the store can */
     public function __construct(
         private readonly Store $store,
@@ -63,6 +66,27 @@ final class AddedLeases implements Leases
         return $this->ifOf($name, $owner, fn(): bool => $this->store->touch([self::key($name)], self::whole($seconds)) !== []);
     }
 
+    /**
+     * The number is counted between two looks: after the first the lease is this owner's, so that it is greater than those of all earlier
+     * ones; and as it still is at the second, those that come later count on.
+     */
+    public function fence(string $name, string $owner): ?int
+    {
+        if (!$this->isOf($name, $owner)) {
+            return null;
+        }
+        // No lease has an empty name.
+        $number = $this->store->increment(self::prefix(), 1, self::beginning(), self::YEAR);
+
+        return $number > 0 && $this->isOf($name, $owner) ? $number : null;
+    }
+
+    /** Where a count begins that is new, or was lost: after all that were given before, as fewer than a million are given in a second. */
+    public static function beginning(): int
+    {
+        return (int) (1e6 * microtime(true));
+    }
+
     public function release(string $name, string $owner): bool
     {
         // Also where it was taken a moment ago: whoever knows the owner may have ended it, and somebody else has it now.
@@ -101,9 +125,17 @@ final class AddedLeases implements Leases
     private function ifOf(string $name, string $owner, \Closure $do): bool
     {
         $key = self::key($name);
-        $all = fn(): bool => ($this->store->fetch([$key])->items[$key]->value ?? null) === $owner && $do();
+        $all = fn(): bool => $this->isOf($name, $owner) && $do();
 
         return $this->atomically === null ? $all() : ($this->atomically)($all, $key);
+    }
+
+    /** @phpstan-impure */
+    private function isOf(string $name, string $owner): bool
+    {
+        $key = self::key($name);
+
+        return ($this->store->fetch([$key])->items[$key]->value ?? null) === $owner;
     }
 
     private static function key(string $name): string

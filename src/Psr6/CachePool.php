@@ -232,12 +232,12 @@ final class CachePool implements CacheItemPoolInterface
         return $item->ttl() ?? $this->cache->defaultTtl ?? Ttl::Forever;
     }
 
+    /** As if it were stored: what is saved with another value says its expiry and tags anew. */
     private function ofDeferred(string $key): CacheItem
     {
-        $item = clone $this->deferred[$key];
-        $ttl = $item->ttl();
+        $ttl = $this->deferred[$key]->ttl();
 
-        return $ttl !== null && $ttl <= 0 ? new CacheItem($key, null, false) : $item;
+        return $ttl !== null && $ttl <= 0 ? new CacheItem($key, null, false) : new CacheItem($key, $this->deferred[$key]->get(), true);
     }
 
     /**

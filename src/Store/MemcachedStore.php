@@ -249,6 +249,11 @@ final class MemcachedStore implements Store, Leases
         return $this->leases->refresh($name, $owner, $seconds);
     }
 
+    public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases->fence($name, $owner);
+    }
+
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($name, $owner);

@@ -206,6 +206,11 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, M
         return $this->leases->refresh($this->lease($name), $owner, $seconds);
     }
 
+    public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases->fence($this->lease($name), $owner);
+    }
+
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($this->lease($name), $owner);

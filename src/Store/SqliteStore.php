@@ -365,6 +365,11 @@ final class SqliteStore implements Store, Leases, PerRequest
         return $this->leases()->refresh($name, $owner, $seconds);
     }
 
+    public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases()->fence($name, $owner);
+    }
+
     public function release(string $name, string $owner): bool
     {
         return $this->leases()->release($name, $owner);

@@ -305,6 +305,11 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
         return $this->leases->refresh($name, $owner, $seconds);
     }
 
+    public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases->fence($name, $owner);
+    }
+
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($name, $owner);

@@ -182,6 +182,11 @@ final class RecordingStore implements Store, Leases, PerRequest, MayEvict
         return $this->leases->refresh($name, $owner, $seconds);
     }
 
+    public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases->fence($name, $owner);
+    }
+
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($name, $owner);

@@ -43,6 +43,29 @@ abstract class SharedLeaseContract extends StoreContract
         }
     }
 
+    public function testTheNumbersOfALeaseGrowFromProcessToProcess(): void
+    {
+        $scratch = new Scratch();
+        $seen = "{$scratch->path}/seen";
+        file_put_contents($seen, '0');
+        $given = $this->inProcesses(function (Store $store, int $process) use ($seen): array {
+            $leases = $this->leases();
+            for ($given = []; \count($given) < 10; usleep(1_000)) {
+                if (!$leases->acquire('name', "process {$process}", 1_000.0)) {
+                    continue;
+                }
+                $number = $leases->fence('name', "process {$process}");
+                self::assertGreaterThan((int) file_get_contents($seen), $number);
+                file_put_contents($seen, (string) $number);
+                $given[] = (int) $number;
+                self::assertTrue($leases->release('name', "process {$process}"));
+            }
+
+            return $given;
+        });
+        self::assertCount(10 * self::PROCESSES, array_unique(array_merge(...$given)));
+    }
+
     public function testAfterARefusedFillOneOfThoseWhoWaitComputesAndNotAllAtOnce(): void
     {
         if (!$this->can(Capability::Tags) || !$this->can(Capability::Tokens)) {

@@ -356,6 +356,35 @@ abstract class StoreContract extends CacheContract
         }
     }
 
+    public function testEachOwnerOfALeaseIsGivenAGreaterNumberThanAllBefore(): void
+    {
+        $leases = $this->leases();
+        $given = 0;
+        foreach (['name', "\0\xff of any bytes", str_repeat('n', 2_000)] as $name) {
+            self::assertNull($leases->fence($name, 'one'));
+            foreach (['one', 'two', 'one'] as $owner) {
+                self::assertTrue($leases->acquire($name, $owner, 60.0));
+                self::assertNull($leases->fence($name, 'somebody else'));
+                foreach (['as it is', 'refreshed', 'taken once more', 'after a clear'] as $state) {
+                    match ($state) {
+                        'refreshed' => $leases->refresh($name, $owner, 60.0),
+                        'taken once more' => $leases->acquire($name, $owner, 60.0),
+                        default => null,
+                    };
+                    if ($state === 'after a clear' && $this->can(Capability::Retention)) {
+                        $this->store()->clear();
+                    }
+                    $number = $leases->fence($name, $owner);
+                    self::assertGreaterThan($given, $number, $state);
+                    $given = (int) $number;
+                }
+                self::assertTrue($leases->release($name, $owner));
+                self::assertNull($leases->fence($name, $owner));
+            }
+            $given = 0;
+        }
+    }
+
     public function testALeaseThatItsOwnerTakesOnceMoreLastsFromThenOn(): void
     {
         $leases = $this->leases();

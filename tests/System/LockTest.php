@@ -80,6 +80,27 @@ final class LockTest extends TestCase
     }
 
     #[DataProviderExternal(Place::class, 'retaining')]
+    public function testWhoHasSleptPastItsTimeHasALowerNumberThanWhoHasTheLockNow(string $kind): void
+    {
+        $place = new Place($kind);
+        foreach ([Cache::open($place->dsn, strict: true), Cache::open($place->dsn, strict: true)->namespace('part')] as $cache) {
+            $sleeper = $cache->lock('name', 0.1);
+            self::assertNull($sleeper->fence(), 'It has no lock yet.');
+            self::assertTrue($sleeper->acquire());
+            $its = $sleeper->fence() ?? 0;
+            // So that what comes next does not depend on how quick this machine is.
+            $sleeper->release();
+            $cache->clear();
+            $other = $cache->lock('name', 60.0);
+            self::assertTrue($other->acquire());
+            self::assertGreaterThan($its, $other->fence());
+            self::assertNull($sleeper->fence());
+            self::assertGreaterThan($its, $cache->lock('name', 60.0, $other->owner)->fence(), 'A lock that was handed on.');
+            self::assertTrue($other->release());
+        }
+    }
+
+    #[DataProviderExternal(Place::class, 'retaining')]
     public function testTheLockOfADeadProcessIsFreeWhenItsTimeIsOver(string $kind): void
     {
         $place = new Place($kind);

@@ -90,6 +90,11 @@ abstract class DirectoryStore implements Store, Leases
         return $this->leases()->refresh($name, $owner, $seconds);
     }
 
+    final public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases()->fence($name, $owner);
+    }
+
     final public function release(string $name, string $owner): bool
     {
         return $this->leases()->release($name, $owner);

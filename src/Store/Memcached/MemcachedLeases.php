@@ -4,12 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Store\Memcached;
 
+use Larder\Lease\AddedLeases;
 use Larder\Leases;
 
 /**
  * Leases as items of their own, taken by add and changed by compare and swap:
  *
- *     prefix!lease:<sha256>    the end, in Unix seconds with fractions 8 | owner
+ *     prefix!lease:<sha256>    the end, in Unix seconds with fractions 8 | the last fence 8 | owner
  *
  * The server counts whole seconds, and may be up to one ahead; so the end that counts is the one inside.
  */
@@ -28,12 +29,14 @@ final class MemcachedLeases implements Leases
         $item = $this->item($name);
         while (true) {
             [$bytes, $cas] = $server->swappable([$item])[$item] ?? [null, 0];
-            if ($bytes !== null && self::end($bytes) > microtime(true) && substr($bytes, 8) !== $owner) {
+            [$end, $fence, $has] = self::parts($bytes ?? '');
+            if ($end > microtime(true) && $has !== $owner) {
                 return false;
             }
+            $end = microtime(true) + $seconds;
             $outcome = $bytes === null
-                ? $server->add($item, self::bytes($owner, $seconds), self::serverExpiry($seconds))
-                : $server->swap($cas, $item, self::bytes($owner, $seconds), self::serverExpiry($seconds));
+                ? $server->add($item, self::bytes($end, $fence, $owner), self::serverExpiry($end))
+                : $server->swap($cas, $item, self::bytes($end, $fence, $owner), self::serverExpiry($end));
             if ($outcome === Outcome::NoRoom) {
                 throw $server->hasNoRoom();
             }
@@ -45,26 +48,40 @@ final class MemcachedLeases implements Leases
 
     public function refresh(string $name, string $owner, float $seconds): bool
     {
-        return $this->change($name, $owner, self::bytes($owner, $seconds), $seconds);
+        return $this->change($name, $owner, static fn(float $end, int $fence): array => [microtime(true) + $seconds, $fence, $owner]) !== null;
+    }
+
+    public function fence(string $name, string $owner): ?int
+    {
+        $fence = $this->change($name, $owner, static fn(float $end, int $fence): array => [$end, max($fence + 1, AddedLeases::beginning()), $owner]);
+
+        return $fence === null ? null : max(1, $fence);
     }
 
     public function release(string $name, string $owner): bool
     {
-        return $this->change($name, $owner, self::bytes('', 0.0), 0.0);
+        return $this->change($name, $owner, static fn(float $end, int $fence): array => [0.0, $fence, '']) !== null;
     }
 
-    private function change(string $name, string $owner, string $next, float $seconds): bool
+    /**
+     * @param \Closure(float, int): array{float, int, string} $next what follows upon an end and a fence: end, fence and owner
+     *
+     * @return ?int the fence that follows; null: it was not this owner's
+     */
+    private function change(string $name, string $owner, \Closure $next): ?int
     {
         $server = $this->server($name);
         $item = $this->item($name);
         while (true) {
             [$bytes, $cas] = $server->swappable([$item])[$item] ?? [null, 0];
-            if ($bytes === null || substr($bytes, 8) !== $owner || self::end($bytes) <= microtime(true)) {
-                return false;
+            [$end, $fence, $has] = self::parts($bytes ?? '');
+            if ($has !== $owner || $end <= microtime(true)) {
+                return null;
             }
-            $outcome = $server->swap($cas, $item, $next, self::serverExpiry($seconds));
+            [$end, $fence, $has] = $next($end, $fence);
+            $outcome = $server->swap($cas, $item, self::bytes($end, $fence, $has), self::serverExpiry($end));
             if ($outcome !== Outcome::Overtaken) {
-                return $outcome === Outcome::Stored;
+                return $outcome === Outcome::Stored ? $fence : null;
             }
         }
     }
@@ -79,21 +96,22 @@ final class MemcachedLeases implements Leases
         return "{$this->internal}lease:" . hash('sha256', $name);
     }
 
-    private static function bytes(string $owner, float $seconds): string
+    private static function bytes(float $end, int $fence, string $owner): string
     {
-        return pack('E', $seconds > 0 ? microtime(true) + $seconds : 0.0) . $owner;
+        return pack('EJ', $end, $fence) . $owner;
     }
 
-    private static function end(string $bytes): float
+    /** @return array{float, int, string} end, fence and owner; '': nobody has it */
+    private static function parts(string $bytes): array
     {
-        $end = \strlen($bytes) < 8 ? false : unpack('E', $bytes);
+        $parts = \strlen($bytes) < 16 ? false : unpack('Eend/Jfence', $bytes);
 
-        return \is_float($end[1] ?? null) ? $end[1] : 0.0;
+        return \is_float($parts['end'] ?? null) && \is_int($parts['fence'] ?? null) ? [$parts['end'], $parts['fence'], substr($bytes, 16)] : [0.0, 0, ''];
     }
 
     /** Later than the lease ends, by any clock. */
-    private static function serverExpiry(float $seconds): int
+    private static function serverExpiry(float $end): int
     {
-        return time() + (int) ceil($seconds) + 2;
+        return max(time(), (int) ceil($end)) + 2;
     }
 }

@@ -14,6 +14,7 @@ use Larder\Exception\InvalidOption;
  *     prefix!tags     the tags          prefix!{7}tags
  *     prefix!guards   the guards        prefix!{7}guards
  *     prefix!lease:x  a lease           prefix!{7}lease:x
+ *     prefix!fence    the last fence    prefix!{7}fence
  *     prefix!aside:x  a large item that is put in its place by the next command
  *
  * Prefixes have neither colons nor exclamation marks in them. What is between braces decides where in a cluster a name
@@ -89,6 +90,12 @@ final class Layout
     public function lease(string $name): string
     {
         return $this->internal($this->shard($name)) . "lease:{$name}";
+    }
+
+    /** The last fencing number that was given in the shard of a lease. */
+    public function fence(string $name): string
+    {
+        return $this->internal($this->shard($name)) . 'fence';
     }
 
     /** A name that nothing else ever has. */

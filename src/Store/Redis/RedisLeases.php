@@ -19,6 +19,11 @@ final class RedisLeases implements Leases
 
     private const REFRESH = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0";
 
+    /** At least the server's time in microseconds, so that a count that was lost goes on above what it was. */
+    private const FENCE = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return false end local now = redis.call('TIME') "
+        . "local number = math.max((tonumber(redis.call('GET', KEYS[2]) or 0) or 0) + 1, now[1] * 1000000 + now[2]) "
+        . "redis.call('SET', KEYS[2], string.format('%.0f', number)) return number";
+
     private const RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
     public function __construct(
@@ -42,6 +47,13 @@ final class RedisLeases implements Leases
     public function refresh(string $name, string $owner, float $seconds): bool
     {
         return $this->scripts->send([['EVAL', self::REFRESH, '1', $this->layout->lease($name), $owner, self::milliseconds($seconds)]]) === [1];
+    }
+
+    public function fence(string $name, string $owner): ?int
+    {
+        [$number] = $this->scripts->send([['EVAL', self::FENCE, '2', $this->layout->lease($name), $this->layout->fence($name), $owner]]);
+
+        return \is_int($number) && $number > 0 ? $number : null;
     }
 
     public function release(string $name, string $owner): bool

@@ -76,6 +76,46 @@ final class AddedLeasesTest extends TestCase
         self::assertTrue($store->release('other', 'one'));
     }
 
+    /** By whoever had it in between there may be a number already that is greater. */
+    public function testALeaseThatIsLostWhileItsNumberIsCountedGetsNone(): void
+    {
+        $store = new ArrayStore();
+        $chaos = new ChaosStore($store);
+        $others = new AddedLeases($store);
+        $leases = new AddedLeases($chaos);
+        self::assertTrue($leases->acquire('name', 'one', 60.0));
+        $number = $leases->fence('name', 'one');
+        foreach (['increment', 'fetch'] as $moment) {
+            $fetches = 0;
+            $chaos->before = static function (string $call) use ($others, $moment, &$fetches): void {
+                $fetches += (int) ($call === 'fetch');
+                if ($call === $moment && ($call === 'increment' || $fetches === 2)) {
+                    $others->release('name', 'one');
+                    $others->acquire('name', 'two', 60.0);
+                }
+            };
+            self::assertNull($leases->fence('name', 'one'), $moment);
+            $chaos->before = null;
+            self::assertGreaterThan($number, $others->fence('name', 'two'));
+            self::assertTrue($others->release('name', 'two'));
+            self::assertTrue($leases->acquire('name', 'one', 60.0));
+        }
+    }
+
+    /** As after a restart. */
+    public function testACountThatWasLostGoesOnAboveWhatItWas(): void
+    {
+        $store = new ArrayStore();
+        $leases = new AddedLeases($store);
+        self::assertTrue($leases->acquire('name', 'one', 60.0));
+        $before = $leases->fence('name', 'one');
+        $store->clear();
+        self::assertTrue($leases->acquire('name', 'two', 60.0));
+        // Microseconds may be as short as one needs to count.
+        usleep(10);
+        self::assertGreaterThan($before, $leases->fence('name', 'two'));
+    }
+
     public function testAStoreThatTakesNoLeaseAtAllSaysSo(): void
     {
         $chaos = new ChaosStore();

@@ -87,6 +87,23 @@ final class DeferredTest extends TestCase
         self::assertSame('new', $this->pool()->getItem('key')->get());
     }
 
+    public function testADeferredItemHandsDownNeitherExpiryNorTagsAsAStoredOneDoesNot(): void
+    {
+        foreach ([true, false] as $isDeferred) {
+            $pool = $this->pool();
+            $this->later = 0;
+            $first = $pool->getItem('key')->set('first')->expiresAfter(10)->tag('tag');
+            self::assertTrue($isDeferred ? $pool->saveDeferred($first) : $pool->save($first));
+            foreach ($pool->getItems(['key']) as $found) {
+                self::assertSame([], $found->tags());
+            }
+            self::assertTrue($pool->save($pool->getItem('key')->set('second')));
+            self::assertTrue($pool->invalidateTags(['tag']));
+            $this->later = 20;
+            self::assertSame('second', $pool->getItem('key')->get());
+        }
+    }
+
     public function testWhatIsDoneLaterOverridesWhatIsDeferred(): void
     {
         $pool = $this->pool();
