@@ -46,7 +46,7 @@ builds: ext vendor ## test the extension, and PHP with it, on a PHP for threads 
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
 
-lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows shell phpstan style format warnings cppcheck tidy"
+lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows shell phpstan style format warnings aarch64 cppcheck tidy"
 	@PHP=$(PHP) tools/lint $(LINTERS)
 
 fix: vendor ## let the formatters rewrite what they would complain about

@@ -279,7 +279,7 @@ void larder_register_classes(void)
     larder_shared_memory_class = register_class_Larder_SharedMemory();
     larder_shared_memory_class->create_object = create_object;
     memcpy(&shared_memory_handlers, zend_get_std_object_handlers(), sizeof shared_memory_handlers);
-    shared_memory_handlers.offset = XtOffsetOf(shared_memory, object);
+    shared_memory_handlers.offset = offsetof(shared_memory, object);
     shared_memory_handlers.clone_obj = NULL;
     /* Keys are hashed as PHP does, because most strings have that hash already. Should a PHP hash otherwise one day, we
      * hash ourselves: all who share a pool must agree. */

@@ -18,7 +18,7 @@ typedef struct shared_memory {
 
 static zend_always_inline shared_memory *larder_shared_memory_of(zend_object *object)
 {
-    return (shared_memory *)((char *)object - XtOffsetOf(shared_memory, object));
+    return (shared_memory *)((char *)object - offsetof(shared_memory, object));
 }
 
 #define THIS_POOL() (larder_shared_memory_of(Z_OBJ_P(ZEND_THIS))->pool)

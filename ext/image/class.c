@@ -51,7 +51,7 @@ static uint64_t mix_string(uint64_t hash, zend_string *string)
 /* Lists nest one deep at most (a union of intersections), so this does too. */
 static uint64_t mix_type(uint64_t hash, zend_type type)
 {
-    zend_type *member;
+    const zend_type *member;
 
     hash = mix(hash, ZEND_TYPE_PURE_MASK(type));
     hash = mix(hash, ZEND_TYPE_IS_INTERSECTION(type));

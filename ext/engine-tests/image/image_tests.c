@@ -285,7 +285,7 @@ PHP_MINIT_FUNCTION(image_tests)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     REGISTER_INI_ENTRIES();
-    if (INI_BOOL("image_tests.literals")) {
+    if (zend_ini_long("image_tests.literals", strlen("image_tests.literals"), 0) != 0) {
         literals_become_images();
     }
 

@@ -4,6 +4,8 @@ Objects that say themselves what they are made of are asked once, and made again
 <?php
 require __DIR__ . '/values.inc';
 
+error_reporting(E_ALL & ~E_DEPRECATED); // PHP 8.5 deprecates an ArrayObject of an object, but still makes it
+
 /** Tells what happens to the objects of the classes below, in the order in which it does. */
 final class Journal
 {
