@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench charts test races leftovers model torture fuzz sanitize builds ext lint fix clean packages vendor
+.PHONY: record help bench charts test races leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -40,6 +40,10 @@ fuzz: packages ## libFuzzer on what the engine may find in a pool's place, and o
 sanitize: ext ## the tests of the extension, its images and its engine under ASan, UBSan and Valgrind; `make test` has time for some
 	@PHP=$(PHP) tools/test sanitizers
 
+proofs: model torture sanitize fuzz ## those four and all mutations of the engine and the extension; takes many hours
+	@$(MAKE) --no-print-directory -C ext/engine-tests mutations
+	@$(PHP) ext/tests/mutations
+
 builds: ext vendor ## test the extension, and PHP with it, on a PHP for threads and a debugging one, made from the distribution's source; BUILDS="zts debug"
 	@PHP=$(PHP) tools/builds $(BUILDS)
 
@@ -68,6 +72,7 @@ sanitize: PURPOSES += bench
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
 builds: PURPOSES += builds
+proofs: PURPOSES += bench proof fuzz
 lint: PURPOSES  += lint
 packages:
 	@tools/packages $(PURPOSES)
