@@ -39,7 +39,12 @@ final class Misses
 
     public function note(string $key, Token $token): void
     {
-        $this->letGo();
+        $age = $this->age();
+        if ($age >= self::SPAN || $this->young->isFull()) {
+            $this->old = $age < 2 * self::SPAN ? $this->young : null;
+            $this->young = new Generation();
+            $this->since += $age;
+        }
         // The first miss counts: what is stored later may have been computed since then.
         if ($this->old === null || !$this->old->has($key)) {
             $this->young->note($key, $token);
@@ -68,9 +73,15 @@ final class Misses
 
     public function take(string $key): ?Token
     {
-        $this->letGo();
+        $token = $this->young->take($key);
+        $span = 2 * self::SPAN;
+        if ($token === null) {
+            $token = $this->old?->take($key);
+            $span = self::SPAN;
+        }
 
-        return $this->young->take($key) ?? $this->old?->take($key);
+        // What was never missed, as most of what is written, does not ask the clock.
+        return $token !== null && $this->age() < $span ? $token : null;
     }
 
     public function drop(string $key): void
@@ -85,14 +96,9 @@ final class Misses
         $this->since = ($this->clock)();
     }
 
-    /** Of what is too old, or too much. */
-    private function letGo(): void
+    /** Seconds since the young generation began. */
+    private function age(): int
     {
-        $age = ($this->clock)() - $this->since;
-        if ($age >= self::SPAN || $this->young->isFull()) {
-            $this->old = $age < 2 * self::SPAN ? $this->young : null;
-            $this->young = new Generation();
-            $this->since += $age;
-        }
+        return ($this->clock)() - $this->since;
     }
 }
