@@ -13,6 +13,7 @@ use Larder\Item;
 use Larder\Lock;
 use Larder\Store;
 use Larder\Store\Retention;
+use Larder\Tidying;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -23,6 +24,9 @@ use Psr\Log\LoggerInterface;
  *
  * From session_start() to the end of the session's use only one process has it; others wait. What did not change is
  * not written again: its time is prolonged, and that only when a tenth of it is over.
+ *
+ * A request that has the session for too long can lose it to another one. What it changed is saved all the same if the other one has
+ * changed nothing. Otherwise it is not saved: PHP warns, and the logger is told.
  *
  * Sessions are nobody's cache: they are never judged as fills, and want a store that does not evict. When the store
  * fails, or the lock cannot be had, session_start() fails, rather than to begin an empty session over a full one.
@@ -43,7 +47,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
     /**
      * @param ?int   $lifetime seconds that a session lives after its last use; null: PHP's session.gc_maxlifetime
      * @param bool   $locking  false: requests of one session at the same time overwrite each other's changes
-     * @param float  $longest  seconds that one request may have the session before another may
+     * @param float  $longest  seconds after which another request may have the session although this one has not ended
      * @param float  $wait     seconds to wait for another request that has it
      * @param string $prefix   of the keys
      *
@@ -57,7 +61,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         private readonly float $longest = 60.0,
         private readonly float $wait = 30.0,
         private readonly string $prefix = 'session:',
-        ?LoggerInterface $logger = null,
+        private readonly ?LoggerInterface $logger = null,
     ) {
         $this->store = $cache->store;
         Retention::demand($this->store);
@@ -108,7 +112,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
     public function write(string $id, string $data): bool
     {
         // After a new id was made, the session that is written is not the one that was locked.
-        if (!self::isLegal($id) || !$this->lock($id) || $this->lock?->refresh() === false) {
+        if (!self::isLegal($id) || !$this->lock($id) || ($this->lock?->refresh() === false && !$this->lockAgain($id))) {
             return false;
         }
         $key = $this->prefix . $id;
@@ -138,10 +142,10 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         return self::isLegal($id) && $this->delivery->attempt(static fn(Store $store): array => $store->delete([$key])) !== null;
     }
 
-    /** The store removes what is over by itself; this lets it do so now. */
+    /** A visitor waits for it, so it does no more than a store that needs it can do in a moment. */
     public function gc(int $max_lifetime): int|false
     {
-        return $this->delivery->attempt(static fn(Store $store): int => $store->prune()) ?? false;
+        return $this->delivery->attempt(static fn(Store $store): int => $store instanceof Tidying ? $store->tidy() : 0) ?? false;
     }
 
     private function lock(string $id): bool
@@ -158,6 +162,22 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         $this->lock = $lock->acquire($this->wait) ? $lock : null;
 
         return $this->lock !== null;
+    }
+
+    /** The lock has ended. What others have done since may only be overwritten if it has changed nothing. */
+    private function lockAgain(string $id): bool
+    {
+        $key = $this->prefix . $id;
+        $fetched = $this->lock?->acquire($this->wait) === true ? $this->fetch($id) : null;
+        $before = $this->read?->key === $key ? $this->read->value : null;
+        if ($fetched !== null && ($fetched->items[$key]->value ?? null) === $before) {
+            return true;
+        }
+        $this->logger?->warning('What a request has changed in its session is not saved: it had the session for too long, and meanwhile another request changed it, or has it.', [
+            'longest' => $this->longest,
+        ]);
+
+        return false;
     }
 
     private function fetch(string $id): ?Fetched

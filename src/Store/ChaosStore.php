@@ -13,6 +13,7 @@ use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
+use Larder\Tidying;
 use Larder\Token;
 use Random\Engine\Mt19937;
 use Random\Randomizer;
@@ -24,7 +25,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, DirectReads, PerRequest, MayEvict
+final class ChaosStore implements Store, DirectReads, PerRequest, MayEvict, Tidying
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -129,6 +130,13 @@ final class ChaosStore implements Store, DirectReads, PerRequest, MayEvict
     public function prune(): int
     {
         return $this->up('prune')->prune();
+    }
+
+    public function tidy(): int
+    {
+        $store = $this->up('tidy');
+
+        return $store instanceof Tidying ? $store->tidy() : 0;
     }
 
     public function keys(string $prefix = ''): iterable

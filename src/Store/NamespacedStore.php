@@ -20,6 +20,7 @@ use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
+use Larder\Tidying;
 use Larder\Token;
 
 /**
@@ -28,7 +29,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, MayEvict
+final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, MayEvict, Tidying
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -171,6 +172,11 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, M
     public function prune(): int
     {
         return $this->store->prune();
+    }
+
+    public function tidy(): int
+    {
+        return $this->store instanceof Tidying ? $this->store->tidy() : 0;
     }
 
     public function keys(string $prefix = ''): iterable

@@ -24,6 +24,7 @@ use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Tables;
 use Larder\Store\Sqlite\Values;
 use Larder\StoreStatistics;
+use Larder\Tidying;
 use Larder\Tier\SqliteLog;
 use Larder\Token;
 use Larder\Ttl;
@@ -43,7 +44,7 @@ use Larder\Ttl;
  * Writers remove some of what is dead as they go along. When the database reaches its size, if it has one, what is
  * dead goes, and of what is alive the older part, in steps.
  */
-final class SqliteStore implements Store, Leases, PerRequest
+final class SqliteStore implements Store, Leases, PerRequest, Tidying
 {
     /** Beyond, those that were invalidated longest ago are forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
@@ -316,6 +317,11 @@ final class SqliteStore implements Store, Leases, PerRequest
         $this->tables()->database->shrink(self::PAGES_AT_ONCE);
 
         return $removed;
+    }
+
+    public function tidy(): int
+    {
+        return $this->tables()->room->tidy();
     }
 
     public function keys(string $prefix = ''): iterable

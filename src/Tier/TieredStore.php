@@ -21,6 +21,7 @@ use Larder\Serializer\Contents;
 use Larder\Store;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
+use Larder\Tidying;
 use Larder\Token;
 
 /**
@@ -48,7 +49,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEvict
+final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEvict, Tidying
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -256,6 +257,16 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
     public function prune(): int
     {
         return $this->far->prune() + $this->near->prune();
+    }
+
+    public function tidy(): int
+    {
+        $removed = 0;
+        foreach ([$this->far, $this->near] as $store) {
+            $removed += $store instanceof Tidying ? $store->tidy() : 0;
+        }
+
+        return $removed;
     }
 
     public function keys(string $prefix = ''): iterable

@@ -19,6 +19,7 @@ use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
+use Larder\Tidying;
 use Larder\Token;
 
 /**
@@ -30,7 +31,7 @@ use Larder\Token;
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
  * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store, Leases, PerRequest, MayEvict
+final class RecordingStore implements Store, Leases, PerRequest, MayEvict, Tidying
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -150,6 +151,11 @@ final class RecordingStore implements Store, Leases, PerRequest, MayEvict
     public function prune(): int
     {
         return $this->store->prune();
+    }
+
+    public function tidy(): int
+    {
+        return $this->store instanceof Tidying ? $this->store->tidy() : 0;
     }
 
     public function keys(string $prefix = ''): iterable

@@ -7,7 +7,10 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\UnsupportedOperation;
+use Larder\Lock;
 use Larder\Session\SessionHandler;
+use Larder\Store\ChaosStore;
+use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -152,6 +155,76 @@ final class SessionTest extends TestCase
         proc_terminate($process, \SIGKILL);
         proc_close($process);
         self::assertSame(['n' => 2], $this->page($place, ['do' => 'count'])['session']);
+    }
+
+    #[DataProviderExternal(Place::class, 'retaining')]
+    public function testARequestThatHasTheSessionForTooLongSavesWhatNobodyElseHasChanged(string $kind): void
+    {
+        $place = new Place($kind);
+        $logger = new MemoryLogger();
+        foreach (['new', 'old'] as $id) {
+            $handler = static fn(): SessionHandler => new SessionHandler(Cache::open($place->dsn), 1_000, wait: 0.0, logger: $logger);
+            if ($id === 'old') {
+                $first = $handler();
+                self::assertTrue($first->write($id, 'before'));
+                $first->close();
+            }
+            foreach (['nobody', 'a reader', 'a request that still has it', 'a writer', ...($id === 'old' ? ['a logout'] : [])] as $other) {
+                $long = $handler();
+                $before = $long->read($id);
+                self::assertIsString($before);
+                $logger->lines = [];
+                // As when its time is over.
+                $lock = (new \ReflectionProperty($long, 'lock'))->getValue($long);
+                self::assertTrue($lock instanceof Lock && $lock->release());
+                $meanwhile = $handler();
+                if ($other !== 'nobody') {
+                    self::assertSame($before, $meanwhile->read($id));
+                    $other !== 'a writer' || self::assertTrue($meanwhile->write($id, "{$before}, by another"));
+                    $other !== 'a logout' || self::assertTrue($meanwhile->destroy($id));
+                    $other === 'a request that still has it' || $meanwhile->close();
+                }
+                $isSaved = \in_array($other, ['nobody', 'a reader'], true);
+                self::assertSame($isSaved, $long->write($id, "{$before}, after"), "{$id} {$other}");
+                self::assertCount($isSaved ? 0 : 1, $logger->lines);
+                $meanwhile->close();
+                $long->close();
+                $expected = match ($other) {
+                    'a writer' => "{$before}, by another",
+                    'a logout' => '',
+                    'a request that still has it' => $before,
+                    default => "{$before}, after",
+                };
+                $last = $handler();
+                self::assertSame($expected, $last->read($id), "{$id} {$other}");
+                $last->destroy($id);
+                $id === 'new' || self::assertTrue($last->write($id, 'before'));
+                $last->close();
+            }
+        }
+    }
+
+    #[DataProviderExternal(Place::class, 'retaining')]
+    public function testGarbageCollectionLooksAtNoMoreItemsThanAVisitorCanWaitFor(string $kind): void
+    {
+        $place = new Place($kind);
+        $chaos = new ChaosStore(Cache::open($place->dsn)->store);
+        $cache = new Cache($chaos);
+        $handler = new SessionHandler($cache, 1_000);
+        $keys = array_map(static fn(int $i): string => "session:{$i}", range(1, 3_000));
+        $cache->setMany(array_fill_keys($keys, 'data'), 1_000);
+        $chaos->calls = [];
+        self::assertSame(0, $handler->gc(1));
+        self::assertSame(['tidy'], $chaos->calls);
+        $removed = [0];
+        if (!str_contains($place->dsn, 'shm:') && !str_contains($place->dsn, 'redis')) {
+            $chaos->touch($keys, 1);
+            for ($deadline = hrtime(true) + 60_000_000_000; array_sum($removed) < 1_000 && hrtime(true) < $deadline; usleep(1_000)) {
+                $removed[] = (int) $handler->gc(2);
+            }
+            self::assertGreaterThanOrEqual(1_000, array_sum($removed));
+            self::assertLessThanOrEqual(500, max($removed));
+        }
     }
 
     public function testAStoreThatEvictsKeepsNoSessions(): void

@@ -131,6 +131,29 @@ final class Bounds
         return $removed;
     }
 
+    /**
+     * Removes what is dead among so many files, which begin with one that is drawn by lot. Under the shard's lock.
+     *
+     * @return int how many items were removed
+     *
+     * @throws StoreUnavailable
+     */
+    public function removeSomeDead(string $shard, int $most): int
+    {
+        $removed = 0;
+        $items = $this->folder->items($shard);
+        $begin = \count($items) > $most ? random_int(0, \count($items) - 1) : 0;
+        foreach (\array_slice([...$items, ...\array_slice($items, 0, $begin)], $begin, $most) as $path) {
+            $head = $this->format->head($path);
+            if ($head === null || $this->tags->judge($head, ($this->clock)()) === Verdict::Dead) {
+                $this->remove($path);
+                $removed++;
+            }
+        }
+
+        return $removed;
+    }
+
     public function isTooLarge(string $body): bool
     {
         return $this->size !== null && \strlen($body) > $this->size >> 1;

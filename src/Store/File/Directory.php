@@ -34,6 +34,9 @@ final class Directory
 {
     private const PRUNED_AT_ONCE = 16;
 
+    /** Files. */
+    private const TIDIED_AT_ONCE = 500;
+
     /** What the name of a lease begins with. */
     private const LEASE = 'l';
 
@@ -279,6 +282,24 @@ final class Directory
         }
 
         return $removed;
+    }
+
+    /**
+     * Looks at some files of a shard that is drawn by lot: a process that serves one request does not know where the last one was.
+     *
+     * @return int how many items were removed
+     *
+     * @throws StoreUnavailable
+     */
+    public function tidy(): int
+    {
+        $shards = $this->folder->shards();
+        if ($shards === []) {
+            return 0;
+        }
+        $shard = $shards[random_int(0, \count($shards) - 1)];
+
+        return $this->folder->locked($shard, fn(): int => $this->bounds->removeSomeDead($shard, self::TIDIED_AT_ONCE));
     }
 
     /** @return list<string> */

@@ -12,10 +12,11 @@ use Larder\Leases;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
+use Larder\Tidying;
 use Larder\Token;
 
 /** A store that is a directory, whatever its files look like. */
-abstract class DirectoryStore implements Store, Leases
+abstract class DirectoryStore implements Store, Leases, Tidying
 {
     /** The options of a DSN that bounds() reads. */
     protected const BOUNDS = ['timeout', 'size', 'files', 'evict'];
@@ -67,6 +68,11 @@ abstract class DirectoryStore implements Store, Leases
     final public function prune(): int
     {
         return $this->directory->prune();
+    }
+
+    final public function tidy(): int
+    {
+        return $this->directory->tidy();
     }
 
     /** Looks at every file. */

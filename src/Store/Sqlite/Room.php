@@ -93,13 +93,18 @@ final class Room
         return $this->for(fn(): mixed => $this->database->atomically($all($note)), fn(): mixed => $this->without($all($stopgap)));
     }
 
-    /** Removes some of what is dead. */
-    public function tidy(): void
+    /**
+     * Removes some of what is dead.
+     *
+     * @return int how many items
+     */
+    public function tidy(): int
     {
         try {
-            $this->sweep->removeDead();
+            return $this->sweep->removeDead();
         } catch (StoreUnavailable) {
             // What is dead can wait.
+            return 0;
         }
     }
 

@@ -98,12 +98,14 @@ final class Sweep
      * Removes what is dead in the next window. Of what has died lately, such as a counter that lasts for seconds, a tombstone
      * stays: its guard is young, and the floor that it would become refuses whatever is under way.
      *
+     * @return int how many items there are less
+     *
      * @throws StoreUnavailable
      * @throws Full
      */
-    public function removeDead(): void
+    public function removeDead(): int
     {
-        $this->database->atomically(function (): void {
+        return $this->database->atomically(function (): int {
             $rows = $this->rows->after($this->hand(), self::WINDOW);
             $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead && !$row->isTombstone);
             $this->remove(array_filter($dead, static fn(Row $row): bool => $row->isLongDead));
@@ -114,6 +116,8 @@ final class Sweep
                 );
             }
             $this->leaveHand($rows === [] ? '' : $rows[\count($rows) - 1]->key);
+
+            return \count($dead);
         });
     }
 
