@@ -842,7 +842,8 @@ final class Cache
     {
         $isOpen = $this->events === null && $this->delivery->isAvailable();
         $this->pool = $isOpen && $this->store instanceof SharedMemoryStore ? $this->store->pool : null;
-        $this->direct = $isOpen && $this->store instanceof DirectReads ? $this->store : null;
+        $direct = $this->store instanceof NamespacedStore ? $this->store->direct() : $this->store;
+        $this->direct = $isOpen && $direct instanceof DirectReads ? $direct : null;
         $this->values = $isOpen && $this->store instanceof ValueReads ? $this->store : null;
     }
 }

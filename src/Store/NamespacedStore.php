@@ -73,6 +73,14 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, M
         }
     }
 
+    /** Itself, unless its store reads in batches only: then a look for the value alone would be a round trip more for each miss. */
+    public function direct(): ?DirectReads
+    {
+        $store = $this->store instanceof self ? $this->store->direct() : $this->store;
+
+        return $store instanceof DirectReads ? $this : null;
+    }
+
     public function read(string $key, mixed $default = null): mixed
     {
         $key = $this->outer($key);

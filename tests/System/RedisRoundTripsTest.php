@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Cache;
 use Larder\Item;
 use Larder\Leases;
 use Larder\SaveMode;
@@ -122,6 +123,57 @@ final class RedisRoundTripsTest extends OneRedis
         self::assertSame([[], $keys], [$fetched->items, array_keys($fetched->tokens)]);
         self::assertSame([], $store->save(array_map(static fn(string $key): Item => new Item($key, 'new', 100, token: $fetched->tokens[$key], fill: true), $keys)));
         self::assertCount(200, $store->fetch($keys)->items);
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testANamespaceMissesAndRemembersInAsManyRoundTripsAsItsStore(string $client): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $whole = Cache::open("redis+unix:{$proxy->socket}?client={$client}&prefix=whole-{$client}");
+        $caches = [$whole, $whole->namespace('menus'), $whole->namespace('menus')->namespace('inner')];
+        foreach ([false, true] as $areTagsInUse) {
+            $areTagsInUse && $whole->invalidateTags(['unused']);
+            $trips = [];
+            foreach ($caches as $i => $cache) {
+                foreach (['told', 'asked'] as $round) {
+                    // The server has to be told the scripts once.
+                    $key = "{$round} " . (int) $areTagsInUse;
+                    $began = $proxy->roundTrips();
+                    $cache->get("got {$key}");
+                    $missed = $proxy->roundTrips();
+                    $cache->remember("remembered {$key}", static fn(): string => 'computed', 100);
+                    $trips[$i] = [$missed - $began, $proxy->roundTrips() - $missed];
+                }
+            }
+            self::assertSame(1, $trips[0][0]);
+            self::assertSame(array_fill(0, 3, $trips[0]), $trips);
+        }
+    }
+
+    public function testABatchAsksOnceForTheStampsOfTheTagsThatItsItemsHaveInCommon(): void
+    {
+        $store = $this->store('stamps');
+        $tags = array_map(static fn(int $i): string => "tag {$i}", range(1, 50));
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(1, 200));
+        $store->save(array_map(static fn(string $key): Item => new Item($key, 'x', 100, $tags), $keys));
+        $store->save([new Item('own', 'x', 100, ['own', ...$tags]), new Item('dead', 'x', 100, [...$tags, 'killed']), new Item('stale', 'x', 100, [...$tags, 'served'])]);
+        $store->invalidateTags(['killed']);
+        $store->invalidateTags(['served'], 1_000);
+        $store->fetch(['absent']);
+        $calls = static fn(): int => preg_match('/calls=(\d+)/', self::text(self::redis()->info('commandstats')['cmdstat_hmget'] ?? ''), $found) === 1 ? (int) $found[1] : 0;
+        $before = $calls();
+        $fetched = $store->fetch([...$keys, 'own', 'dead', 'stale']);
+        // One for all that have the same tags, and one for each tag that is new.
+        self::assertSame(4, $calls() - $before);
+        self::assertSame([...$keys, 'own'], array_map(strval(...), array_keys($fetched->items)));
+        self::assertSame(['dead', 'stale'], array_keys($fetched->tokens));
+        self::assertSame(['stale'], array_keys($fetched->stale));
+    }
+
+    private static function text(mixed $info): string
+    {
+        return \is_string($info) ? $info : '';
     }
 
     /** Of a process that knows that tags are in use here. For one that has only read plainly yet see RedisReadsTest. */

@@ -91,27 +91,52 @@ final class Lua
 
         LUA;
 
+    /**
+     * A batch asks for the stamp of each tag once, and many items have the same tags: the server stands still meanwhile.
+     */
     public const JUDGE = <<<'LUA'
-        local function worst(item, at, since)
-            local last, verdict, fields = at + struct.unpack('>I3', item, at - 3), 0, {'e', 'f'}
-            if last > #item + 1 then return 2 end
-            while at < last do
-                local size = string.byte(item, at)
-                fields[#fields + 1] = 't' .. string.sub(item, at + 1, at + size)
+        local stamps, sets = {}, {}
+        local function learn(fields)
+            local found = redis.call('HMGET', KEYS[2], 'e', 'f', unpack(fields))
+            if found[1] ~= epoch then return false end
+            for i = 1, #fields do stamps[fields[i]] = {stamp(found[i + 2], tonumber(found[2]))} end
+            return true
+        end
+        local function judged(tags)
+            local names, unknown, at = {}, {}, 1
+            while at <= #tags do
+                local size = string.byte(tags, at)
+                local name = 't' .. string.sub(tags, at + 1, at + size)
                 at = at + 1 + size
-                if at >= last or #fields > 1000 then
-                    local found = redis.call('HMGET', KEYS[2], unpack(fields))
-                    if found[1] ~= epoch then return 2 end
-                    local floor = tonumber(found[2])
-                    for i = 3, #fields do
-                        local dead, stale, till = stamp(found[i], floor)
-                        if since < dead then return 2 end
-                        if since < stale then
-                            if milliseconds() >= till * 1000 then return 2 end
-                            verdict = 1
-                        end
-                    end
-                    fields = {'e', 'f'}
+                names[#names + 1] = name
+                if not stamps[name] then unknown[#unknown + 1] = name end
+                if #unknown > 1000 or (at > #tags and #unknown > 0) then
+                    if not learn(unknown) then return {dead = math.huge} end
+                    unknown = {}
+                end
+            end
+            local set = {dead = 0}
+            for _, name in ipairs(names) do
+                local dead, stale, till = unpack(stamps[name])
+                set.dead = math.max(set.dead, dead)
+                if stale > 0 then
+                    set[#set + 1] = stale
+                    set[#set + 1] = till
+                end
+            end
+            return set
+        end
+        local function worst(item, at, since)
+            local last, verdict = at + struct.unpack('>I3', item, at - 3), 0
+            if last > #item + 1 then return 2 end
+            local tags = string.sub(item, at, last - 1)
+            local set = sets[tags] or judged(tags)
+            sets[tags] = set
+            if since < set.dead then return 2 end
+            for i = 1, #set, 2 do
+                if since < set[i] then
+                    if milliseconds() >= set[i + 1] * 1000 then return 2 end
+                    verdict = 1
                 end
             end
             return verdict
