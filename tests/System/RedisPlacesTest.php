@@ -293,6 +293,35 @@ final class RedisPlacesTest extends OwnServers
         self::assertSame('value', $cache->get('key'));
     }
 
+    /** PHP says good-bye on a TLS connection that a child has inherited, and no client can keep it from that. */
+    #[DataProvider('clients')]
+    public function testOverTlsAChildThatEndsCostsItsParentOneOperationButNoDelete(string $client): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no']));
+        $dsn = "rediss://localhost:{$server->port}?client={$client}&retry_after=0&timeout=10&read_timeout=10&tls_ca={$certificates->path}/ca.crt";
+        $parent = <<<'PHP'
+            require $argv[1];
+            $cache = Larder\Cache::open($argv[2]);
+            $after = [];
+            foreach (['a', 'b', 'c'] as $key) {
+                $cache->set($key, 'value');
+                $child = pcntl_fork();
+                if ($child === 0) {
+                    exit(0);
+                }
+                pcntl_waitpid($child, $status);
+                $cache->delete($key);
+                $after[] = [$cache->get($key), $cache->health()->available];
+            }
+            echo json_encode($after);
+            PHP;
+        $process = proc_open([\PHP_BINARY, '-r', $parent, '--', __DIR__ . '/../../vendor/autoload.php', $dsn], [1 => ['pipe', 'w']], $pipes);
+        self::assertIsResource($process);
+        self::assertSame('[[null,true],[null,true],[null,true]]', stream_get_contents($pipes[1]));
+        proc_close($process);
+    }
+
     private static function sentinelKnows(CacheServer $sentinel, int $others, int $replicas): bool
     {
         $redis = new \Redis();
