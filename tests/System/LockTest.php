@@ -160,6 +160,21 @@ final class LockTest extends TestCase
         $server->stop();
     }
 
+    /** As where a server's clock has been set back. */
+    public function testTheNumbersOfLocksGrowByOneWhereTheyAreAheadOfTheServersClock(): void
+    {
+        $server = CacheServer::redis()->start();
+        $lock = Cache::open("redis+unix:{$server->socket}?prefix=shop")->lock('name', 1_000.0);
+        self::assertTrue($lock->acquire());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        self::assertSame((string) $lock->fence(), $redis->get('shop!fence'));
+        $redis->set('shop!fence', '4000000000000000');
+        self::assertSame(4_000_000_000_000_001, $lock->fence());
+        self::assertSame(4_000_000_000_000_002, $lock->fence());
+        $server->stop();
+    }
+
     public function testWrongOptionsAreOneClearError(): void
     {
         $place = new Place('SQLite');
