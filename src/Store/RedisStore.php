@@ -23,6 +23,7 @@ use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Eviction;
 use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\Life;
 use Larder\Store\Redis\Living;
 use Larder\Store\Redis\Reads;
 use Larder\Store\Redis\RedisLeases;
@@ -44,13 +45,13 @@ use Larder\Values;
  *     prefix:key      an item, with the server's own expiry
  *     prefix!clock    the epoch, the tick, and when a tag was last invalidated
  *     prefix!tags     a hash of the tags' stamps
- *     prefix!guards   some thousand guards, which the keys share by their hashes: the tick at which one was last written or deleted
+ *     prefix!guards   some thousand guards, which the keys share by their hashes: the tick at which one was last written or deleted; and of counts
  *
  * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
  * its key was found missing. Whatever makes fills of a key stale, a write or a delete, moves its guard to a new tick, which is later
  * than that of every token given so far, and not later than that of any given from then on. So a fill is stored only if the epoch is
  * the same, its guard is not later than its token, and none of its tags was invalidated later. Fills move no guard, and do not refuse
- * each other. Reading moves nothing either, and so takes no script as long as there is a clock.
+ * each other. To count what is there moves a guard that only judges what was computed from a counter (see Script). Reading moves nothing either, and so takes no script as long as there is a clock.
  *
  * Whatever of these is lost (evicted, flushed), what needed it is dead. Without the clock, the next script begins another epoch, and
  * every item, guard and token of the last one is of no use. Without the guards, the next script that judges by one makes them all anew,
@@ -210,10 +211,10 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
             $words[$i] = [
                 $isLarge ? ($item->fill ? 'F' : 'W') : ($item->fill ? 'f' : 'w'),
                 self::milliseconds($item->ttl),
-                $item->token->epoch ?? '',
+                self::epoch($item->token),
                 (string) ($item->token->clock ?? ''),
                 $isLarge ? $tags : substr($bytes, \strlen(self::ROOM)),
-                $this->layout->guard($item->key),
+                $this->guards($item->key, $item->token),
             ];
         }
         $unsaved = [];
@@ -249,8 +250,8 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
         return $this->answering1($keys, $this->inShards(
             $keys,
             Script::Delete,
-            [$token->epoch ?? '', (string) ($token->clock ?? '')],
-            array_map(fn(string $key): array => [$this->layout->guard($key)], $keys),
+            [self::epoch($token), (string) ($token->clock ?? '')],
+            array_map(fn(string $key): array => [$this->guards($key, $token)], $keys),
         ));
     }
 
@@ -386,6 +387,7 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
             self::milliseconds($ttl),
             (string) $initial,
             $this->layout->guard($key),
+            $this->layout->count($key),
         ]]]);
         [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
         if (!\is_string($value)) {
@@ -452,6 +454,17 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
         }
 
         return array_map(strval(...), array_keys($found));
+    }
+
+    /** @return string where the guards begin by which something is judged, the first of which a write moves */
+    private function guards(string $key, ?Token $token): string
+    {
+        return $this->layout->guard($key) . (str_ends_with($token->epoch ?? '', Script::COUNTER) ? " {$this->layout->count($key)}" : '');
+    }
+
+    private static function epoch(?Token $token): string
+    {
+        return substr($token->epoch ?? '', 0, Script::EPOCH + Life::NAME);
     }
 
     private static function milliseconds(?int $ttl): string

@@ -65,10 +65,4 @@ abstract class RedisClusterContract extends NamedStoreContract
 
         return true;
     }
-
-    /** Guards are shared by keys. */
-    protected function countsMoveGuards(): bool
-    {
-        return true;
-    }
 }

@@ -88,10 +88,4 @@ abstract class RedisContract extends NamedStoreContract
 
         return self::$server;
     }
-
-    /** Guards are shared by keys. */
-    protected function countsMoveGuards(): bool
-    {
-        return true;
-    }
 }

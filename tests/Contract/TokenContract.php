@@ -173,6 +173,37 @@ abstract class TokenContract extends TagContract
         }
     }
 
+    public function testACountIsNewerThanEveryFillThatBeganBeforeAlsoIfAnotherFillCameInBetween(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $store = $this->store();
+        $fill = static fn(int $value, Token $token): Item => new Item('n', $value, 100, token: $token, fill: true);
+        $count = fn() => $this->elsewhere(static function (Store $store): void {
+            $store->increment('n');
+        });
+        foreach (['a miss', 'a counter'] as $before) {
+            foreach (['filled, then counted', 'counted, then filled'] as $order) {
+                $store->delete(['n']);
+                $before === 'a miss' || $store->increment('n');
+                $old = $before === 'a miss' ? $store->fetch(['n'])->tokens['n'] : $store->token('n');
+                $young = $old;
+                if ($order === 'counted, then filled') {
+                    $count();
+                    $young = $store->token('n');
+                }
+                $isFilled = $store->save([$fill(50, $young)]) === [];
+                if ($order === 'filled, then counted') {
+                    self::assertTrue($isFilled);
+                    $count();
+                }
+                self::assertSame(['n'], $store->save([$fill(3, $old)]), "{$before}, {$order}");
+                self::assertNotSame(3, $store->fetch(['n'])->items['n']->value ?? null);
+            }
+        }
+    }
+
     public function testToCountRefusesNothingThatIsComputedForOtherKeys(): void
     {
         if ($this->cannotJudge()) {

@@ -39,9 +39,8 @@ final class RedisReadsTest extends OneRedis
         $before = $this->calls();
         self::assertCount(2, $store->fetch(['there', 'tagged', 'absent'])->items);
         $store->fetch(['absent']);
-        $store->token('there');
         $after = $this->calls();
-        self::assertSame(3, $after['mget'] - $before['mget']);
+        self::assertSame(2, $after['mget'] - $before['mget']);
         unset($after['mget'], $before['mget'], $after['info'], $before['info']);
         self::assertSame($before, $after);
     }
@@ -60,6 +59,8 @@ final class RedisReadsTest extends OneRedis
             'a clear' => static fn() => $other->clear(),
         ];
         $asked = [['there'], ['absent'], ['there'], ['tagged'], ['there', 'absent', 'tagged', 'there too']];
+        // The server has to be told the script once.
+        $store->token('there');
         foreach ($meanwhile as $what => $happens) {
             foreach ($asked as $keys) {
                 $store->save([new Item('there', 'x', 100), $tagged]);

@@ -25,6 +25,9 @@ final class Layout
     /** How many guards there are. Keys that share one refuse each other's fills for nothing. */
     private const GUARDS = 16_384;
 
+    /** How many guards of counts there are. Counters that share one refuse what is computed for each other. */
+    private const COUNTS = 1_024;
+
     /** Where the first of them begins, and how many bytes each has. */
     private const FIRST_GUARD = 14;
     private const GUARD_BYTES = 6;
@@ -81,10 +84,23 @@ final class Layout
     /** @return string where among the guards of its shard the key's begins */
     public function guard(string $key): string
     {
-        $hash = crc32($key);
-        $number = $this->shards === 0 ? $hash % self::GUARDS : intdiv($hash, $this->shards) % intdiv(self::GUARDS, $this->shards);
+        return (string) (self::FIRST_GUARD + self::GUARD_BYTES * $this->hash($key, self::GUARDS));
+    }
 
-        return (string) (self::FIRST_GUARD + self::GUARD_BYTES * $number);
+    /** @return string where, behind them, that of its counts begins */
+    public function count(string $key): string
+    {
+        $guards = intdiv(self::GUARDS, max(1, $this->shards));
+
+        return (string) (self::FIRST_GUARD + self::GUARD_BYTES * ($guards + $this->hash($key, self::COUNTS)));
+    }
+
+    /** @return int a number from 0 to what a shard has of so many */
+    private function hash(string $key, int $of): int
+    {
+        $shards = max(1, $this->shards);
+
+        return intdiv(crc32($key), $shards) % intdiv($of, $shards);
     }
 
     public function lease(string $name): string

@@ -39,7 +39,7 @@ final class Lua
         local function begin()
             redis.call('UNLINK', KEYS[1], KEYS[3])
             epoch, tick, invalidated, life = string.sub(ARGV[1], 1, 8), 1, 0, told('replication', 'master_replid')
-            redis.call('SET', KEYS[1], '\4' .. epoch .. struct.pack('>I6I6', tick, invalidated) .. life .. told('server', 'run_id'))
+            redis.call('SET', KEYS[1], '\5' .. epoch .. struct.pack('>I6I6', tick, invalidated) .. life .. told('server', 'run_id'))
             redis.call('SET', KEYS[3], epoch .. struct.pack('>I6', tick))
         end
 
@@ -55,7 +55,7 @@ final class Lua
     public const LOOKED_AT_CLOCK = self::LIFE . <<<'LUA'
         local epoch, tick, invalidated, life = false, 0, 0, ''
         local found = redis.call('MGET', KEYS[1])[1]
-        if found and #found == 53 and string.byte(found) == 4 then
+        if found and #found == 53 and string.byte(found) == 5 then
             epoch, tick, invalidated, life = struct.unpack('>c8I6I6c16', found, 2)
             if life ~= string.sub(ARGV[1], 9) and isOver(life) then
                 return ofAnother
@@ -189,11 +189,15 @@ final class Lua
 
         LUA;
 
+    /** What is computed from a counter is judged by two guards. */
     public const NOT_MOVED = <<<'LUA'
         local function hasNotMoved(at, since)
             guards()
-            local guard = redis.call('GETRANGE', KEYS[3], at, at + 5)
-            return floor <= since and (guard == '' or struct.unpack('>I6', guard) <= since)
+            for each in string.gmatch(at, '%d+') do
+                local guard = redis.call('GETRANGE', KEYS[3], each, each + 5)
+                if guard ~= '' and struct.unpack('>I6', guard) > since then return false end
+            end
+            return floor <= since
         end
 
         LUA;
@@ -210,7 +214,7 @@ final class Lua
                 moved = struct.pack('>I6', tick)
                 redis.call('SETRANGE', KEYS[1], 9, moved)
             end
-            if type(redis.pcall('SETRANGE', KEYS[3], at, moved)) == 'table' then redis.call('UNLINK', KEYS[3]) end
+            if type(redis.pcall('SETRANGE', KEYS[3], string.match(at, '%d+'), moved)) == 'table' then redis.call('UNLINK', KEYS[3]) end
         end
 
         LUA;

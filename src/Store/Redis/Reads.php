@@ -32,6 +32,8 @@ final class Reads
 {
     private const SIX_BYTES = 0xffffffffffff;
 
+    private const EXPIRY = 0x7fffffffffff;
+
     /** Whether a plain MGET will do, as far as we know. */
     private bool $isPlain = false;
 
@@ -89,14 +91,7 @@ final class Reads
     public function token(string $key): Token
     {
         $shard = $this->layout->shard($key);
-        if ($this->isPlain) {
-            [$reply] = $this->scripts->send([['MGET', $this->layout->clock($shard)]]);
-            $now = $this->now($shard, \is_array($reply) ? $reply[0] ?? null : throw Scripts::nonsense());
-            if ($now !== null) {
-                return $now[1];
-            }
-        }
-        [$reply] = $this->scripts->run([[Script::Fetch, $this->layout->names($shard), [$this->time->isToBeAsked() ? '1' : '0', '0']]]);
+        [$reply] = $this->scripts->run([[Script::Token, $this->layout->names($shard, [$key]), [$this->time->isToBeAsked() ? '1' : '0']]]);
 
         return $this->judgement($reply, 0)[0];
     }
@@ -311,7 +306,7 @@ final class Reads
 
     private function item(string $key, mixed $value, string $bytes): Item
     {
-        $expiry = self::number($bytes, Script::EXPIRY);
+        $expiry = self::number($bytes, Script::EXPIRY) & self::EXPIRY;
         $length = self::lengthOfTags($bytes);
 
         return new Item(

@@ -10,12 +10,15 @@ namespace Larder\Store\Redis;
  * The first three keys are the clock, the tags and the guards (see RedisStore), the first argument a random name for a new epoch,
  * should the clock be gone, and the life that the client takes the server to be in ('': it does not know). The other keys are items:
  *
- *     item    mark 1 byte | epoch 8 | stamp 6 | expiry 6, in ms, 0: never | length of the tags 3 | tags | payload
+ *     item    mark 1 byte | epoch 8 | stamp 6 | written 1 bit | expiry 47 bits, in ms, 0: never | length of the tags 3 | tags | payload
  *     clock   mark 1 | epoch 8 | tick 6 | the tick at which a tag was last invalidated 6 | life 16 | process 16 (see Life)
- *     guards  epoch 8 | floor 6 | a tick of 6 for each guard, 0 or not there: the floor
+ *     guards  epoch 8 | floor 6 | a tick of 6 for each guard, 0 or not there: the floor | the same for each guard of counts
  *     tags    e: epoch; f: the stamp of those that are not there; n: how many there are; t<tag>: its stamp, either
  *             the tick or, where what was killed may be served, that of TagStamp in three numbers;
  *             h: the tick at which half of all that may be there were; s: where a sweep has come to
+ *
+ * The bit says that the item was not filled, but written or counted, which has moved its guard. So every fill that is under way and not refused by that began
+ * while there was a counter, as its token says, and only such a fill is judged by the guard of counts: to count moves no other then.
  *
  * all numbers but those in the tags with the highest byte first. The verdict on an item is 0 live, 1 stale, 2 dead.
  */
@@ -24,11 +27,14 @@ enum Script: string
     public const MARK = "\2";
 
     /** What the clock begins with, and how many bytes it has: those who knew other guards take it for none, and the other way round. */
-    public const CLOCK_MARK = "\4";
+    public const CLOCK_MARK = "\5";
     public const CLOCK_BYTES = 53;
 
     /** How many bytes the name of an epoch has. */
     public const EPOCH = 8;
+
+    /** What the epoch of a token ends with that was taken while there was a counter: no hexadecimal digit, with which a life's name ends. */
+    public const COUNTER = '+';
 
     /** How many bytes of an item lie before its tags. */
     public const HEAD = 24;
@@ -74,6 +80,17 @@ enum Script: string
         return reply
         LUA;
 
+    /** Of one item. Argument: 1 to be told the time. Reply: as of Fetch, without verdicts. */
+    case Token = <<<'LUA'
+        pcall(guards)
+        local head, kind = redis.pcall('GETRANGE', KEYS[4], 0, 23), ''
+        if #head == 24 and string.byte(head) == 2 then
+            local at = 24 + struct.unpack('>I3', head, 22)
+            kind = string.match(redis.call('GETRANGE', KEYS[4], at, at), '[-%d]') and '+' or ''
+        end
+        return {epoch .. life .. kind, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, ''}
+        LUA;
+
     /**
      * The item is stored before its guard moves: a full server forbids a script only its first write.
      *
@@ -88,7 +105,7 @@ enum Script: string
      *
      * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill,
      * as a capital if it lies aside, and behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its
-     * token ('': none), the item from the length of its tags on, or up to its payload if it lies aside, and its guard. Reply: 1 for each saved
+     * token ('': none), the item from the length of its tags on, or up to its payload if it lies aside, and its guard, or guards. Reply: 1 for each saved
      * one, -1 for what is late, the item that was in the way, or 0.
      */
     case Save = <<<'LUA'
@@ -115,7 +132,7 @@ enum Script: string
             saved = saved and not late
             local moves = saved and kind == 119
             if saved and ttl ~= '0' then
-                local expiry = ttl == '' and '\0\0\0\0\0\0' or struct.pack('>I6', milliseconds() + tonumber(ttl))
+                local expiry = struct.pack('>I6', (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl)))
                 local answer = put(KEYS[i], '\2' .. epoch .. struct.pack('>I6', since or tick) .. expiry, body, ttl, lies)
                 if refusal(answer) then
                     if not string.find(answer.err, 'OOM', 1, true) then return answer end
@@ -137,7 +154,7 @@ enum Script: string
     /** The same for what is not judged by anything: neither by what is there nor by a token. */
     case Write = '';
 
-    /** Arguments: epoch and clock of a token ('': none); of each item its guard. Reply: 1 for each that lived. */
+    /** Arguments: epoch and clock of a token ('': none); of each item its guard, or guards. Reply: 1 for each that lived. */
     case Delete = <<<'LUA'
         local reply, since = {}, tonumber(ARGV[3])
         if since and epoch and isOver(life) then
@@ -159,7 +176,7 @@ enum Script: string
      * Adds with the server's own INCRBY, as Lua has no 64-bit integers; for that the item is a bare number for a moment.
      *
      * Arguments: by how much; the sum with the initial value ('': it leaves the range); TTL in ms ('': none); the
-     * initial value; the guard. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
+     * initial value; the guard, and that of the counts. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
      */
     case Increment = <<<'LUA'
         local key, ttl = KEYS[4], ARGV[4]
@@ -168,9 +185,9 @@ enum Script: string
             if ttl == '0' then
                 redis.call('UNLINK', key)
             elseif ttl == '' then
-                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, 0, 0) .. ARGV[3])
+                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, 2 ^ 47, 0) .. ARGV[3])
             else
-                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, milliseconds() + tonumber(ttl), 0) .. ARGV[3], 'PX', ttl)
+                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, 2 ^ 47 + milliseconds() + tonumber(ttl), 0) .. ARGV[3], 'PX', ttl)
             end
             move(ARGV[6])
             return {'ok', ARGV[3]}
@@ -183,10 +200,11 @@ enum Script: string
         redis.call('SET', key, number)
         local answer = redis.pcall('INCRBY', key, ARGV[2])
         local sum = redis.call('GET', key)
-        redis.call('SET', key, string.sub(item, 1, start - 1) .. sum)
+        local head, counted = string.byte(item, 16), refusal(answer) and 0 or 128
+        redis.call('SET', key, string.sub(item, 1, 15) .. string.char(math.max(head, head % 128 + counted)) .. string.sub(item, 17, start - 1) .. sum)
         if left >= 0 then redis.call('PEXPIRE', key, math.max(left, 1)) end
         if refusal(answer) then return {'range', number} end
-        move(ARGV[6])
+        move(ARGV[head < 128 and 6 or 7])
         return {'ok', sum}
         LUA;
 
@@ -194,10 +212,11 @@ enum Script: string
     case Touch = <<<'LUA'
         local reply, expiry = {}, ARGV[2] == '' and 0 or milliseconds() + tonumber(ARGV[2])
         for i = 4, #KEYS do
-            local lives = look(KEYS[i]) == 0
+            local verdict, head = look(KEYS[i])
+            local lives = verdict == 0
             if lives then
                 if ARGV[2] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
-                redis.call('SETRANGE', KEYS[i], 15, struct.pack('>I6', expiry))
+                redis.call('SETRANGE', KEYS[i], 15, struct.pack('>I6', expiry + (string.byte(head, 16) < 128 and 0 or 2 ^ 47)))
             end
             reply[#reply + 1] = lives and 1 or 0
         end
@@ -314,6 +333,7 @@ enum Script: string
     {
         $functions = match ($this) {
             self::Fetch => Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR,
+            self::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
             self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
             self::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT,
             self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE,
