@@ -11,17 +11,28 @@
 #include "engine/invalidate.h"
 #include "engine/item.h"
 #include "engine/tag.h"
+#include "engine/take.h"
 
 #include "zend_exceptions.h"
 
 ZEND_METHOD(Larder_SharedMemory, delete)
 {
+    zend_string *name;
+    zend_long stamp = 0;
+    bool any = true;
     larder_key key;
+    int64_t counter;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG_OR_NULL(stamp, any)
+    ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
-    if (!larder_key_argument(execute_data, &key)) {
+    if (!larder_make_key(&key, name, 1)) {
         RETURN_THROWS();
     }
-    RETVAL_BOOL(larder_delete(pool, &key));
+    const larder_version version = {.stamp = (uint64_t)stamp};
+    RETVAL_BOOL(any ? larder_delete(pool, &key) : larder_take(pool, &key, &version, &counter));
     larder_see_through(pool);
 }
 

@@ -7,6 +7,7 @@
 
 #include "shared_memory.h"
 
+#include "engine/take.h"
 #include "engine/token.h"
 #include "image/image.h"
 
@@ -200,33 +201,94 @@ ZEND_METHOD(Larder_SharedMemory, getMany)
     read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_value);
 }
 
-static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
+/* What is known about a key's item besides its value, and which version it is. */
+typedef struct fetched {
+    zval value;
+    uint64_t expiry;
+    uint8_t kind;
+    larder_version version;
+} fetched;
+
+static bool fetch_one(larder_pool *pool, const larder_key *key, fetched *its)
 {
     larder_hit hit;
-    zval entry, value;
     if (!larder_get_pinned(pool, key, &hit)) {
-        return;
+        return false;
     }
-    uint64_t stamp = hit.item->stamp, expiry = larder_told_expiry(&hit.item->expiry);
-    if (!read_pinned(pool, &hit, &value)) {
+    its->version = (larder_version){.stamp = hit.item->stamp, .word = hit.word, .life = pool->life};
+    its->expiry = larder_told_expiry(&hit.item->expiry);
+    its->kind = hit.item->kind;
+    if (!read_pinned(pool, &hit, &its->value)) {
         larder_miss_unreadable(pool, key);
-        return;
+        return false;
     }
     larder_was_read(pool, key);
-    array_init_size(&entry, 3);
-    zend_hash_next_index_insert_new(Z_ARRVAL(entry), &value);
-    if (expiry == LARDER_NO_EXPIRY) {
-        add_next_index_null(&entry);
+    return true;
+}
+
+/* Gives the value away. */
+static void tell_fetched(zval *entry, fetched *its)
+{
+    array_init_size(entry, 3);
+    zend_hash_next_index_insert_new(Z_ARRVAL_P(entry), &its->value);
+    if (its->expiry == LARDER_NO_EXPIRY) {
+        add_next_index_null(entry);
     } else {
-        add_next_index_long(&entry, (zend_long)((expiry + 999) / 1000));
+        add_next_index_long(entry, (zend_long)((its->expiry + 999) / 1000));
     }
-    add_next_index_long(&entry, (zend_long)stamp);
-    zend_symtable_update(Z_ARRVAL_P(result), name, &entry);
+    add_next_index_long(entry, (zend_long)its->version.stamp);
+}
+
+static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
+{
+    fetched its;
+    zval entry;
+    if (fetch_one(pool, key, &its)) {
+        tell_fetched(&entry, &its);
+        zend_symtable_update(Z_ARRVAL_P(result), name, &entry);
+    }
 }
 
 ZEND_METHOD(Larder_SharedMemory, fetch)
 {
     read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_fetched);
+}
+
+#define TAKES 1000 /* tries: each that fails is one in which another process took or replaced the item */
+
+/* The value is made before its item goes: what no value can be made of stays for those who can. */
+ZEND_METHOD(Larder_SharedMemory, take)
+{
+    larder_key key;
+    larder_pool *pool = THIS_POOL();
+    if (!larder_key_argument(execute_data, &key) || !larder_reach(pool)) {
+        RETURN_THROWS();
+    }
+    for (int tries = 0; tries < TAKES; tries++) {
+        fetched its;
+        int64_t counter = 0;
+        if (!fetch_one(pool, &key, &its)) {
+            break;
+        }
+        if (EG(exception)) {
+            zval_ptr_dtor(&its.value);
+            RETURN_THROWS();
+        }
+        bool taken = larder_take(pool, &key, &its.version, &counter);
+        if (pool->undone) {
+            zval_ptr_dtor(&its.value);
+            larder_throw_unreachable(pool);
+            RETURN_THROWS();
+        }
+        if (taken) {
+            if (its.kind == LARDER_KIND_COUNTER) {
+                ZVAL_LONG(&its.value, counter); /* it may have been counted up since it was read */
+            }
+            tell_fetched(return_value, &its);
+            return;
+        }
+        zval_ptr_dtor(&its.value);
+    }
 }
 
 ZEND_METHOD(Larder_SharedMemory, has)

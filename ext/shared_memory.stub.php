@@ -229,10 +229,23 @@ namespace Larder {
         public function awaitLease(string $key, float $seconds = 10.0): bool {}
 
         /**
+         * @param int|null $stamp only what has this stamp, as fetch() tells it, and nothing that was stored since; null:
+         *     whatever there is
          * @return bool did it exist
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was deleted
          */
-        public function delete(string $key): bool {}
+        public function delete(string $key, ?int $stamp = null): bool {}
+
+        /**
+         * Reads an item and deletes exactly what was read, atomically: of several processes that take at once one gets it,
+         * and nothing that is stored meanwhile is deleted. What cannot be read stays.
+         *
+         * @phpstan-return array{mixed, int|null, int}|null what fetch() says of it; null: there is none, or other processes
+         *     replaced it a thousand times while this one tried
+         * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was taken; or it was lost
+         *     meanwhile, so it may have been
+         */
+        public function take(string $key): ?array {}
 
         /**
          * @phpstan-param array<array-key,string|int> $keys

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d4845509fcc577016e9db5f0fa7491516b5a6f2a */
+ * Stub hash: 5720a22dec970056f0d1062af01a0c45a60abccb */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -91,13 +91,20 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_delete, 0, 1, _IS_BOOL, 0)
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, stamp, IS_LONG, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_take, 0, 1, IS_ARRAY, 1)
+ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_deleteMany, 0, 1, IS_LONG, 0)
 ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Larder_SharedMemory_has arginfo_class_Larder_SharedMemory_delete
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_has, 0, 1, _IS_BOOL, 0)
+ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_increment, 0, 1, IS_LONG, 0)
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
@@ -149,6 +156,7 @@ ZEND_METHOD(Larder_SharedMemory, lease);
 ZEND_METHOD(Larder_SharedMemory, release);
 ZEND_METHOD(Larder_SharedMemory, awaitLease);
 ZEND_METHOD(Larder_SharedMemory, delete);
+ZEND_METHOD(Larder_SharedMemory, take);
 ZEND_METHOD(Larder_SharedMemory, deleteMany);
 ZEND_METHOD(Larder_SharedMemory, has);
 ZEND_METHOD(Larder_SharedMemory, increment);
@@ -190,6 +198,8 @@ static const zend_function_entry class_Larder_SharedMemory_methods[] = {
                                         ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, awaitLease,
                                                                  arginfo_class_Larder_SharedMemory_awaitLease,
                                                                  ZEND_ACC_PUBLIC)
+                                    ZEND_ME(Larder_SharedMemory, take, arginfo_class_Larder_SharedMemory_take,
+                                            ZEND_ACC_PUBLIC)
                                     ZEND_ME(Larder_SharedMemory, delete, arginfo_class_Larder_SharedMemory_delete,
                                             ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, deleteMany,
                                                                      arginfo_class_Larder_SharedMemory_deleteMany,

@@ -84,6 +84,9 @@ final class Cache
 
     private readonly Delivery $delivery;
 
+    /** Null where the store cannot do it in one moment. */
+    private readonly ?Takes $takes;
+
     private readonly Remembering|PoolRemembering $remembering;
 
     private readonly AtTheEnd $atTheEnd;
@@ -133,6 +136,7 @@ final class Cache
         $this->clock = $clock ?? static fn(): float => microtime(true);
         $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
         $this->absent = new \stdClass();
+        $this->takes = $store instanceof Takes && \in_array(Capability::Takes, $store->capabilities(), true) ? $store : null;
         $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock);
         $this->atTheEnd = new AtTheEnd();
         $this->seals = !$store instanceof SharedMemoryStore;
@@ -345,13 +349,16 @@ final class Cache
 
     /**
      * The value, which is deleted; $default if there is none. Of several processes that pull at once one gets it. Where the
-     * store judges tokens, what somebody has stored in between is not taken along, but returned or left.
+     * store judges tokens or takes, what another process has stored in between is not taken along, but returned or left.
      *
      * @throws InvalidKey
      */
     public function pull(string $key, mixed $default = null): mixed
     {
         Key::check($key);
+        if ($this->takes !== null) {
+            return $this->taken($this->takes, $key, $default);
+        }
         $judges = \in_array(Capability::Tokens, $this->store->capabilities(), true);
         for ($tries = 0; $tries < self::PULLS; $tries++) {
             // Before the look: what is stored after it is younger.
@@ -774,6 +781,22 @@ final class Cache
 
         // Past its time it may still have been touched, which its expiry in the store tells.
         return $found->freshUntil > ($this->clock)() ? $found->value : $this->look($key, $default);
+    }
+
+    private function taken(Takes $from, string $key, mixed $default): mixed
+    {
+        $this->misses?->drop($key);
+        $item = $this->attempt(static fn(): ?Item => $from->take($key));
+        $found = $item === null ? null : $this->found($item);
+        if ($found === null || $found->freshUntil <= ($this->clock)()) {
+            $this->events?->dispatch(new Missed($key));
+
+            return $default;
+        }
+        $this->events?->dispatch(new Hit($key));
+        $this->events?->dispatch(new Deleted([$key]));
+
+        return $found->value;
     }
 
     private function look(string $key, mixed $default): mixed

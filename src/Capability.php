@@ -13,6 +13,9 @@ enum Capability
     /** Fills and deletes are judged by the token they carry. */
     case Tokens;
 
+    /** Items are read and deleted in one moment (see Takes). */
+    case Takes;
+
     /** keys() lists the keys. */
     case Keys;
 

@@ -6,6 +6,7 @@
 
 #include "engine/invalidate.h"
 #include "engine/tag.h"
+#include "engine/take.h"
 #include "engine/token.h"
 
 #include <unistd.h>
@@ -74,6 +75,15 @@ TEST(fill_in_between,
     CHECK(holds_text(pool, "k", "new"));
 }
 
+static uint64_t stamp_of(larder_pool *pool, const larder_key *key)
+{
+    larder_hit hit;
+    REQUIRE(larder_get_pinned(pool, key, &hit));
+    uint64_t stamp = hit.item->stamp;
+    larder_hit_drop(pool, &hit);
+    return stamp;
+}
+
 TEST(under_way,
      "an operation during which its pool is saved is done in the next pool, or refused and the key deleted there")
 {
@@ -86,7 +96,7 @@ TEST(under_way,
     const larder_key key = key_of("k"), counter = key_of("counter");
     unsigned interrupted = 0;
     for (size_t p = 0; p < sizeof points / sizeof points[0]; p++) {
-        for (int operation = 0; operation < 6; operation++) {
+        for (int operation = 0; operation < 7; operation++) {
             larder_pool *pool = open_saving("p");
             int64_t number = 0;
             put_under(pool, "k", "old", &tagged);
@@ -115,6 +125,11 @@ TEST(under_way,
             case 4:
                 CHECK(larder_touch(pool, &key, 2)); /* long ago */
                 break;
+            case 5: {
+                const larder_version version = {.stamp = stamp_of(pool, &key)};
+                CHECK(larder_take(pool, &key, &version, &number));
+                break;
+            }
             default:
                 if (larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number) == LARDER_COUNTED) {
                     EQUAL(number, 6);
@@ -126,7 +141,7 @@ TEST(under_way,
                 CHECK(number == 7 || (number == 6 && pool->life != before));
             }
             fault_disarm();
-            if (operation >= 1 && operation <= 4) {
+            if (operation >= 1 && operation <= 5) {
                 CHECK(!pool->undone);
                 CHECK(!holds_text(pool, "k", "old"));
             }

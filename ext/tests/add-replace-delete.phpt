@@ -81,7 +81,7 @@ remove_pools('-locks', '-pins');
 ArgumentCountError: Larder\SharedMemory::add() expects at least 2 arguments, 1 given
 ArgumentCountError: Larder\SharedMemory::add() expects at most 5 arguments, 6 given
 ArgumentCountError: Larder\SharedMemory::replace() expects at least 2 arguments, 0 given
-ArgumentCountError: Larder\SharedMemory::delete() expects exactly 1 argument, 0 given
+ArgumentCountError: Larder\SharedMemory::delete() expects at least 1 argument, 0 given
 TypeError: Larder\SharedMemory::delete(): Argument #1 ($key) must be of type string, array given
 Larder\Exception\Unstorable: The value of the key "k" was not stored: $value is a resource, which cannot be stored; store what was read from it.
 Larder\Exception\Unstorable: The value of the key "string" was not stored: $value is a Closure, which cannot be stored; store what it returns, or the name of a function.

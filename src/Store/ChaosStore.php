@@ -4,15 +4,19 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Capability;
 use Larder\DirectReads;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
+use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
+use Larder\Item;
 use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
+use Larder\Takes;
 use Larder\Tidying;
 use Larder\Token;
 use Random\Engine\Mt19937;
@@ -25,7 +29,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, DirectReads, PerRequest, MayEvict, Tidying
+final class ChaosStore implements Store, DirectReads, Takes, PerRequest, MayEvict, Tidying
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -77,6 +81,13 @@ final class ChaosStore implements Store, DirectReads, PerRequest, MayEvict, Tidy
     public function fetch(array $keys): Fetched
     {
         return $this->up('fetch')->fetch($keys);
+    }
+
+    public function take(string $key): ?Item
+    {
+        $store = $this->up('take');
+
+        return $store instanceof Takes ? $store->take($key) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::Takes);
     }
 
     public function token(string $key): Token

@@ -20,6 +20,7 @@ use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
+use Larder\Takes;
 use Larder\Tidying;
 use Larder\Token;
 
@@ -29,7 +30,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, MayEvict, Tidying
+final class NamespacedStore implements Store, DirectReads, Takes, Leases, PerRequest, MayEvict, Tidying
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -110,6 +111,15 @@ final class NamespacedStore implements Store, DirectReads, Leases, PerRequest, M
         }
 
         return new Fetched($items, $tokens, $stale, $fetched->failure);
+    }
+
+    public function take(string $key): ?Item
+    {
+        $item = $this->store instanceof Takes
+            ? $this->store->take($this->outer($key))
+            : throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Takes);
+
+        return $item === null ? null : $this->renamed($item, $key);
     }
 
     public function token(string $key): Token

@@ -20,6 +20,7 @@ use Larder\Serializer\Contents;
 use Larder\SharedMemory;
 use Larder\Store;
 use Larder\StoreStatistics;
+use Larder\Takes;
 use Larder\Token;
 use Larder\Ttl;
 
@@ -28,7 +29,7 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, DirectReads, PerRequest
+final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
 {
     private const TRIES = 16;
 
@@ -122,15 +123,23 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
     {
         $existed = [];
         foreach ($keys as $key) {
-            if ($token !== null && !$this->isSince($key, $token)) {
+            $stamp = $token === null ? null : $this->pool->fetch([$key])[$key][2] ?? null;
+            if ($token !== null && ($stamp === null || !$this->isSince($key, $stamp, $token))) {
                 continue;
             }
-            if (self::reaching(fn(): bool => $this->pool->delete($key))) {
+            if (self::reaching(fn(): bool => $this->pool->delete($key, $stamp))) {
                 $existed[] = $key;
             }
         }
 
         return $existed;
+    }
+
+    public function take(string $key): ?Item
+    {
+        $taken = self::reaching(fn(): ?array => $this->pool->take($key));
+
+        return $taken === null ? null : Item::found($key, ...$taken);
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
@@ -198,7 +207,7 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
     {
         $retention = $this->evicts ? [] : [Capability::Retention];
 
-        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::Tags, Capability::Tokens, Capability::Takes, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     /**
@@ -262,10 +271,9 @@ final class SharedMemoryStore implements Store, DirectReads, PerRequest
         return $ttl !== null && $ttl <= 0;
     }
 
-    /** Whether what is there now is not younger than the token. What has the same tick may be, unless nothing at all has happened since. */
-    private function isSince(string $key, Token $token): bool
+    /** Whether what has this stamp is not younger than the token. What has the same tick may be, unless nothing at all has happened since. */
+    private function isSince(string $key, int $stamp, Token $token): bool
     {
-        $stamp = $this->pool->fetch([$key])[$key][2] ?? 0;
         $now = $this->token($key);
 
         return $now->epoch === $token->epoch && ($stamp < $token->clock || ($stamp === $token->clock && $now->clock === $token->clock));

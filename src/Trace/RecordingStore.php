@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Trace;
 
+use Larder\Capability;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTrace;
+use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Guests;
 use Larder\Item;
@@ -19,6 +21,7 @@ use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
+use Larder\Takes;
 use Larder\Tidying;
 use Larder\Token;
 
@@ -31,7 +34,7 @@ use Larder\Token;
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
  * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store, Leases, PerRequest, MayEvict, Tidying
+final class RecordingStore implements Store, Leases, Takes, PerRequest, MayEvict, Tidying
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -95,6 +98,19 @@ final class RecordingStore implements Store, Leases, PerRequest, MayEvict, Tidyi
         }
 
         return $fetched;
+    }
+
+    public function take(string $key): ?Item
+    {
+        $item = $this->store instanceof Takes
+            ? $this->store->take($key)
+            : throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Takes);
+        $this->record(Verb::Read, $key, $item);
+        if ($item !== null) {
+            $this->record(Verb::Delete, $key, null);
+        }
+
+        return $item;
     }
 
     public function token(string $key): Token
