@@ -81,7 +81,11 @@ TEST(replaced_meanwhile,
         CHECK(!take_now(pool, "k", &counter));
         fault_disarm();
         CHECK(counted == 1 && !holds_text(pool, "k", "new"));
+        EQUAL(put_text(pool, "k", "read"), LARDER_OK);
+        const larder_key key = key_of("k");
+        const larder_version read = version_of(pool, &key);
         EQUAL(put_text(pool, "k", "last"), LARDER_OK);
+        CHECK(!larder_take(pool, &key, &read, &counter));
         CHECK(take_now(pool, "k", &counter));
         CHECK(!holds_text(pool, "k", "last"));
         CHECK_POOL(pool);
