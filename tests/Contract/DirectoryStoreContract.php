@@ -6,6 +6,7 @@ namespace Larder\Tests\Contract;
 
 use Larder\Store;
 use Larder\Store\File\DirectoryStore;
+use Larder\Store\TagSlot;
 use Larder\Tests\Scratch;
 
 /** The contract of a store that is a directory. */
@@ -46,14 +47,14 @@ abstract class DirectoryStoreContract extends SharedStoreContract
         }
     }
 
-    /** Bytes of all files, the items' or not, but for the locks and the tags' slots that a directory comes to have, of which there are 256 each. */
+    /** Bytes of all files, the items' or not, but for the locks and the tags' slots, of which a directory comes to have so many. */
     final protected function footprint(): int
     {
         $this->store();
         $fixed = 0;
-        foreach (['*/??/.lock', '*/tags/??'] as $pattern) {
+        foreach (['*/??/.lock' => 256, '*/tags/???' => TagSlot::SLOTS] as $pattern => $most) {
             $files = glob("{$this->scratch()->path}/{$pattern}") ?: [];
-            self::assertLessThanOrEqual(256, \count($files), $pattern);
+            self::assertLessThanOrEqual($most, \count($files), $pattern);
             $fixed += array_sum(array_map(filesize(...), $files));
         }
 

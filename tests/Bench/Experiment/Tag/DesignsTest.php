@@ -150,7 +150,7 @@ final class DesignsTest extends RealServers
     /** @return list<string> the files that a directory keeps tags in */
     private function slots(): array
     {
-        return glob("{$this->directory}/cache/tags/??") ?: [];
+        return glob("{$this->directory}/cache/tags/???") ?: [];
     }
 
     public function testDesignsThatLeaveThousandsOfFilesComeAfterThoseThatDoNot(): void
