@@ -47,18 +47,20 @@ abstract class SharedLeaseContract extends StoreContract
     {
         $scratch = new Scratch();
         $seen = "{$scratch->path}/seen";
+        // A clear leaves leases alone, so that another test's may still be held.
+        $name = 'numbered';
         file_put_contents($seen, '0');
-        $given = $this->inProcesses(function (Store $store, int $process) use ($seen): array {
+        $given = $this->inProcesses(function (Store $store, int $process) use ($name, $seen): array {
             $leases = $this->leases();
             for ($given = []; \count($given) < 10; usleep(1_000)) {
-                if (!$leases->acquire('name', "process {$process}", 1_000.0)) {
+                if (!$leases->acquire($name, "process {$process}", 1_000.0)) {
                     continue;
                 }
-                $number = $leases->fence('name', "process {$process}");
+                $number = $leases->fence($name, "process {$process}");
                 self::assertGreaterThan((int) file_get_contents($seen), $number);
                 file_put_contents($seen, (string) $number);
                 $given[] = (int) $number;
-                self::assertTrue($leases->release('name', "process {$process}"));
+                self::assertTrue($leases->release($name, "process {$process}"));
             }
 
             return $given;
