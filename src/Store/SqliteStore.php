@@ -313,8 +313,14 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
 
     public function prune(): int
     {
-        $removed = $this->tables()->sweep->prune();
-        $this->tables()->database->shrink(self::PAGES_AT_ONCE);
+        $tables = $this->tables();
+        $removed = $tables->sweep->prune();
+        $free = $tables->database->shrink(self::PAGES_AT_ONCE);
+        // After 0 a caller does not come again. Others write between the steps.
+        for ($before = \PHP_INT_MAX; $removed === 0 && $free > 0 && $free < $before;) {
+            $before = $free;
+            $free = $tables->database->shrink(self::PAGES_AT_ONCE);
+        }
 
         return $removed;
     }

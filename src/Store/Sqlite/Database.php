@@ -245,10 +245,16 @@ final class Database
         }
     }
 
-    /** Gives some free pages back to the file system. */
-    public function shrink(int $pages): void
+    /**
+     * Gives some free pages back to the file system.
+     *
+     * @return int how many are left
+     */
+    public function shrink(int $pages): int
     {
         $this->attempt(fn(): bool => $this->connection()->exec("PRAGMA incremental_vacuum({$pages})"));
+
+        return (int) ($this->rows('PRAGMA freelist_count')[0][0] ?? 0);
     }
 
     /** PHP has a class for these from 8.3 on; before it only where they are thrown tells them from an application's own. */

@@ -98,7 +98,7 @@ final class DoctorTest extends TestCase
     {
         apcu_clear_cache();
         try {
-            self::assertSame(['ok', 'ok'], self::severities('apcu:?prefix=doctor', self::machine(sapi: 'cli')));
+            self::assertSame(['ok'], self::severities('apcu:?prefix=doctor', self::machine(sapi: 'cli')));
             for ($last = 0; is_numeric($left = (apcu_sma_info(true) ?: [])['avail_mem'] ?? null) && $left > 500_000; $last++) {
                 self::assertTrue(apcu_store("doctor {$last}", str_repeat('x', 19_000)));
             }
@@ -191,16 +191,16 @@ final class DoctorTest extends TestCase
         $scratch = new Scratch();
         $dsn = "sqlite:{$scratch->path}/cache.db";
         $cache = Cache::open($dsn);
-        $cache->setMany(array_fill_keys(array_map(static fn(int $i): string => "key {$i}", range(1, 20)), str_repeat('x', 1 << 20)));
-        self::assertSame(['ok'], self::severities($dsn, self::machine()));
-        $cache->deleteMany(array_map(static fn(int $i): string => "key {$i}", range(1, 19)));
+        $cache->setMany(array_fill_keys(array_map(static fn(int $i): string => "key {$i}", range(1, 60)), str_repeat('x', 1 << 20)));
+        self::assertSame([], self::severities($dsn, self::machine()));
+        $cache->deleteMany(array_map(static fn(int $i): string => "key {$i}", range(1, 59)));
         $found = (new StoreChecks($dsn, self::machine()))->findings();
-        self::assertSame('advice', ($found[1] ?? null)?->severity->value);
+        self::assertSame('advice', ($found[1] ?? null)?->severity->value, $found[0]->says);
         self::assertStringContainsString('hold nothing any more', $found[1]->says);
         self::assertSame("larder prune '{$dsn}'", $found[1]->change);
         while ($cache->store->prune() > 0) {
         }
-        self::assertSame(['ok'], self::severities($dsn, self::machine()));
+        self::assertSame([], self::severities($dsn, self::machine()));
     }
 
     public function testMoreFilesThanOpcacheKeepsAreFound(): void
@@ -208,25 +208,28 @@ final class DoctorTest extends TestCase
         $scratch = new Scratch();
         $dsn = "php:{$scratch->path}/cache";
         Cache::open($dsn)->setMany(['a' => 1, 'b' => 2]);
-        self::assertSame(['ok'], self::severities($dsn, self::machine(ini: ['opcache.max_accelerated_files' => '10000'])));
-        self::assertSame(['ok', 'advice'], self::severities($dsn, self::machine(ini: ['opcache.max_accelerated_files' => '2'])));
+        self::assertSame([], self::severities($dsn, self::machine(ini: ['opcache.max_accelerated_files' => '10000'])));
+        self::assertSame(['advice'], self::severities($dsn, self::machine(ini: ['opcache.max_accelerated_files' => '2'])));
     }
 
     /** @return list<string> */
     private static function severities(string $dsn, Machine $machine): array
     {
-        return array_map(static fn(Finding $each): string => $each->severity->value, (new StoreChecks($dsn, $machine))->findings());
+        // How long a look-up takes is up to the machine.
+        $found = array_filter((new StoreChecks($dsn, $machine))->findings(), static fn(Finding $each): bool => !str_starts_with($each->says, 'A look-up takes'));
+
+        return array_map(static fn(Finding $each): string => $each->severity->value, array_values($found));
     }
 
     public function testADatabaseOnANetworkFileSystemIsAProblem(): void
     {
         $scratch = new Scratch();
         $machine = self::machine(mounts: ['/' => 'ext4', $scratch->path => 'nfs4']);
-        $says = static fn(string $dsn): array => array_map(static fn(Finding $each): string => $each->severity->value, (new StoreChecks($dsn, $machine))->findings());
-        self::assertSame(['ok', 'problem'], $says("sqlite:{$scratch->path}/cache.db"));
-        self::assertSame(['ok', 'advice'], $says("file:{$scratch->path}/cache"));
-        self::assertSame(['ok', 'problem'], $says("array: > sqlite:{$scratch->path}/behind.db"));
-        self::assertSame(['ok'], $says('array:'));
+        $says = static fn(string $dsn): array => self::severities($dsn, $machine);
+        self::assertSame(['problem'], $says("sqlite:{$scratch->path}/cache.db"));
+        self::assertSame(['advice'], $says("file:{$scratch->path}/cache"));
+        self::assertSame(['problem'], $says("array: > sqlite:{$scratch->path}/behind.db"));
+        self::assertSame([], $says('array:'));
     }
 
     public function testAStoreThatIsDownOrUnknownIsAProblem(): void
