@@ -93,7 +93,7 @@ static void survey_key(struct larder_survey *survey, zend_string *key, bool nest
 static void survey_array(struct larder_survey *survey, enum larder_found_type type, zend_array *array, uint32_t parent,
                          uint32_t position)
 {
-    if (larder_survey_array_may_be_shared(survey, array)) {
+    if (larder_may_be_shared(&array->gc)) {
         size_t place = larder_seen_place(&survey->seen, array, survey->count);
         if (place != survey->count) {
             /* PHP's own immutable arrays have neither objects nor references in them. */
@@ -353,8 +353,7 @@ static void start_again(struct larder_survey *survey)
     survey->answers = answers;
 }
 
-/* Finds everything once more, with the references through which arrays contain themselves as parts, and arrays apart
- * that have references inside and that the value has twice. */
+/* Finds everything once more, with the references through which arrays contain themselves as parts. */
 static bool unroll(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
 {
     start_again(survey);
@@ -370,7 +369,6 @@ static bool unroll(struct larder_survey *survey, zval *value, struct larder_imag
             larder_seen_place(bound, survey->found[i].source, LARDER_BOUND_TWICE);
         }
     }
-    larder_survey_has_apart(survey, bound);
     start_again(survey);
     survey->bound = bound;
     survey->has_shared_references = true;
@@ -384,9 +382,8 @@ bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_
     if (!survey_all(survey, value, refusal)) {
         return false;
     }
-    /* Only a reference can make an array contain itself, or be more to PHP than its elements. */
-    if (survey->has_references && survey->shared_count &&
-        (larder_survey_has_cycle(survey, NULL) || larder_survey_has_apart(survey, NULL)) &&
+    /* Only a reference can make an array contain itself. */
+    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey, NULL) &&
         !unroll(survey, value, refusal)) {
         return false;
     }

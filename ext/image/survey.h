@@ -3,8 +3,8 @@
  * Both go through what was found in the same order (breadth first, a plain list, no recursion) and count
  * strings and finds in the same way, so that write knows where everything goes without being told for each.
  *
- * It is one job in four files with this header: survey.c finds, and when all is found calls cycle.c, apart.c and
- * settle.c, which read and complete the same struct. They call nothing of survey.c's.
+ * It is one job in three files with this header: survey.c finds, and when all is found calls cycle.c and settle.c,
+ * which read and complete the same struct. They call nothing of survey.c's.
  */
 #ifndef LARDER_SURVEY_H
 #define LARDER_SURVEY_H
@@ -53,11 +53,9 @@ struct larder_shared {
     uint32_t child;
 };
 
-/* What `bound` says of a reference, */
+/* What `bound` says of a reference. */
 #define LARDER_BOUND_TWICE    1 /* the value has it twice */
 #define LARDER_BOUND_ON_CYCLE 2 /* an array contains itself through it */
-/* and of an array. */
-#define LARDER_BOUND_APART 3 /* it is written once for each place that has it */
 
 struct larder_survey {
     struct larder_found *found;
@@ -77,7 +75,7 @@ struct larder_survey {
     bool has_shared_references;
     bool has_unasked;          /* an object that has to be asked first was met: sizes mean nothing */
     bool finds_all_references; /* those, too, that nothing else holds */
-    struct larder_seen *bound; /* which references are parts, and which arrays stand apart; NULL: those met twice */
+    struct larder_seen *bound; /* of a value with cycles: which references are parts; NULL: those met twice */
     struct larder_seen seen;   /* by address */
     struct larder_seen *names; /* keys of nested arrays that only one array holds; NULL until there is one */
     struct larder_found first[LARDER_FOUND_AT_FIRST];
@@ -112,9 +110,6 @@ void larder_survey_settle(struct larder_survey *survey);
 /* Does an array contain itself? Enters the references through which it does. */
 bool larder_survey_has_cycle(const struct larder_survey *survey, struct larder_seen *references);
 
-/* Does an array that the value has twice hold references? Enters them and the arrays, so that those stand apart. */
-bool larder_survey_has_apart(const struct larder_survey *survey, struct larder_seen *bound);
-
 /* What refers to the array that the reference is in, be it through others, is written once more behind it: as in PHP,
  * and after serialize(), the reference then is one that the value has twice. */
 static inline bool larder_survey_unrolls(const struct larder_survey *survey, const zend_reference *reference)
@@ -130,12 +125,6 @@ static inline bool larder_survey_looks_through(const struct larder_survey *surve
         return !larder_seen_slot(survey->bound, reference)->key;
     }
     return GC_REFCOUNT(reference) == 1 && !survey->finds_all_references;
-}
-
-/* May it be met again, and is it then the one that was met before? */
-static inline bool larder_survey_array_may_be_shared(const struct larder_survey *survey, const zend_array *array)
-{
-    return larder_may_be_shared(&array->gc) && !(survey->bound && larder_seen_slot(survey->bound, array)->key);
 }
 
 /* What is written more than once has its objects but once. */

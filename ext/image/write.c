@@ -106,8 +106,7 @@ static inline void put_value(struct writer *writer, zval *to, zval *value)
         Z_STR_P(to) = put_string(writer, Z_STR_P(value));
         break;
     case IS_ARRAY:
-        Z_PTR_P(to) =
-            address_of(writer, Z_ARR_P(value), larder_survey_array_may_be_shared(writer->survey, Z_ARR_P(value)));
+        Z_PTR_P(to) = address_of(writer, Z_ARR_P(value), larder_may_be_shared(&Z_ARR_P(value)->gc));
         break;
     case IS_OBJECT:
         Z_PTR_P(to) =
