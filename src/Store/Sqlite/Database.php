@@ -335,8 +335,9 @@ final class Database
     }
 
     /**
-     * Makes the tables, which most connections find there. Where several do so at once, each reads before it writes, and
-     * SQLite does not let one wait that holds what the other waits for: it says at once that the database is locked.
+     * Makes the tables, which most connections find there, all in one moment: a table without the clock looks like one whose
+     * clock was removed. Where several change the journal's mode at once, each reads before it writes, and SQLite does not let
+     * one wait that holds what the other waits for: it says at once that the database is locked.
      */
     private function install(): void
     {
@@ -360,8 +361,17 @@ final class Database
         // Only a database without tables takes this up.
         $connection->exec('PRAGMA auto_vacuum = INCREMENTAL');
         $connection->exec('PRAGMA journal_mode = WAL');
-        foreach ($this->schema as $statement) {
-            $connection->exec($statement);
+        $connection->exec('BEGIN IMMEDIATE');
+        try {
+            foreach ($this->schema as $statement) {
+                $connection->exec($statement);
+            }
+            $connection->exec('COMMIT');
+        } catch (\Throwable $failure) {
+            $this->failure = $connection->lastExtendedErrorCode();
+            $this->rollBack();
+
+            throw $failure;
         }
     }
 

@@ -61,12 +61,17 @@ final class Rows
         return [$rows, new Token((string) $epoch, (int) $tick)];
     }
 
-    /** Somebody has removed the clock: nothing can be judged that was there before. */
+    /**
+     * Somebody has removed the clock: nothing can be judged that was there before. What came after a new clock stays,
+     * leases among it, if another process has made one since this one looked.
+     */
     public function restart(): void
     {
         $this->database->atomically(function (): null {
-            $this->removeAll();
-            $this->database->change($this->schema->start());
+            if ($this->database->rows("SELECT 1 FROM {$this->schema->clock} WHERE id = 1") === []) {
+                $this->removeAll();
+                $this->database->change($this->schema->start());
+            }
 
             return null;
         });

@@ -223,6 +223,36 @@ final class SqliteStoreTest extends TestCase
         self::assertSame([[1]], $database->rows('SELECT count(*) FROM "items:larder"'));
     }
 
+    public function testAProcessThatFoundNoClockLeavesWhatCameAfterANewOne(): void
+    {
+        $store = new SqliteStore("{$this->scratch?->path}/cache.db");
+        $store->save([new Item('key', 1, 1_000, ['tag'])]);
+        self::assertTrue($store->acquire('name', 'owner', 60.0));
+        $store->delete(['deleted'], $before = $store->token('deleted'));
+        $schema = new Schema('larder');
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
+
+        (new Rows($database, $schema, time(...)))->restart();
+
+        self::assertArrayHasKey('key', $store->fetch(['key'])->items);
+        self::assertFalse($store->acquire('name', 'another', 60.0));
+        self::assertSame(['deleted'], $store->save([new Item('deleted', 'old', token: $before, fill: true)]));
+    }
+
+    public function testOtherProcessesSeeAllTablesOrNone(): void
+    {
+        $path = "{$this->scratch?->path}/cache.db";
+        $schema = new Schema('larder');
+        $database = new Database($path, 1.0, null, [...$schema->statements(), 'CREATE TABLE other (failing'], []);
+        try {
+            $database->attempt(static fn(): array => $database->rows("SELECT 1 FROM {$schema->items}"));
+            self::fail('The last statement is none.');
+        } catch (StoreUnavailable) {
+            self::assertSame(0, (new \SQLite3($path))->querySingle('SELECT count(*) FROM sqlite_master'));
+        }
+        self::assertSame([], (new SqliteStore($path))->save([new Item('key', 1)]));
+    }
+
     public function testTagsThatAreForgottenKillWhatIsOlder(): void
     {
         $store = $this->store();
