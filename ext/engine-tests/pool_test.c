@@ -7,6 +7,7 @@
 #include "engine/save.h"
 #include "engine/snapshot.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -375,6 +376,7 @@ static volatile sig_atomic_t came_half_way; /* a signal, when a part of the file
 static void look_at_files(int signal)
 {
     (void)signal;
+    int code = errno; /* of the code that the signal interrupts */
     for (int fd = 3; fd < 24; fd++) {
         struct stat status;
         if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= (off_t)(4 * MIB) &&
@@ -382,6 +384,7 @@ static void look_at_files(int signal)
             came_half_way = 1;
         }
     }
+    errno = code;
 }
 
 /* While a timer interrupts it all the time. */
