@@ -200,7 +200,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
         }
 
         $tables = $this->tables();
-        return $tables->room->for(fn(): array => $tables->database->atomically(function () use ($keys, $token, $tables): array {
+        return $tables->room->must(fn(): array => $tables->database->atomically(function () use ($keys, $token, $tables): array {
             $existed = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
                 [$rows] = $tables->rows->look($chunk);
@@ -275,7 +275,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
             return;
         }
         $tables = $this->tables();
-        $tables->room->for(fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
+        $tables->room->must(fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
             [, $token] = $tables->rows->look([]);
             $tick = $token->clock + 1;
             $tables->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
@@ -295,13 +295,13 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
             }
 
             return null;
-        }));
+        }), fn(): null => $tables->sweep->invalidateAllTags());
     }
 
     public function clear(): void
     {
         $tables = $this->tables();
-        $tables->room->for(fn(): null => $tables->database->atomically(function () use ($tables): null {
+        $tables->room->must(fn(): null => $tables->database->atomically(function () use ($tables): null {
             $tables->rows->look([]);
             $tables->rows->removeAllButLeases();
             $tables->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");

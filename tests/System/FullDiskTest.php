@@ -106,6 +106,68 @@ final class FullDiskTest extends TestCase
         self::assertSame([100, [], 'It was logged once.'], $report);
     }
 
+    /** @return iterable<string, array{string, bool}> those in which an invalidation takes no room */
+    public static function fullStoresThatForget(): iterable
+    {
+        foreach (self::fullStores() as $name => [$dsn, $fillsDisk]) {
+            if (!$fillsDisk || !str_contains($dsn, 'sqlite:')) {
+                yield $name => [$dsn, $fillsDisk];
+            }
+        }
+    }
+
+    #[DataProvider('fullStoresThatForget')]
+    public function testWhatIsInvalidatedWhereNothingCanBeStoredIsGone(string $dsn, bool $fillsDisk): void
+    {
+        self::assertSame([true, ['plain' => 1], 1, false, true, []], $this->forgetWhereNothingFits($dsn, $fillsDisk));
+    }
+
+    /** What is written into a database goes into its log first, which takes room. */
+    public function testAnInvalidationForWhichADiskHasNoRoomSaysSoAndIsOwed(): void
+    {
+        $all = ['tagged' => 1, 'plain' => 1];
+        self::assertSame([false, $all, null, true, false, $all], $this->forgetWhereNothingFits('sqlite:DIRECTORY/cache.db', true));
+    }
+
+    /** @return mixed whether an invalidation is done, what is left for others and for this process, whether it owes anything; the same of a clear */
+    private function forgetWhereNothingFits(string $dsn, bool $fillsDisk): mixed
+    {
+        return $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $fillsDisk): array {
+            $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            $cache = $open();
+            $cache->set('tagged', 1, tags: ['tag']);
+            $cache->set('plain', 1);
+            self::fill($fillsDisk ? $directory : $cache);
+
+            return [
+                // Few may fit.
+                $cache->invalidateTags(['tag', ...array_map(static fn(int $i): string => "tag {$i}", range(1, 1_000))]),
+                $open()->getMany(['tagged', 'plain']),
+                $cache->get('plain'),
+                $cache->health()->isFlagged(),
+                $cache->clear(),
+                $open()->getMany(['tagged', 'plain']),
+            ];
+        }, $fillsDisk ? 3 : 30);
+    }
+
+    public function testOnAFullDiskTheLogOfADatabaseMakesRoomForAnInvalidation(): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            $items = array_map(static fn(int $i): Item => new Item("key {$i}", str_repeat('x', 300), tags: ['tag']), range(1, 1_000));
+            (new SqliteStore("{$directory}/cache.db"))->save($items);
+            // The last connection is closed: what follows is in the log only, over pages that the database has.
+            [$store, $keeper] = [new SqliteStore("{$directory}/cache.db"), new SqliteStore("{$directory}/cache.db")];
+            $store->save($items);
+            self::fill($directory);
+            $there = \count($keeper->fetch(['key 1', 'key 100'])->items);
+            $store->invalidateTags(['tag']);
+
+            return [$there, $keeper->fetch(['key 1', 'key 100'])->items];
+        });
+        self::assertSame([2, []], $report);
+    }
+
     public function testTheEndOfALeaseInAFullDatabaseOnAFullDiskIsNothingThatAnApplicationIsToldOf(): void
     {
         $report = $this->onADiskOfItsOwn(static function (string $directory): array {

@@ -73,27 +73,52 @@ final class Clock
     }
 
     /**
+     * Without a clock nothing lives that has tags, nor can anything be stored that was computed before. So where the disk has
+     * no room for a new one, the old one is removed: that takes none.
+     *
      * @param list<string> $tags
      *
      * @throws StoreUnavailable
      */
     public function invalidate(array $tags, int $serveStale, int $now): void
     {
+        $this->folder->check();
+        $this->folder->see($this->folder->path);
+        if (!file_exists("{$this->folder->path}/clock")) {
+            return;
+        }
         $this->folder->locked("{$this->folder->path}/tags", function () use ($tags, $serveStale, $now): void {
-            [$epoch, $tick, $bits] = $this->read() ?? $this->begin();
-            $slots = [];
-            foreach ($tags as $tag) {
-                [$slot, $name] = TagSlot::place($tag);
-                // What a slot that was lost has known was no later than the last tick. A file of one that there is not is another epoch's.
-                $bytes = $slots[$slot] ??= self::has($bits, $slot) ? $this->slot($slot) ?? TagSlot::made($tick) : TagSlot::made(0);
-                $slots[$slot] = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick + 1, $serveStale, $now));
+            try {
+                $this->move($this->read() ?? $this->begin(), $tags, $serveStale, $now);
+            } catch (StoreUnavailable $failure) {
+                if (!Folder::unlink("{$this->folder->path}/clock")) {
+                    throw $failure;
+                }
             }
-            foreach ($slots as $slot => $bytes) {
-                $this->write($this->pathOf($slot), $bytes);
-                $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
-            }
-            $this->write("{$this->folder->path}/clock", $epoch . pack('J', $tick + 1) . $bits);
         });
+    }
+
+    /**
+     * @param array{string, int, string} $clock
+     * @param list<string>               $tags
+     *
+     * @throws StoreUnavailable
+     */
+    private function move(array $clock, array $tags, int $serveStale, int $now): void
+    {
+        [$epoch, $tick, $bits] = $clock;
+        $slots = [];
+        foreach ($tags as $tag) {
+            [$slot, $name] = TagSlot::place($tag);
+            // What a slot that was lost has known was no later than the last tick. A file of one that there is not is another epoch's.
+            $bytes = $slots[$slot] ??= self::has($bits, $slot) ? $this->slot($slot) ?? TagSlot::made($tick) : TagSlot::made(0);
+            $slots[$slot] = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick + 1, $serveStale, $now));
+        }
+        foreach ($slots as $slot => $bytes) {
+            $this->write($this->pathOf($slot), $bytes);
+            $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
+        }
+        $this->write("{$this->folder->path}/clock", $epoch . pack('J', $tick + 1) . $bits);
     }
 
     /**

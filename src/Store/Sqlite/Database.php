@@ -217,6 +217,9 @@ final class Database
             if ($code === self::FULL && $this->isAtItsSize()) {
                 throw Full::at($this->path);
             }
+            if ($code === self::FULL) {
+                $this->emptyLog();
+            }
             $this->close();
 
             throw StoreUnavailable::because("The SQLite database \"{$this->path}\"", $failure->getMessage(), match ($code) {
@@ -271,6 +274,16 @@ final class Database
             return $this->size !== null && $this->pragma('page_count') > $this->pragma('max_page_count') >> 1;
         } catch (\Exception) {
             return false;
+        }
+    }
+
+    /** Brings what is in the log into the database, if that has the pages, and cuts the log off: the disk has some room then. */
+    private function emptyLog(): void
+    {
+        try {
+            $this->connection?->exec('PRAGMA wal_checkpoint(TRUNCATE)');
+        } catch (\Exception) {
+            // It is as full as it was.
         }
     }
 

@@ -57,6 +57,31 @@ final class Room
     }
 
     /**
+     * As for(), for what must not be lost: once more where the disk was full, as the log has been emptied then (see Database).
+     *
+     * @template T
+     *
+     * @param \Closure(): T  $work
+     * @param ?\Closure(): T $otherwise if there is no room to be made
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    public function must(\Closure $work, ?\Closure $otherwise = null): mixed
+    {
+        try {
+            return $this->for($work, $otherwise);
+        } catch (StoreUnavailable $failure) {
+            if (!$failure->takesNothing) {
+                throw $failure;
+            }
+        }
+
+        return $this->for($work, $otherwise);
+    }
+
+    /**
      * Does work that begins others, in one transaction; without room, if there is none to be made.
      *
      * @template T

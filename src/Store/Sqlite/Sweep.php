@@ -138,6 +138,17 @@ final class Sweep
         });
     }
 
+    /** There is no room for another tag: the floor stands for all, and kills whatever has tags. */
+    public function invalidateAllTags(): null
+    {
+        return $this->database->atomically(function (): null {
+            $this->database->change("DELETE FROM {$this->schema->tags}");
+            $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, invalidated = tick + 1, tag_floor = tick + 1 WHERE id = 1");
+
+            return null;
+        });
+    }
+
     /** The key up to which evictions have come. */
     private function hand(): string
     {
