@@ -21,6 +21,19 @@ final class Database
 
     private const FULL = 13;
 
+    /** What the log may grow to beside a database without a size; bytes. */
+    private const LOG = 16 << 20;
+
+    /** Of a database with a size, what part of that the log may grow to, and the pages of one at least. */
+    private const LOG_PART = 8;
+    private const LOG_PAGES = 32;
+
+    /** After how many pages of its log SQLite brings them into the database, unless it is told another number. */
+    private const PAGES_OF_LOG = 1_000;
+
+    /** Milliseconds to wait for readers that still need the log. */
+    private const LOG_PATIENCE = 250;
+
     /** SQLITE_OPEN_NOFOLLOW, which PHP has no name for: not even one that somebody puts there at this moment. */
     private const NO_LINKS = 0x0100_0000;
 
@@ -277,14 +290,37 @@ final class Database
         }
     }
 
+    /**
+     * Empties the log if it has grown too long. SQLite begins it anew only in a moment in which nobody reads, and under load
+     * there is none; here readers are waited for, each of which has what is in the database by then.
+     */
+    public function keepLogShort(): void
+    {
+        $connection = $this->connection;
+        if ($this->isOpen || $connection === null) {
+            return;
+        }
+        clearstatcache(true, "{$this->path}-wal");
+        if ((int) @filesize("{$this->path}-wal") > $this->mostLog()) {
+            $connection->busyTimeout(min(self::LOG_PATIENCE, $this->patience()));
+            $this->emptyLog();
+            $connection->busyTimeout($this->patience());
+        }
+    }
+
     /** Brings what is in the log into the database, if that has the pages, and cuts the log off: the disk has some room then. */
     private function emptyLog(): void
     {
         try {
             $this->connection?->exec('PRAGMA wal_checkpoint(TRUNCATE)');
         } catch (\Exception) {
-            // It is as full as it was.
+            // It is as long as it was: the disk is full, or others need it.
         }
+    }
+
+    private function mostLog(): int
+    {
+        return $this->size === null ? self::LOG : max(self::LOG_PAGES << 12, intdiv($this->size, self::LOG_PART));
     }
 
     private function rollBack(): void
@@ -398,7 +434,9 @@ final class Database
                 $connection->exec($statement);
             }
             if ($this->size !== null) {
-                $connection->exec('PRAGMA max_page_count = ' . intdiv($this->size, max(512, $this->pragma('page_size'))));
+                $page = max(512, $this->pragma('page_size'));
+                $connection->exec('PRAGMA max_page_count = ' . intdiv($this->size - $this->mostLog(), $page));
+                $connection->exec('PRAGMA wal_autocheckpoint = ' . min(self::PAGES_OF_LOG, intdiv($this->mostLog(), 2 * $page)));
             }
             $this->isReadyToWrite = true;
         }

@@ -253,6 +253,31 @@ final class SqliteStoreTest extends TestCase
         self::assertSame([], (new SqliteStore($path))->save([new Item('key', 1)]));
     }
 
+    public function testALogThatAReaderHasMadeLongIsCutOff(): void
+    {
+        $store = $this->store();
+        $store->save([new Item('key', 1)]);
+        $length = function (): int {
+            clearstatcache();
+
+            return (int) filesize("{$this->scratch?->path}/cache.db-wal");
+        };
+        $reader = new \SQLite3("{$this->scratch?->path}/cache.db");
+        $reader->exec('BEGIN');
+        $reader->querySingle('SELECT count(*) FROM "items:larder"');
+        for ($i = 0; $i < 100; $i++) {
+            $store->save([new Item("key {$i}", random_bytes(10_000))]);
+        }
+        self::assertGreaterThan(self::SIZE >> 2, $length());
+        $reader->exec('COMMIT');
+        // A write looks now and then.
+        for ($i = 0; $i < 2_000 && $length() > self::SIZE >> 3; $i++) {
+            $store->save([new Item('small', $i)]);
+        }
+        self::assertLessThanOrEqual(self::SIZE >> 3, $length());
+        self::assertCount(1, $store->fetch(['key 99'])->items);
+    }
+
     public function testTagsThatAreForgottenKillWhatIsOlder(): void
     {
         $store = $this->store();
