@@ -260,6 +260,7 @@ final class FileStoreTest extends TestCase
     public function testASlotOfAnotherLifeOfTheClockKillsNothing(): void
     {
         $store = $this->store();
+        $store->save([new Item('first', 'x', null, ['x'])]);
         for ($i = 0; $i < 10; $i++) {
             $store->invalidateTags(['x']);
         }
