@@ -21,16 +21,6 @@ final class Database
 
     private const FULL = 13;
 
-    /** What the log may grow to beside a database without a size; bytes. */
-    private const LOG = 16 << 20;
-
-    /** Of a database with a size, what part of that the log may grow to, and the pages of one at least. */
-    private const LOG_PART = 8;
-    private const LOG_PAGES = 32;
-
-    /** After how many pages of its log SQLite brings them into the database, unless it is told another number. */
-    private const PAGES_OF_LOG = 1_000;
-
     /** Milliseconds to wait for readers that still need the log. */
     private const LOG_PATIENCE = 250;
 
@@ -46,12 +36,17 @@ final class Database
      */
     private const CANNOT_WRITE = [778, 1_034, 1_546, 4_874];
 
+    private readonly LogFile $log;
+
     private ?\SQLite3 $connection = null;
 
     /** @var array<string, \SQLite3Stmt> */
     private array $statements = [];
 
     private int $process = 0;
+
+    /** The path that the connection was opened by, without links in it. */
+    private string $real = '';
 
     /** The number of the file that the connection was opened to, once it was there. */
     private ?int $file = null;
@@ -78,7 +73,9 @@ final class Database
         private readonly ?int $size,
         private readonly array $schema,
         private readonly array $added,
-    ) {}
+    ) {
+        $this->log = new LogFile($path, $size);
+    }
 
     /**
      * Runs a prepared statement; strings are bound as blobs, which is what keys are.
@@ -300,8 +297,7 @@ final class Database
         if ($this->isOpen || $connection === null) {
             return;
         }
-        clearstatcache(true, "{$this->path}-wal");
-        if ((int) @filesize("{$this->path}-wal") > $this->mostLog()) {
+        if ($this->log->isTooLong()) {
             $connection->busyTimeout(min(self::LOG_PATIENCE, $this->patience()));
             $this->emptyLog();
             $connection->busyTimeout($this->patience());
@@ -316,11 +312,6 @@ final class Database
         } catch (\Exception) {
             // It is as long as it was: the disk is full, or others need it.
         }
-    }
-
-    private function mostLog(): int
-    {
-        return $this->size === null ? self::LOG : max(self::LOG_PAGES << 12, intdiv($this->size, self::LOG_PART));
     }
 
     private function rollBack(): void
@@ -363,7 +354,8 @@ final class Database
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
         // along is closed before another is opened, so that the new one takes locks of its own.
         $this->close();
-        $connection = new \SQLite3(DatabaseFile::ready($this->path), \SQLITE3_OPEN_READWRITE | \SQLITE3_OPEN_CREATE | self::NO_LINKS);
+        $this->real = DatabaseFile::ready($this->path);
+        $connection = new \SQLite3($this->real, \SQLITE3_OPEN_READWRITE | \SQLITE3_OPEN_CREATE | self::NO_LINKS);
         $connection->enableExceptions(true);
         $connection->busyTimeout($this->patience());
         try {
@@ -435,8 +427,8 @@ final class Database
             }
             if ($this->size !== null) {
                 $page = max(512, $this->pragma('page_size'));
-                $connection->exec('PRAGMA max_page_count = ' . intdiv($this->size - $this->mostLog(), $page));
-                $connection->exec('PRAGMA wal_autocheckpoint = ' . min(self::PAGES_OF_LOG, intdiv($this->mostLog(), 2 * $page)));
+                $connection->exec('PRAGMA max_page_count = ' . intdiv($this->size - $this->log->most(), $page));
+                $connection->exec("PRAGMA wal_autocheckpoint = {$this->log->pages($page)}");
             }
             $this->isReadyToWrite = true;
         }
@@ -455,5 +447,35 @@ final class Database
         $this->statements = [];
         $this->connection?->close();
         $this->connection = null;
+    }
+
+    /** What keeps the connection from being the last one while it closes, if the log may stay (see LogFile); null: nothing. */
+    private function keeper(): ?\SQLite3
+    {
+        if ($this->connection === null || $this->process !== Process::id() || !$this->log->mayStay()) {
+            return null;
+        }
+        clearstatcache(true, $this->path);
+        if ($this->file === null || @fileinode($this->path) !== $this->file) {
+            return null;
+        }
+        try {
+            $keeper = new \SQLite3($this->real, \SQLITE3_OPEN_READONLY | self::NO_LINKS);
+            $keeper->enableExceptions(true);
+            // It has its lock from its first look on.
+            $keeper->querySingle('PRAGMA user_version');
+
+            return $keeper;
+        } catch (\Exception) {
+            return null;
+        }
+    }
+
+    /** Also where PHP ends a request; after a fatal error it frees the connection without this, which then takes the log along. */
+    public function __destruct()
+    {
+        $keeper = $this->keeper();
+        $this->close();
+        $keeper?->close();
     }
 }

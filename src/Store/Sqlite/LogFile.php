@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Sqlite;
+
+/**
+ * SQLite's write-ahead log beside a database: how long it may grow, and when it may stay there.
+ *
+ * The last connection that closes brings the log into the database, waits for the disk, and removes the log; the next write
+ * makes another, and waits again. A request that is alone with its database so waits four times, for milliseconds. SQLite has
+ * a setting against it, which PHP does not pass on. But what brings the log over first takes the database's file for itself
+ * alone. A connection that only reads cannot: the kernel gives no lock for writing through a descriptor that is not open for
+ * writing. So where the log is short, such a connection is opened before the others close, and closed after them. Until then
+ * it holds the lock that every reader of the database has, which keeps the others from being the last.
+ *
+ * The log is left as a killed process would leave it: the next one to open the database reads it through, which is why it has
+ * to be short, and goes on with it. Nothing waits for the disk then, as where other processes have the database open: a power
+ * cut takes what the system has not written by itself, and never more than the end of the log.
+ */
+final class LogFile
+{
+    /** What it may grow to beside a database without a size; bytes. */
+    private const MOST = 16 << 20;
+
+    /** Of a database with a size, what part of that it may grow to, and its bytes at least. */
+    private const PART = 8;
+    private const LEAST = 32 << 12;
+
+    /** Bytes up to which it stays when the last connection closes; to read them through takes as long as to open the database. */
+    private const SHORT = 256 << 10;
+
+    /** Of the pages that it may grow to, after what part SQLite brings them into the database, and after how many at most. */
+    private const PART_IN_USE = 2;
+    private const MOST_PAGES = 1_000;
+
+    private readonly string $path;
+
+    /**
+     * @param string $database its path
+     * @param ?int   $size     bytes that the database grows to at most, with its log
+     */
+    public function __construct(
+        string $database,
+        private readonly ?int $size,
+    ) {
+        $this->path = "{$database}-wal";
+    }
+
+    /** Bytes that it may have. */
+    public function most(): int
+    {
+        return $this->size === null ? self::MOST : max(self::LEAST, intdiv($this->size, self::PART));
+    }
+
+    public function isTooLong(): bool
+    {
+        return (int) $this->length() > $this->most();
+    }
+
+    /** Whether it is there, and so short that it costs the next process little. */
+    public function mayStay(): bool
+    {
+        $length = $this->length();
+
+        return $length !== null && $length <= min(self::SHORT, $this->most());
+    }
+
+    /** After how many pages SQLite is to bring it into the database. */
+    public function pages(int $pageSize): int
+    {
+        return min(self::MOST_PAGES, intdiv($this->most(), self::PART_IN_USE * $pageSize));
+    }
+
+    /** @return ?int bytes; null: there is none */
+    private function length(): ?int
+    {
+        clearstatcache(true, $this->path);
+        $length = @filesize($this->path);
+
+        return $length === false ? null : $length;
+    }
+}
