@@ -30,4 +30,10 @@ enum Capability
      * A server may be configured otherwise; its store can tell when it is asked (see MayEvict).
      */
     case Retention;
+
+    /**
+     * A clear() leaves nothing that an invalidation of a tag would reach. A namespace has its tags in common with the store that
+     * it lies in.
+     */
+    case WholeClear;
 }

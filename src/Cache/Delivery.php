@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
+use Larder\Capability;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Health;
@@ -14,7 +15,8 @@ use Psr\Log\LoggerInterface;
 /**
  * The way from a cache to its store. A store that fails answers nothing; it is counted, logged (see Outage and Losses), and asked
  * again the next time. What it should have forgotten meanwhile is told to it before anything else is asked: what this
- * process remembers of it, and what is in the journal, if there is one.
+ * process remembers of it, and what is in the journal, if there is one. A clear of the whole store takes the place of all that: it
+ * may reach a store that can no longer be told of a single key or tag.
  */
 final class Delivery
 {
@@ -38,6 +40,9 @@ final class Delivery
 
     /** @var array<array-key, true> */
     private array $tags = [];
+
+    /** Whether a clear is more than anything that the store may have missed. */
+    private readonly bool $clearsWhole;
 
     private readonly Outage $outage;
 
@@ -68,6 +73,7 @@ final class Delivery
             'The cache\'s journal cannot be written: what the store has missed is forgotten with this process.',
             'The cache\'s journal can be written again.',
         );
+        $this->clearsWhole = \in_array(Capability::WholeClear, $store->capabilities(), true);
         $this->losses = new Losses($logger, $store::class, $clock);
         $this->readJournal();
     }
@@ -101,11 +107,15 @@ final class Delivery
     public function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
     {
         try {
-            // Before a clear, too: that of a namespace, which may lie within other stores, leaves what the whole has missed.
-            if (!$this->isAvailable()) {
-                $this->repair();
+            if ($clears && $this->clearsWhole && !$this->isAvailable()) {
+                $answer = $this->supersede($ask);
+            } else {
+                // Before the clear of a namespace, too, which leaves what the whole has missed.
+                if (!$this->isAvailable()) {
+                    $this->repair();
+                }
+                $answer = $ask($this->store);
             }
-            $answer = $ask($this->store);
         } catch (StoreUnavailable $failure) {
             $this->owe($keys, $tags, $clears);
             $this->fail($failure);
@@ -170,6 +180,32 @@ final class Delivery
         return new Health($this->available && $this->partly === null, $this->failures, \count($this->keys), \count($this->tags), $this->clearPending, $this->isJournaled);
     }
 
+    /**
+     * Has the whole store cleared, which is more than all that it has missed.
+     *
+     * @template T
+     *
+     * @param \Closure(Store): T $clear
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    private function supersede(\Closure $clear): mixed
+    {
+        if (!$this->isJournaled || $this->journal === null) {
+            return $clear($this->store);
+        }
+        $answers = [];
+        $isEmpty = $this->journal->deliver(function () use ($clear, &$answers): void {
+            $answers[] = $clear($this->store);
+        });
+        $this->isJournaled = !$isEmpty;
+
+        // Where another process delivers what is in the journal, that stays its work.
+        return $answers === [] ? $clear($this->store) : $answers[0];
+    }
+
     /** @throws StoreUnavailable */
     private function repair(): void
     {
@@ -196,6 +232,9 @@ final class Delivery
     {
         if ($clears) {
             $this->store->clear();
+            if ($this->clearsWhole) {
+                return;
+            }
         }
         if ($tags !== []) {
             $this->store->invalidateTags($tags);

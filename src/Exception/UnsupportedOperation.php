@@ -23,6 +23,7 @@ final class UnsupportedOperation extends \LogicException implements Exception
                 Capability::Sharing => 'is not shared between processes',
                 Capability::Durability => 'does not survive a restart',
                 Capability::Retention => 'may remove items before their time is over',
+                Capability::WholeClear => 'has tags in common with what it does not clear',
             },
         ));
     }

@@ -278,7 +278,7 @@ final class ApcuStore implements Store, DirectReads
 
     public function capabilities(): array
     {
-        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing];
     }
 
     /** Finds before anything of a batch is stored what APCu could not serialise. */

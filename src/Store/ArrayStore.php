@@ -293,7 +293,7 @@ final class ArrayStore implements Store, DirectReads
 
     public function capabilities(): array
     {
-        return [Capability::Tags, Capability::Tokens, Capability::Keys];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys];
     }
 
     /** @return ?array{mixed, bool, ?int, int, list<string>, int} */

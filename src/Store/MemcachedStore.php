@@ -261,7 +261,7 @@ final class MemcachedStore implements Store, Leases
 
     public function capabilities(): array
     {
-        return [Capability::Tags, Capability::Tokens, Capability::Sharing];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Sharing];
     }
 
     private function shard(string $key): Shard

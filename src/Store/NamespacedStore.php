@@ -217,7 +217,7 @@ final class NamespacedStore implements Store, DirectReads, Takes, Leases, PerReq
 
     public function capabilities(): array
     {
-        return $this->store->capabilities();
+        return array_values(array_filter($this->store->capabilities(), static fn(Capability $each): bool => $each !== Capability::WholeClear));
     }
 
     public function acquire(string $name, string $owner, float $seconds): bool

@@ -375,7 +375,7 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
 
     public function capabilities(): array
     {
-        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
     }
 
     /** @throws NotACounter */

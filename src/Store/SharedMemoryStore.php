@@ -207,7 +207,7 @@ final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
     {
         $retention = $this->evicts ? [] : [Capability::Retention];
 
-        return [Capability::Tags, Capability::Tokens, Capability::Takes, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Takes, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     /**

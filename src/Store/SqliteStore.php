@@ -397,7 +397,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
     {
         $retention = $this->size === null || !$this->evict ? [Capability::Retention] : [];
 
-        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     private function tables(): Tables

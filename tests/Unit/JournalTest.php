@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Cache\Delivery;
 use Larder\Cache\Journal;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
@@ -306,6 +307,62 @@ final class JournalTest extends TestCase
         $this->chaos->calls = [];
         $cache->getMany(['key']);
         self::assertSame(['fetch'], $this->chaos->calls);
+    }
+
+    public function testAClearThatArrivesEmptiesAJournalThatCannotBeDelivered(): void
+    {
+        $cache = $this->cache();
+        $cache->set('a', 'old', tags: ['tag']);
+        $this->chaos->before = static fn(string $call): mixed => $call === 'invalidateTags' || $call === 'delete'
+            ? throw StoreUnavailable::because('The store of chaos', "it takes no {$call}()", 'look at the test that said so')
+            : null;
+        self::assertFalse($cache->invalidateTags(['tag']));
+        self::assertFalse($cache->delete('a'));
+        // Another process finds them.
+        $other = $this->cache();
+        $this->now += 2.0;
+        self::assertNull($other->get('a'));
+        $this->now += 2.0;
+        self::assertTrue($other->clear());
+        self::assertFalse($other->health()->isFlagged());
+        self::assertTrue((new Journal($this->path, fn(): float => $this->now))->isEmpty());
+        self::assertTrue($other->set('a', 'new'));
+        self::assertSame('new', $other->get('a'));
+    }
+
+    public function testAClearDoesNotWaitForADeliveryThatIsUnderWay(): void
+    {
+        $cache = $this->cache();
+        $cache->set('a', 'old');
+        $this->chaos->isDown = true;
+        self::assertFalse($cache->delete('a'));
+        $this->chaos->isDown = false;
+        $cleared = null;
+        $journal = new Journal($this->path, fn(): float => $this->now);
+        self::assertTrue($journal->deliver(function () use (&$cleared): void {
+            $other = $this->cache();
+            $cleared = [$other->clear(), $other->health()->isFlagged()];
+        }));
+        // What is in the journal is the other's to deliver, and nothing is read until that is done.
+        self::assertSame([true, true], $cleared);
+        self::assertFalse((new Cache($this->chaos))->has('a'));
+    }
+
+    public function testWhatIsAddedToTheJournalDuringAClearIsLeftInIt(): void
+    {
+        $cache = $this->cache();
+        $cache->set('a', 'old');
+        $this->chaos->isDown = true;
+        self::assertFalse($cache->delete('a'));
+        $this->chaos->isDown = false;
+        $other = $this->cache();
+        $this->chaos->before = function (string $call): void {
+            if ($call === 'clear') {
+                (new Journal($this->path, fn(): float => $this->now))->append(['b'], [], false);
+            }
+        };
+        self::assertTrue($other->clear());
+        self::assertSame(1, (new Journal($this->path, fn(): float => $this->now))->undelivered()?->keys);
     }
 
     public function testAPlaceThatIsNoneIsAWrongConfiguration(): void

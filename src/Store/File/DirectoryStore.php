@@ -110,7 +110,7 @@ abstract class DirectoryStore implements Store, Leases, Tidying
     {
         $retention = $this->directory->retains() ? [Capability::Retention] : [];
 
-        return [Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     /**

@@ -69,6 +69,68 @@ final class DeliveryTest extends TestCase
         self::assertNull((new Cache($chaos))->get('key'));
     }
 
+    /** @return iterable<string, array{\Closure(Cache): bool}> */
+    public static function debts(): iterable
+    {
+        yield 'a tag' => [static fn(Cache $cache): bool => $cache->invalidateTags(['tag'])];
+        yield 'a delete' => [static fn(Cache $cache): bool => $cache->delete('key')];
+        yield 'a tag and a clear' => [static fn(Cache $cache): bool => $cache->invalidateTags(['tag']) || $cache->clear()];
+    }
+
+    /** @param \Closure(Cache): bool $owe */
+    #[DataProvider('debts')]
+    public function testAClearOfTheWholeIsMoreThanWhatCannotBeDelivered(\Closure $owe): void
+    {
+        $chaos = new ChaosStore();
+        $cache = new Cache($chaos);
+        $cache->set('key', 'old', tags: ['tag']);
+        $this->refuse($chaos, 'invalidateTags', 'delete', 'clear');
+        self::assertFalse($owe($cache));
+        self::assertNull($cache->get('key'));
+        $this->refuse($chaos, 'invalidateTags', 'delete');
+        self::assertTrue($cache->clear());
+        self::assertFalse($cache->health()->isFlagged());
+        self::assertTrue($cache->set('key', 'new'));
+        self::assertSame('new', $cache->get('key'));
+    }
+
+    public function testAClearThatIsOwedIsMoreThanWhatCannotBeDelivered(): void
+    {
+        $chaos = new ChaosStore();
+        $cache = new Cache($chaos);
+        $cache->set('key', 'old', tags: ['tag']);
+        $this->refuse($chaos, 'invalidateTags', 'delete', 'clear');
+        self::assertFalse($cache->invalidateTags(['tag']));
+        self::assertFalse($cache->clear());
+        self::assertFalse($cache->delete('key'));
+        $this->refuse($chaos, 'invalidateTags', 'delete');
+        self::assertTrue($cache->set('key', 'new'));
+        self::assertSame('new', $cache->get('key'));
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
+    /** What else the whole has may carry the tag. */
+    public function testTheClearOfANamespaceLeavesTheTagsOwed(): void
+    {
+        $chaos = new ChaosStore();
+        $part = (new Cache($chaos))->namespace('shop');
+        (new Cache($chaos))->set('beside', 'old', tags: ['tag']);
+        $chaos->isDown = true;
+        self::assertFalse($part->invalidateTags(['tag']));
+        $chaos->isDown = false;
+        $part->clear();
+        self::assertNull((new Cache($chaos))->get('beside'));
+    }
+
+    private function refuse(ChaosStore $chaos, string ...$calls): void
+    {
+        $chaos->before = static function (string $call) use ($calls): void {
+            if (\in_array($call, $calls, true)) {
+                throw StoreUnavailable::because('The store of chaos', "it takes no {$call}()", 'look at the test that said so');
+            }
+        };
+    }
+
     public function testStatisticsOfAStoreThatIsDownAreNull(): void
     {
         $store = new ChaosStore();
