@@ -60,7 +60,7 @@ final class LoneRequestTest extends TestCase
     public static function sizes(): iterable
     {
         yield 'without a size' => [null, 256 << 10];
-        yield 'of one megabyte' => [1 << 20, 128 << 10];
+        yield 'of one megabyte' => [1 << 20, 256 << 10];
     }
 
     #[DataProvider('sizes')]

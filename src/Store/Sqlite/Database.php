@@ -24,6 +24,9 @@ final class Database
     /** Milliseconds to wait for readers that still need the log. */
     private const LOG_PATIENCE = 250;
 
+    /** Microseconds until another try. */
+    private const LOG_PAUSE = 500;
+
     /** SQLITE_OPEN_NOFOLLOW, which PHP has no name for: not even one that somebody puts there at this moment. */
     private const NO_LINKS = 0x0100_0000;
 
@@ -289,28 +292,37 @@ final class Database
 
     /**
      * Empties the log if it has grown too long. SQLite begins it anew only in a moment in which nobody reads, and under load
-     * there is none; here readers are waited for, each of which has what is in the database by then.
+     * there is none; here readers are waited for, each of which has what is in the database by then. A process that brings over
+     * a part of it after a write, as each does while it is long, is waited for too: SQLite gives up at once where one is at it.
      */
     public function keepLogShort(): void
     {
         $connection = $this->connection;
-        if ($this->isOpen || $connection === null) {
+        if ($this->isOpen || $connection === null || !$this->log->isWorthALook()) {
             return;
         }
-        if ($this->log->isTooLong()) {
-            $connection->busyTimeout(min(self::LOG_PATIENCE, $this->patience()));
-            $this->emptyLog();
-            $connection->busyTimeout($this->patience());
+        $patience = min(self::LOG_PATIENCE, $this->patience());
+        for ($end = hrtime(true) + 1_000_000 * $patience; $this->log->isTooLong();) {
+            $connection->busyTimeout($patience);
+            if ($this->emptyLog() || hrtime(true) > $end) {
+                break;
+            }
+            usleep(self::LOG_PAUSE);
         }
+        $connection->busyTimeout($this->patience());
     }
 
-    /** Brings what is in the log into the database, if that has the pages, and cuts the log off: the disk has some room then. */
-    private function emptyLog(): void
+    /**
+     * Brings what is in the log into the database, if that has the pages, and cuts the log off: the disk has some room then.
+     *
+     * @return bool false: it is as long as it was, because the disk is full, or others need it
+     */
+    private function emptyLog(): bool
     {
         try {
-            $this->connection?->exec('PRAGMA wal_checkpoint(TRUNCATE)');
+            return $this->connection?->querySingle('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
         } catch (\Exception) {
-            // It is as long as it was: the disk is full, or others need it.
+            return false;
         }
     }
 

@@ -23,18 +23,25 @@ final class LogFile
     /** What it may grow to beside a database without a size; bytes. */
     private const MOST = 16 << 20;
 
-    /** Of a database with a size, what part of that it may grow to, and its bytes at least. */
+    /** Of a database with a size, what part of that it may grow to. */
     private const PART = 8;
-    private const LEAST = 32 << 12;
+
+    /** Of a small one a greater part, up to so many bytes: a short log is brought over often, and each time waits for the disk. */
+    private const PART_IF_SMALL = 4;
+    private const SMALL = 256 << 10;
 
     /** Bytes up to which it stays when the last connection closes; to read them through takes as long as to open the database. */
     private const SHORT = 256 << 10;
 
-    /** Of the pages that it may grow to, after what part SQLite brings them into the database, and after how many at most. */
-    private const PART_IN_USE = 2;
+    /** SQLite brings it into the database after three quarters of what it may grow to, and after so many pages at most. */
     private const MOST_PAGES = 1_000;
 
+    /** About as often as this a write looks how long it is, unless it was long the last time. */
+    private const WRITES_PER_LOOK = 17;
+
     private readonly string $path;
+
+    private bool $wasLong = false;
 
     /**
      * @param string $database its path
@@ -50,12 +57,21 @@ final class LogFile
     /** Bytes that it may have. */
     public function most(): int
     {
-        return $this->size === null ? self::MOST : max(self::LEAST, intdiv($this->size, self::PART));
+        return $this->size === null ? self::MOST : max(min(self::SMALL, intdiv($this->size, self::PART_IF_SMALL)), intdiv($this->size, self::PART));
+    }
+
+    public function isWorthALook(): bool
+    {
+        // The clock's last digits are dice enough; random_int() would be a system call more.
+        return $this->wasLong || hrtime(true) % self::WRITES_PER_LOOK === 0;
     }
 
     public function isTooLong(): bool
     {
-        return (int) $this->length() > $this->most();
+        $length = (int) $this->length();
+        $this->wasLong = 2 * $length > $this->most();
+
+        return $length > $this->most();
     }
 
     /** Whether it is there, and so short that it costs the next process little. */
@@ -69,7 +85,7 @@ final class LogFile
     /** After how many pages SQLite is to bring it into the database. */
     public function pages(int $pageSize): int
     {
-        return min(self::MOST_PAGES, intdiv($this->most(), self::PART_IN_USE * $pageSize));
+        return min(self::MOST_PAGES, intdiv(3 * $this->most(), 4 * $pageSize));
     }
 
     /** @return ?int bytes; null: there is none */

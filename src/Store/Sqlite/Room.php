@@ -12,9 +12,6 @@ final class Room
     /** How often room is made for one piece of work. */
     private const TRIES = 8;
 
-    /** About as often as this a write looks how long the log is. */
-    private const WRITES_PER_LOOK = 17;
-
     /** There is none in a transaction that is open: what can do without any does. */
     private bool $isWithout = false;
 
@@ -49,10 +46,7 @@ final class Room
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             try {
                 $result = $work();
-                // The clock's last digits are dice enough; random_int() would be a system call more.
-                if (hrtime(true) % self::WRITES_PER_LOOK === 0) {
-                    $this->database->keepLogShort();
-                }
+                $this->database->keepLogShort();
 
                 return $result;
             } catch (Full) {
