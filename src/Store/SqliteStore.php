@@ -9,6 +9,7 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
@@ -127,6 +128,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
     public function beginRequest(): void
     {
         $this->tables?->database->leaveIfReplaced();
+        $this->tables?->rows->notices->lookAgain();
     }
 
     public function fetch(array $keys): Fetched
@@ -165,6 +167,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
         }
         $stored = [];
         $tables = $this->tables();
+        $tables->rows->haveNotice() && $tables->room->for($tables->sweep->settle(...));
         foreach ($items as $item) {
             $stored[] = $tables->values->stored($item->key, $item->value);
         }
@@ -223,6 +226,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         $tables = $this->tables();
+        $tables->rows->haveNotice() && $tables->room->for($tables->sweep->settle(...));
         return $tables->room->for(fn(): int => $tables->database->atomically(function () use ($key, $by, $initial, $ttl, $tables): int {
             $value = $tables->values->of($tables->rows->live($key));
             if ($value !== $tables->values->nothing) {
@@ -275,7 +279,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
             return;
         }
         $tables = $this->tables();
-        $tables->room->must(fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
+        $work = fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
             [, $token] = $tables->rows->look([]);
             $tick = $token->clock + 1;
             $tables->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
@@ -295,20 +299,26 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
             }
 
             return null;
-        }), fn(): null => $tables->sweep->invalidateAllTags());
+        });
+        $tables->room->byNotice(fn(): null => $tables->room->for($work, fn(): null => $tables->sweep->invalidateAllTags()), false);
     }
 
     public function clear(): void
     {
         $tables = $this->tables();
-        $tables->room->must(fn(): null => $tables->database->atomically(function () use ($tables): null {
+        $work = fn(): null => $tables->database->atomically(function () use ($tables): null {
             $tables->rows->look([]);
             $tables->rows->removeAllButLeases();
             $tables->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
 
             return null;
-        }));
-        $tables->database->shrink(self::PAGES_AT_ONCE);
+        });
+        $tables->room->byNotice(fn(): null => $tables->room->for($work), true);
+        try {
+            $tables->database->shrink(self::PAGES_AT_ONCE);
+        } catch (StoreUnavailable) {
+            // All is dead, and its pages are given back another time.
+        }
     }
 
     public function prune(): int

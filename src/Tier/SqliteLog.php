@@ -77,9 +77,8 @@ final class SqliteLog implements Log
     {
         $this->database()->leaveIfReplaced();
         $begun = null;
-        try {
-            /** @var T $result */
-            $result = ($this->tables)()->room->together(
+        $record = function () use ($event, $write, &$begun): mixed {
+            return ($this->tables)()->room->together(
                 $write,
                 function () use ($event, &$begun): void {
                     $begun = $this->head->begin();
@@ -92,6 +91,12 @@ final class SqliteLog implements Log
                     $this->forget();
                 },
             );
+        };
+        try {
+            /** @var T $result what clears, or invalidates tags, returns nothing */
+            $result = $event->keys !== [] ? $record() : ($this->tables)()->room->byNotice($record, $event->isEverything, function () use (&$begun): void {
+                $begun = $this->head->begin();
+            });
 
             return $result;
         } finally {
@@ -113,11 +118,12 @@ final class SqliteLog implements Log
         }
     }
 
-    /** There is no room for an event. What is left takes none, and is no position that anybody knows. */
+    /** There is no room for an event. */
     private function forget(): void
     {
-        $this->database()->change("DELETE FROM {$this->schema->log} WHERE id < (SELECT max(id) FROM {$this->schema->log})");
-        $this->database()->change("UPDATE {$this->schema->log} SET nonce = randomblob(8)");
+        foreach ($this->schema->endOfLog() as $statement) {
+            $this->database()->change($statement);
+        }
     }
 
     private function after(string $position): ?News
@@ -126,7 +132,7 @@ final class SqliteLog implements Log
         $events = [];
         $id = (int) $parts[0];
         $rows = $this->database()->rows(
-            "SELECT id, hex(nonce), event FROM {$this->schema->log} WHERE id >= ? AND (SELECT total(length(event)) FROM {$this->schema->log} WHERE id > ?) <= ? ORDER BY id",
+            "SELECT id, hex(nonce), event, (SELECT epoch FROM {$this->schema->clock} WHERE id = 1) FROM {$this->schema->log} WHERE id >= ? AND (SELECT total(length(event)) FROM {$this->schema->log} WHERE id > ?) <= ? ORDER BY id",
             $id,
             $id,
             self::MOST_NEWS,
@@ -139,6 +145,10 @@ final class SqliteLog implements Log
             if ($i > 0) {
                 $events[] = Event::unpacked((string) $packed);
             }
+        }
+        if (($this->tables)()->rows->notices->areThere((string) ($rows[0][3] ?? ''))) {
+            // What a notice says is dead is in no event; once it is in the tables, this position is one that nobody knows.
+            return null;
         }
 
         return isset($nonce) ? new News($position, $events, true) : null;

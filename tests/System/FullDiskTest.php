@@ -106,27 +106,106 @@ final class FullDiskTest extends TestCase
         self::assertSame([100, [], 'It was logged once.'], $report);
     }
 
-    /** @return iterable<string, array{string, bool}> those in which an invalidation takes no room */
-    public static function fullStoresThatForget(): iterable
-    {
-        foreach (self::fullStores() as $name => [$dsn, $fillsDisk]) {
-            if (!$fillsDisk || !str_contains($dsn, 'sqlite:')) {
-                yield $name => [$dsn, $fillsDisk];
-            }
-        }
-    }
-
-    #[DataProvider('fullStoresThatForget')]
+    #[DataProvider('fullStores')]
     public function testWhatIsInvalidatedWhereNothingCanBeStoredIsGone(string $dsn, bool $fillsDisk): void
     {
         self::assertSame([true, ['plain' => 1], 1, false, true, []], $this->forgetWhereNothingFits($dsn, $fillsDisk));
     }
 
     /** What is written into a database goes into its log first, which takes room. */
-    public function testAnInvalidationForWhichADiskHasNoRoomSaysSoAndIsOwed(): void
+    public function testADeleteForWhichADiskHasNoRoomSaysSoAndIsOwedUntilEverythingIsCleared(): void
     {
-        $all = ['tagged' => 1, 'plain' => 1];
-        self::assertSame([false, $all, null, true, false, $all], $this->forgetWhereNothingFits('sqlite:DIRECTORY/cache.db', true));
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            $open = static fn(): Cache => Cache::open("sqlite:{$directory}/cache.db");
+            $cache = $open();
+            $cache->setMany(['deleted' => 1, 'other' => 1]);
+            self::fill($directory);
+
+            return [
+                $cache->delete('deleted'),
+                $open()->getMany(['deleted', 'other']),
+                $cache->get('other'),
+                $cache->health()->isFlagged(),
+                $cache->clear(),
+                $cache->health()->isFlagged(),
+                $open()->getMany(['deleted', 'other']),
+            ];
+        });
+        self::assertSame([false, ['deleted' => 1, 'other' => 1], null, true, true, false, []], $report);
+    }
+
+    /** @return iterable<string, array{string, bool, list<string>}> what is left of an item with a tag and one without */
+    public static function invalidations(): iterable
+    {
+        foreach (['SQLite' => 'sqlite:DIRECTORY/cache.db', 'two tiers' => 'array: > sqlite:DIRECTORY/cache.db', 'three tiers' => 'array: > apcu:?prefix=full-disk > sqlite:DIRECTORY/cache.db'] as $name => $dsn) {
+            yield "a tag in {$name}" => [$dsn, false, ['plain']];
+            yield "a clear of {$name}" => [$dsn, true, []];
+        }
+    }
+
+    /** @param list<string> $left */
+    #[DataProvider('invalidations')]
+    public function testWhatIsInvalidatedOnAFullDiskStaysDeadWhenItHasRoomAgain(string $dsn, bool $clears, array $left): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $clears): array {
+            $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            [$cache, $other, $sleeper, $late] = [$open(), $open(), $open(), $open()];
+            $late->get('filled');
+            $cache->set('tagged', 1, tags: ['tag', 'another']);
+            $cache->set('plain', 1);
+            // Near stores have them, too.
+            $other->getMany(['tagged', 'plain']);
+            $sleeper->getMany(['tagged', 'plain']);
+            self::fill($directory);
+            $done = $clears ? $cache->clear() : $cache->invalidateTags(['tag']);
+            $other->refresh();
+            $full = array_keys($other->getMany(['tagged', 'plain']));
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+            $refused = $late->set('filled', 'late', tags: ['tag']);
+            $stored = [$cache->set('new', 1, tags: ['tag']), $cache->set('newer', 1), $cache->increment('count'), $cache->increment('count')];
+            $other->refresh();
+            $sleeper->refresh();
+
+            return [
+                $done,
+                $full,
+                $refused,
+                $stored,
+                array_keys($other->getMany(['tagged', 'plain', 'new', 'newer', 'filled'])),
+                array_keys($sleeper->getMany(['tagged', 'plain', 'new', 'newer', 'filled'])),
+                array_keys($open()->getMany(['tagged', 'plain', 'new', 'newer', 'filled'])),
+            ];
+        });
+        self::assertSame([true, $left, false, [true, true, 1, 2], [...$left, 'new', 'newer'], [...$left, 'new', 'newer'], [...$left, 'new', 'newer']], $report);
+    }
+
+    public function testAClearOnAFullDiskEndsNoLease(): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            $store = new SqliteStore("{$directory}/cache.db");
+            $store->save([new Item('key', 1)]);
+            $store->acquire('lease', 'owner', 1_000.0);
+            self::fill($directory);
+            $store->clear();
+            $full = $store->fence('lease', 'another');
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+
+            return [$store->fetch(['key'])->items, $full, $store->acquire('lease', 'another', 1.0), $store->save([new Item('key', 2)]), $store->acquire('lease', 'another', 1.0), $store->release('lease', 'owner')];
+        });
+        self::assertSame([[], null, false, [], false, true], $report);
+    }
+
+    public function testWhatOneCacheInvalidatesOnAFullDiskLivesInAnotherOfTheSameDatabase(): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            [$cache, $other] = [Cache::open("sqlite:{$directory}/cache.db?prefix=a"), Cache::open("sqlite:{$directory}/cache.db?prefix=a-b")];
+            $cache->set('key', 1);
+            $other->set('key', 1);
+            self::fill($directory);
+
+            return [$cache->clear(), $cache->get('key'), $other->get('key')];
+        });
+        self::assertSame([true, null, 1], $report);
     }
 
     /** @return mixed whether an invalidation is done, what is left for others and for this process, whether it owes anything; the same of a clear */

@@ -21,6 +21,7 @@ final class Room
      */
     public function __construct(
         private readonly Database $database,
+        private readonly Rows $rows,
         private readonly Sweep $sweep,
         private readonly ?int $size,
         private readonly bool $evicts,
@@ -73,15 +74,32 @@ final class Room
      */
     public function must(\Closure $work, ?\Closure $otherwise = null): mixed
     {
+        return $this->twice(fn(): mixed => $this->for($work, $otherwise));
+    }
+
+    /**
+     * Does what invalidates, and returns nothing; as must(), and where the disk has no room at all by a notice beside the database.
+     *
+     * @param \Closure(): mixed $work
+     * @param bool              $all    whether everything is to die, or what has tags
+     * @param ?\Closure(): void $before before the notice is given
+     *
+     * @throws StoreUnavailable
+     */
+    public function byNotice(\Closure $work, bool $all, ?\Closure $before = null): mixed
+    {
         try {
-            return $this->for($work, $otherwise);
+            return $this->twice($work);
         } catch (StoreUnavailable $failure) {
             if (!$failure->takesNothing) {
                 throw $failure;
             }
         }
+        return $this->database->atomically(function () use ($all, $before, $failure): null {
+            $before === null || $before();
 
-        return $this->for($work, $otherwise);
+            return $this->rows->notices->give($this->rows->epoch(), $all) ? null : throw $failure;
+        });
     }
 
     /**
@@ -134,6 +152,28 @@ final class Room
             // What is dead can wait.
             return 0;
         }
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     */
+    private function twice(\Closure $work): mixed
+    {
+        try {
+            return $work();
+        } catch (StoreUnavailable $failure) {
+            if (!$failure->takesNothing) {
+                throw $failure;
+            }
+        }
+
+        return $work();
     }
 
     /**

@@ -16,12 +16,37 @@ final class Rows
     /** SQLite's own limit on parameters is higher; a longer statement is not faster. */
     public const KEYS_AT_ONCE = 128;
 
+    public readonly Notices $notices;
+
+    /** The clock's, when it was last looked at. */
+    private ?string $epoch = null;
+
     /** @param \Closure(): int $clock the time in Unix seconds */
     public function __construct(
         private readonly Database $database,
         private readonly Schema $schema,
         private readonly \Closure $clock,
-    ) {}
+    ) {
+        $this->notices = new Notices($database->path, $schema->prefix);
+    }
+
+    /** The present one. */
+    public function epoch(): string
+    {
+        return $this->look([])[1]->epoch;
+    }
+
+    /** Whether a writer has to bring a notice into the tables first. If not, one can be given from now on. */
+    public function haveNotice(): bool
+    {
+        $epoch = $this->epoch ?? $this->epoch();
+        if ($this->notices->areThere($epoch)) {
+            return true;
+        }
+        $this->notices->prepare($epoch);
+
+        return false;
+    }
 
     /**
      * What is under the keys, and the token of this moment.
@@ -56,6 +81,7 @@ final class Rows
             return $this->look($keys);
         }
         [, $epoch, $tick, $invalidated] = $now;
+        $this->epoch = (string) $epoch;
         $this->judge($rows, (string) $epoch, (int) $invalidated);
 
         return [$rows, new Token((string) $epoch, (int) $tick)];
@@ -142,11 +168,17 @@ final class Rows
      */
     private function judge(array $rows, string $epoch, int $invalidated): void
     {
+        if ($rows === []) {
+            return;
+        }
         $now = ($this->clock)();
         $tags = [];
+        $haveNotices = $this->notices->areThere($epoch);
+        $areDead = $haveNotices && $this->notices->sayAll($epoch);
         foreach ($rows as $row) {
             $isOver = $row->expiry !== null && $row->expiry <= $now;
-            $row->verdict = $row->value === null || $isOver ? Verdict::Dead : Verdict::Live;
+            $isDead = $row->value === null || $isOver || ($haveNotices && self::isOfNotices($row, $areDead));
+            $row->verdict = $isDead ? Verdict::Dead : Verdict::Live;
             $row->isTombstone = $row->value === null && !$isOver;
             $row->isLongDead = $isOver && ($row->value === null || $row->expiry <= $now - Row::LINGERS);
             if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
@@ -164,6 +196,12 @@ final class Rows
                 }
             }
         }
+    }
+
+    /** @param bool $areAll whether they are of everything, or of what has tags */
+    private static function isOfNotices(Row $row, bool $areAll): bool
+    {
+        return $areAll ? !str_starts_with($row->key, AddedLeases::prefix()) : $row->tags !== [];
     }
 
     /**

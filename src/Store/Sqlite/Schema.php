@@ -87,4 +87,19 @@ final class Schema
     {
         return "INSERT INTO {$this->log} SELECT 0, randomblob(8), x'' WHERE NOT EXISTS (SELECT 1 FROM {$this->log})";
     }
+
+    /** Another epoch, in which no token of the last one is worth anything. */
+    public function newEpoch(): string
+    {
+        return "UPDATE {$this->clock} SET epoch = CAST(hex(randomblob(8)) AS BLOB) WHERE id = 1";
+    }
+
+    /** @return list<string> what leaves no event, takes no room, and makes a position of the last one that nobody knows */
+    public function endOfLog(): array
+    {
+        return [
+            "DELETE FROM {$this->log} WHERE id < (SELECT max(id) FROM {$this->log})",
+            "UPDATE {$this->log} SET nonce = randomblob(8)",
+        ];
+    }
 }

@@ -149,6 +149,32 @@ final class Sweep
         });
     }
 
+    /**
+     * Has the tables say what notices beside the database say (see Notices), so that what is stored from now on lives.
+     *
+     * @throws StoreUnavailable
+     */
+    public function settle(): void
+    {
+        $notices = $this->rows->notices;
+        $this->database->atomically(function () use ($notices): void {
+            $epoch = $this->rows->epoch();
+            if (!$notices->areThere($epoch)) {
+                // Another process has done it.
+                return;
+            }
+            if ($notices->sayAll($epoch)) {
+                $this->rows->removeAllButLeases();
+            }
+            $this->invalidateAllTags();
+            foreach ([$this->schema->newEpoch(), ...$this->schema->endOfLog()] as $statement) {
+                $this->database->change($statement);
+            }
+            $notices->retire($epoch);
+            $this->rows->epoch();
+        });
+    }
+
     /** The key up to which evictions have come. */
     private function hand(): string
     {
