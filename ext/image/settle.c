@@ -9,7 +9,7 @@ static void settle_references(struct larder_survey *survey)
     for (uint32_t i = 0; survey->has_references && i < survey->count; i++) {
         struct larder_found *found = &survey->found[i];
         if (found->type == LARDER_FOUND_REFERENCE) {
-            found->plain = found->live == 1 && !survey->bound;
+            found->plain = found->live == 1;
             if (!found->plain) {
                 larder_rebuild_upwards(survey, i);
             }

@@ -95,7 +95,7 @@ static void survey_array(struct larder_survey *survey, enum larder_found_type ty
 {
     if (larder_may_be_shared(&array->gc)) {
         size_t place = larder_seen_place(&survey->seen, array, survey->count);
-        if (place != survey->count) {
+        if (place < survey->count) {
             /* PHP's own immutable arrays have neither objects nor references in them. */
             if (!(GC_FLAGS(array) & GC_IMMUTABLE)) {
                 share(survey, parent, place);
@@ -190,10 +190,6 @@ static bool survey_reference(struct larder_survey *survey, zend_reference *refer
     }
     find(survey, LARDER_FOUND_REFERENCE, reference, parent, position);
     survey->found[place].live = 1;
-    if (larder_survey_unrolls(survey, reference)) {
-        find(survey, LARDER_FOUND_ARRAY, Z_ARR(reference->val), (uint32_t)place, 0);
-        return true;
-    }
     return survey_value(survey, &reference->val, (uint32_t)place, 0, refusal);
 }
 
@@ -285,6 +281,7 @@ static bool survey_properties(struct larder_survey *survey, uint32_t index, stru
         }
     }
     if (larder_has_dynamic_properties(object)) {
+        survey->has_shared_table |= GC_REFCOUNT(object->properties) > 1;
         find(survey, LARDER_FOUND_DYNAMIC, object->properties, index, LARDER_OWN_TABLE);
     }
     return true;
@@ -351,28 +348,52 @@ static void start_again(struct larder_survey *survey)
     larder_survey_free(survey);
     larder_survey_init(survey);
     survey->answers = answers;
+    survey->knows_all_objects = true;
 }
 
-/* Finds everything once more, with the references through which arrays contain themselves as parts. */
-static bool unroll(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
+/* Takes `bound` over. What stands apart looks to survey_array as if it was never met. */
+static void take_bound(struct larder_survey *survey, struct larder_seen *bound)
 {
-    start_again(survey);
-    survey->finds_all_references = true;
-    if (!survey_all(survey, value, refusal)) {
-        return false;
-    }
-    struct larder_seen *bound = emalloc(sizeof(*bound));
-    larder_seen_init(bound, false);
-    larder_survey_has_cycle(survey, bound);
-    for (uint32_t i = 0; i < survey->count; i++) {
-        if (survey->found[i].type == LARDER_FOUND_REFERENCE && survey->found[i].live > 1) {
-            larder_seen_place(bound, survey->found[i].source, LARDER_BOUND_TWICE);
+    survey->bound = bound;
+    for (uint32_t i = 0; i < bound->capacity; i++) {
+        if (bound->entries[i].key && bound->entries[i].place == LARDER_BOUND_APART) {
+            larder_seen_place(&survey->seen, bound->entries[i].key, LARDER_BOUND_APART);
         }
     }
-    start_again(survey);
-    survey->bound = bound;
-    survey->has_shared_references = true;
-    return survey_all(survey, value, refusal);
+}
+
+static bool refuse_too_much(struct larder_image_refusal *refusal)
+{
+    refusal->message = zend_strpprintf(
+        0,
+        "$value has arrays with references inside in too many places: more than %u would be written once "
+        "more; store it without the references",
+        LARDER_UNFOLDED_MOST);
+    return false;
+}
+
+/* Finds everything once more if the value is more than what was found. */
+static bool unfold(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
+{
+    struct larder_seen *bound = emalloc(sizeof(*bound));
+    larder_seen_init(bound, false);
+    enum larder_unfolded unfolded = larder_survey_unfold(survey, bound);
+    bool done = true;
+
+    if (unfolded == LARDER_UNFOLDED_UNKNOWN) {
+        start_again(survey);
+        survey->finds_all_references = true;
+        done = survey_all(survey, value, refusal);
+        unfolded = done ? larder_survey_unfold(survey, bound) : LARDER_UNFOLDED_UNKNOWN;
+    }
+    if (unfolded == LARDER_UNFOLDED_BOUND) {
+        start_again(survey);
+        take_bound(survey, bound);
+        return survey_all(survey, value, refusal);
+    }
+    larder_seen_free(bound);
+    efree(bound);
+    return unfolded == LARDER_UNFOLDED_TOO_MUCH ? refuse_too_much(refusal) : done;
 }
 
 bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_answers *answers,
@@ -382,13 +403,19 @@ bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_
     if (!survey_all(survey, value, refusal)) {
         return false;
     }
-    /* Only a reference can make an array contain itself. */
-    if (survey->has_references && survey->shared_count && larder_survey_has_cycle(survey, NULL) &&
-        !unroll(survey, value, refusal)) {
+    if (survey->has_unasked) {
+        return true;
+    }
+    /* An object in such a table is met twice, though only the table holds it. */
+    if (survey->has_shared_table) {
+        start_again(survey);
+        if (!survey_all(survey, value, refusal)) {
+            return false;
+        }
+    }
+    if (survey->has_references && survey->shared_count && !unfold(survey, value, refusal)) {
         return false;
     }
-    if (!survey->has_unasked) {
-        larder_survey_settle(survey);
-    }
+    larder_survey_settle(survey);
     return true;
 }

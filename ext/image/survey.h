@@ -3,8 +3,8 @@
  * Both go through what was found in the same order (breadth first, a plain list, no recursion) and count
  * strings and finds in the same way, so that write knows where everything goes without being told for each.
  *
- * It is one job in three files with this header: survey.c finds, and when all is found calls cycle.c and settle.c,
- * which read and complete the same struct. They call nothing of survey.c's.
+ * It is one job in four files with this header: survey.c finds, and when all is found calls unfold.c (with sort.c) and
+ * settle.c, which read and complete the same struct. They call nothing of survey.c's.
  */
 #ifndef LARDER_SURVEY_H
 #define LARDER_SURVEY_H
@@ -53,9 +53,22 @@ struct larder_shared {
     uint32_t child;
 };
 
-/* What `bound` says of a reference. */
-#define LARDER_BOUND_TWICE    1 /* the value has it twice */
-#define LARDER_BOUND_ON_CYCLE 2 /* an array contains itself through it */
+/* What `bound` says of a reference, */
+#define LARDER_BOUND_VARIABLE 1 /* it is a part, if it is met twice */
+/* and of an array: it is written once for each place. It has this place in the table of what was met, too: none that
+ * was met is as far behind. */
+#define LARDER_BOUND_APART SIZE_MAX
+
+/* How many arrays and private references may be written once more because of that. */
+#define LARDER_UNFOLDED_MOST (1u << 18)
+
+/* What unfolding a value comes to. */
+enum larder_unfolded {
+    LARDER_UNFOLDED_AS_IT_IS, /* what the survey found is what is to be written */
+    LARDER_UNFOLDED_BOUND,    /* it is to be found again, with some bound */
+    LARDER_UNFOLDED_UNKNOWN,  /* it is to be found again, with all references */
+    LARDER_UNFOLDED_TOO_MUCH, /* more would be written once more than may be */
+};
 
 struct larder_survey {
     struct larder_found *found;
@@ -74,8 +87,11 @@ struct larder_survey {
     bool has_references;
     bool has_shared_references;
     bool has_unasked;          /* an object that has to be asked first was met: sizes mean nothing */
+    bool has_shared_table;     /* an array is the very table of an object's properties */
     bool finds_all_references; /* those, too, that nothing else holds */
-    struct larder_seen *bound; /* of a value with cycles: which references are parts; NULL: those met twice */
+    bool knows_all_objects;    /* those, too, that nothing else holds: what holds them may be met again */
+    struct larder_seen *bound; /* which references are variables, and which arrays stand apart; NULL: references that
+                                  are met twice, and none */
     struct larder_seen seen;   /* by address */
     struct larder_seen *names; /* keys of nested arrays that only one array holds; NULL until there is one */
     struct larder_found first[LARDER_FOUND_AT_FIRST];
@@ -107,16 +123,9 @@ static inline void larder_rebuild_upwards(struct larder_survey *survey, uint32_t
 /* Decides what is where in the image, when everything was found. */
 void larder_survey_settle(struct larder_survey *survey);
 
-/* Does an array contain itself? Enters the references through which it does. */
-bool larder_survey_has_cycle(const struct larder_survey *survey, struct larder_seen *references);
-
-/* What refers to the array that the reference is in, be it through others, is written once more behind it: as in PHP,
- * and after serialize(), the reference then is one that the value has twice. */
-static inline bool larder_survey_unrolls(const struct larder_survey *survey, const zend_reference *reference)
-{
-    return survey->bound && Z_TYPE(reference->val) == IS_ARRAY &&
-           larder_seen_slot(survey->bound, reference)->place == LARDER_BOUND_ON_CYCLE;
-}
+/* Which references are variables, and which arrays are written once for each place: see unfold.c. Enters them if they
+ * are to be bound. */
+enum larder_unfolded larder_survey_unfold(const struct larder_survey *survey, struct larder_seen *bound);
 
 /* Does what it refers to stand in its place, without looking for other places that the value has it in? */
 static inline bool larder_survey_looks_through(const struct larder_survey *survey, const zend_reference *reference)
@@ -127,10 +136,9 @@ static inline bool larder_survey_looks_through(const struct larder_survey *surve
     return GC_REFCOUNT(reference) == 1 && !survey->finds_all_references;
 }
 
-/* What is written more than once has its objects but once. */
 static inline bool larder_survey_object_may_be_shared(const struct larder_survey *survey, const zend_object *object)
 {
-    return survey->bound || larder_may_be_shared(&object->gc);
+    return survey->knows_all_objects || larder_may_be_shared(&object->gc);
 }
 
 /* What an element of a hash is worth writing: nothing for a hole, and in an object's table (`dynamic`) for a

@@ -83,7 +83,9 @@ static const struct larder_found *found_for(struct writer *writer, const void *s
     if (may_be_shared) {
         place = larder_seen_place(&writer->survey->seen, source, place);
     }
-    *is_first = place == writer->next;
+    /* What stands apart was never met, see unfold.c: its place is behind all others. */
+    *is_first = place >= writer->next;
+    place = *is_first ? writer->next : place;
     writer->next += *is_first;
     return &writer->survey->found[place];
 }
@@ -125,16 +127,6 @@ static inline void put_value(struct writer *writer, zval *to, zval *value)
     Z_TYPE_INFO_P(to) = Z_TYPE_P(value);
 }
 
-static void put_referred(struct writer *writer, zval *to, zend_reference *reference)
-{
-    if (larder_survey_unrolls(writer->survey, reference)) {
-        Z_PTR_P(to) = address_of(writer, Z_ARR(reference->val), false);
-        Z_TYPE_INFO_P(to) = IS_ARRAY;
-    } else {
-        put_value(writer, to, &reference->val);
-    }
-}
-
 /* Like the survey, the writer looks at what a reference refers to at once when it meets the reference. */
 static void put_reference(struct writer *writer, zval *to, zend_reference *reference)
 {
@@ -152,7 +144,7 @@ static void put_reference(struct writer *writer, zval *to, zend_reference *refer
     if (is_first) {
         struct larder_reference_part *part = (struct larder_reference_part *)(writer->to + found->offset);
         part->gc.u.type_info = IS_REFERENCE;
-        put_referred(writer, &part->value, reference);
+        put_value(writer, &part->value, &reference->val);
         part->value.u2.extra = 0;
     }
     Z_PTR_P(to) = (void *)(writer->address + found->offset);

@@ -1,13 +1,11 @@
 /* Says of a value all that PHP code could tell of it: two that are alike are described alike, however they lie in
  * memory.
  *
- * A variable is one that the value has in two places; who else holds it is of no concern. Arrays are written out
- * wherever they are, for nobody can tell whether two are one until he writes to one.
+ * Arrays are written out wherever they are, for it cannot be told whether two are one until one is written to. Objects
+ * and variables are numbered, and written out where they are met first. A reference is a variable if it is met twice in
+ * that, unless nothing but one array holds it: PHP drops it when it copies the array. ../../image/unfold.c says more.
  *
- * Not so where an array contains itself. That it does so through variables which it has once or twice depends on how
- * often it lies in memory: PHP drops a variable that nothing else holds when it copies the array, and an image has the
- * array once more, as serialize() does. What everybody reads is the same: a tree without end. It is written out as one,
- * down to some depth and up to some length, with what is in these variables in their place.
+ * Where arrays contain themselves through such references only, there would be no end. There, they are variables, too.
  */
 #include "describe.h"
 
@@ -16,18 +14,14 @@
 
 struct description {
     smart_str text;
-    HashTable holders; /* of each reference: how many elements and properties it is in */
-    HashTable visited; /* arrays and objects, while references are counted */
+    HashTable endless; /* references that nothing else holds: whether they are on a cycle of such and of arrays */
     HashTable numbers; /* of objects and references that were written out */
     HashTable met_again;
-    unsigned depth; /* in arrays */
-    bool has_no_end;
     bool is_first; /* time of two: only then it is known which are met again */
 };
 
-/* Of a tree without end. */
-#define DEPTH_MOST  16
-#define LENGTH_MOST 200000
+/* Arrays within arrays that are there twice can be more than memory holds. What follows is not compared. */
+#define LENGTH_MOST (8u << 20)
 
 static zend_ulong address_of(const void *thing)
 {
@@ -59,72 +53,22 @@ static zend_array *shown(zend_object *object)
     return object->ce->ce_flags & ZEND_ACC_ENUM ? NULL : zend_get_properties_for(&value, ZEND_PROP_PURPOSE_ARRAY_CAST);
 }
 
-/* ---- in how many places the value has a reference ------------------------------------------------------- */
+/* ---- references that nothing else holds ------------------------------------------------------------------ */
 
-static void count_value(struct description *to, zval *value);
-
-static void count_table(struct description *to, zend_array *table)
+static bool is_private(const zend_reference *reference)
 {
-    zval *value;
-    ZEND_HASH_FOREACH_VAL(table, value)
-    {
-        if (Z_TYPE_P(value) != IS_INDIRECT) {
-            count_value(to, value);
-        }
-    }
-    ZEND_HASH_FOREACH_END();
+    return GC_REFCOUNT(reference) == 1;
 }
 
-static void count_object(struct description *to, zend_object *object)
-{
-    if (!is_plain(object)) {
-        zend_array *table = shown(object);
-        if (table) {
-            count_table(to, table);
-            zend_release_properties(table);
-        }
-        return;
-    }
-    for (int i = 0; i < object->ce->default_properties_count; i++) {
-        count_value(to, OBJ_PROP_NUM(object, i));
-    }
-    if (object->properties) {
-        count_table(to, object->properties);
-    }
-}
-
-static void count_value(struct description *to, zval *value)
-{
-    if (Z_ISREF_P(value)) {
-        zval *holders = zend_hash_index_find(&to->holders, address_of(Z_REF_P(value)));
-        if (holders) {
-            Z_LVAL_P(holders)++;
-            return;
-        }
-        zval one;
-        ZVAL_LONG(&one, 1);
-        zend_hash_index_add(&to->holders, address_of(Z_REF_P(value)), &one);
-        ZVAL_DEREF(value);
-    }
-    if (Z_TYPE_P(value) == IS_ARRAY && enter(&to->visited, Z_ARR_P(value))) {
-        count_table(to, Z_ARR_P(value));
-    } else if (Z_TYPE_P(value) == IS_OBJECT && enter(&to->visited, Z_OBJ_P(value))) {
-        count_object(to, Z_OBJ_P(value));
-    }
-}
-
-static bool is_held_twice(const struct description *to, const zend_reference *reference)
-{
-    zval *holders = zend_hash_index_find(&to->holders, address_of(reference));
-    return holders && Z_LVAL_P(holders) > 1;
-}
-
-/* Through arrays and references. */
+/* Through arrays and references that nothing else holds. */
 static bool leads_to(HashTable *visited, zval *value, const zend_reference *reference)
 {
     if (Z_ISREF_P(value)) {
         if (Z_REF_P(value) == reference) {
             return true;
+        }
+        if (!is_private(Z_REF_P(value))) {
+            return false;
         }
         ZVAL_DEREF(value);
     }
@@ -141,33 +85,19 @@ static bool leads_to(HashTable *visited, zval *value, const zend_reference *refe
     return false;
 }
 
-static bool is_on_cycle(zend_reference *reference)
+static bool is_endless(struct description *to, zend_reference *reference)
 {
-    HashTable visited;
-    zend_hash_init(&visited, 8, NULL, NULL, false);
-    bool is = leads_to(&visited, &reference->val, reference);
-    zend_hash_destroy(&visited);
-    return is;
-}
+    zval *known = zend_hash_index_find(&to->endless, address_of(reference));
 
-bool contains_itself(zval *value)
-{
-    struct description to = {.is_first = true};
-    bool contains = false;
-    zend_ulong reference;
-
-    zend_hash_init(&to.holders, 8, NULL, NULL, false);
-    zend_hash_init(&to.visited, 8, NULL, NULL, false);
-    count_value(&to, value);
-    ZEND_HASH_FOREACH_NUM_KEY(&to.holders, reference)
-    {
-        /* No reference is at 0, which clang-tidy cannot know. */
-        contains |= reference != 0 && is_on_cycle((zend_reference *)(uintptr_t)reference);
+    if (!known) {
+        HashTable visited;
+        zval is;
+        zend_hash_init(&visited, 8, NULL, NULL, false);
+        ZVAL_BOOL(&is, is_private(reference) && leads_to(&visited, &reference->val, reference));
+        zend_hash_destroy(&visited);
+        known = zend_hash_index_add(&to->endless, address_of(reference), &is);
     }
-    ZEND_HASH_FOREACH_END();
-    zend_hash_destroy(&to.visited);
-    zend_hash_destroy(&to.holders);
-    return contains;
+    return Z_TYPE_P(known) == IS_TRUE;
 }
 
 /* ---- in words ------------------------------------------------------------------------------------------- */
@@ -203,15 +133,12 @@ static void describe_table(struct description *to, zend_array *table)
 
 static void describe_array(struct description *to, zend_array *array)
 {
-    if (to->has_no_end && (to->depth == DEPTH_MOST || smart_str_get_len(&to->text) > LENGTH_MOST)) {
-        smart_str_appends(&to->text, "... ");
+    if (smart_str_get_len(&to->text) > LENGTH_MOST) {
         return;
     }
-    to->depth++;
     smart_str_appendc(&to->text, '[');
     describe_table(to, array);
     smart_str_append_printf(&to->text, "] then " ZEND_LONG_FMT " ", array->nNextFreeElement);
-    to->depth--;
 }
 
 static void describe_object(struct description *to, zend_object *object)
@@ -254,7 +181,10 @@ static bool describe_reference(struct description *to, zend_reference *reference
         enter(&to->met_again, reference);
         return false;
     }
-    if (is_held_twice(to, reference) && !is_on_cycle(reference) && (to->is_first || is_in(&to->met_again, reference))) {
+    if (is_private(reference) && !is_endless(to, reference)) {
+        return true;
+    }
+    if (to->is_first || is_in(&to->met_again, reference)) {
         enter(&to->numbers, reference);
         smart_str_appends(&to->text, "&=");
     }
@@ -292,23 +222,50 @@ static void describe_value(struct description *to, zval *value)
     }
 }
 
+static void init(struct description *to)
+{
+    *to = (struct description){.is_first = true};
+    zend_hash_init(&to->endless, 8, NULL, NULL, false);
+    zend_hash_init(&to->numbers, 8, NULL, NULL, false);
+    zend_hash_init(&to->met_again, 8, NULL, NULL, false);
+}
+
+static void destroy(struct description *to)
+{
+    zend_hash_destroy(&to->met_again);
+    zend_hash_destroy(&to->numbers);
+    zend_hash_destroy(&to->endless);
+    smart_str_free(&to->text);
+}
+
 zend_string *describe(zval *value)
 {
-    struct description to = {.has_no_end = contains_itself(value), .is_first = true};
+    struct description to;
 
-    zend_hash_init(&to.holders, 8, NULL, NULL, false);
-    zend_hash_init(&to.visited, 8, NULL, NULL, false);
-    zend_hash_init(&to.numbers, 8, NULL, NULL, false);
-    zend_hash_init(&to.met_again, 8, NULL, NULL, false);
-    count_value(&to, value);
+    init(&to);
     describe_value(&to, value);
     smart_str_free(&to.text);
     zend_hash_clean(&to.numbers);
     to.is_first = false;
     describe_value(&to, value);
-    zend_hash_destroy(&to.met_again);
-    zend_hash_destroy(&to.numbers);
-    zend_hash_destroy(&to.visited);
-    zend_hash_destroy(&to.holders);
-    return smart_str_extract(&to.text);
+    zend_string *text = smart_str_extract(&to.text);
+    destroy(&to);
+    return text;
+}
+
+bool unfolds_for_ever(zval *value)
+{
+    struct description to;
+    bool for_ever = false;
+    zval *is;
+
+    init(&to);
+    describe_value(&to, value);
+    ZEND_HASH_FOREACH_VAL(&to.endless, is)
+    {
+        for_ever |= Z_TYPE_P(is) == IS_TRUE;
+    }
+    ZEND_HASH_FOREACH_END();
+    destroy(&to);
+    return for_ever;
 }

@@ -7,7 +7,7 @@
 /* To be released. */
 zend_string *describe(zval *value);
 
-/* Is there an array in it that contains itself? */
-bool contains_itself(zval *value);
+/* Does an array in it contain itself through references that nothing else holds? */
+bool unfolds_for_ever(zval *value);
 
 #endif

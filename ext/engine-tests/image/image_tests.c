@@ -172,7 +172,7 @@ PHP_METHOD(Image, describe)
     RETURN_STR(describe(value));
 }
 
-PHP_METHOD(Image, containsItself)
+PHP_METHOD(Image, unfoldsForEver)
 {
     zval *value;
 
@@ -180,7 +180,7 @@ PHP_METHOD(Image, containsItself)
     Z_PARAM_ZVAL(value)
     ZEND_PARSE_PARAMETERS_END();
 
-    RETURN_BOOL(contains_itself(value));
+    RETURN_BOOL(unfolds_for_ever(value));
 }
 
 PHP_METHOD(Image, forget)
@@ -264,7 +264,7 @@ static const zend_function_entry methods[] = {
         PHP_ME(Image, load, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
             PHP_ME(Image, time, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
                 PHP_ME(Image, describe, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
-                    PHP_ME(Image, containsItself, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                    PHP_ME(Image, unfoldsForEver, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
                         PHP_ME(Image, forget, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
                             PHP_ME(Image, dump, arginfo_any, ZEND_ACC_PUBLIC)
                                 PHP_ME(Image, kind, arginfo_any, ZEND_ACC_PUBLIC)

@@ -12,8 +12,8 @@ final class Image
     /** The same for values that are alike, and for no others. */
     public static function describe(mixed $value): string {}
 
-    /** Is there an array in it that contains itself? */
-    public static function containsItself(mixed $value): bool {}
+    /** Does an array in it contain itself through references that nothing else holds? */
+    public static function unfoldsForEver(mixed $value): bool {}
 
     /** Unmaps all images: whoever still uses a value that was read in place crashes. */
     public static function forget(): void {}

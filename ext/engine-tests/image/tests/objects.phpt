@@ -124,6 +124,16 @@ foreach (readings(new Image($mixed)) as $how => $read) {
 $storage = new SplObjectStorage();
 $storage[$image->get()] = 1;
 check(count($storage) === 1, 'a key of a storage');
+
+// PHP gives an array the very table of an object's properties: what that holds is in the value twice.
+$outer = new stdClass();
+$outer->inner = new Point(1);
+foreach ([[$outer, (array) $outer], [(array) $outer, $outer]] as $i => $value) {
+    foreach (readings(new Image($value)) as $how => $read) {
+        check($read[$i]->inner === $read[1 - $i]['inner'], "an object in a table that an array and an object share, $i, $how");
+        unset($read);
+    }
+}
 echo "done\n";
 ?>
 --EXPECT--

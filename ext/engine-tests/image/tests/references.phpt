@@ -208,6 +208,81 @@ foreach (readings(new Image([$magic, &$shared])) as $how => $read) {
     check($read[0]->parts['two'] === 'new' && $read[1] === 'new', "told, one variable, $how");
     unset($read);
 }
+// In an array that the value has twice: one variable, as long as something else holds it when the value is stored.
+function changed(Image $image, Closure $write): array
+{
+    $changed = [];
+    foreach (readings($image) as $how => $read) {
+        $write($read);
+        $changed[$how] = Image::describe($read);
+    }
+    return $changed;
+}
+$x = 'first';
+$held = [&$x, 'list' => [1, 2]];
+$twice = [
+    'twice' => [[$held, $held], function (array &$v): void { $v[0][0] = 'new'; $v[1]['list'][] = 3; }],
+    'three times' => [[$held, $held, [$held]], function (array &$v): void { unset($v[0]); $v[2][0][0] = 'new'; }],
+    'in a nested array twice' => [[[$held], [$held]], function (array &$v): void { $v[1][0][0] = 'new'; }],
+    'under a key of an array that is there twice' => [array_fill(0, 2, ['key' => $held, 'n' => 1]), function (array &$v): void { $v[1]['key'][0] = 'new'; $v[0]['n']++; }],
+    'in properties' => [(object) ['a' => $held, 'b' => $held], function (object $v): void { $v->a[0] = 'new'; }],
+    'in properties and an array' => [[(object) ['a' => $held], $held], function (array &$v): void { $v[0]->a[0] = 'new'; }],
+];
+foreach ($twice as $what => [$value, $write]) {
+    $own = unserialize(serialize($value));
+    $write($own);
+    foreach (changed(new Image($value), $write) as $how => $described) {
+        check($described === Image::describe($own), "a variable in an array, $what, $how");
+    }
+}
+check($x === 'first', 'and the outside stays as it is');
+$loop = ['n' => 1];
+$loop['self'] = &$loop;
+foreach (readings(new Image([$loop, $loop])) as $how => $read) {
+    $read[0]['self']['n'] = 2;
+    check($read[1]['self']['n'] === 2 && $read[0]['n'] === 1 && $read[1]['self']['self']['self']['n'] === 2, "a cycle twice, $how");
+    unset($read[0]['self']['self']);
+    unset($read);
+}
+unset($loop['self']);
+
+// Only what has a variable below it is in the image more than once.
+$large = array_fill(0, 1000, random_int(1, 9));
+$rows = [$large, $large, ['k' => $large]];
+$without = (new Image([$rows, $rows]))->size();
+$with = (new Image([[$held, $rows], [$held, $rows]]))->size();
+check($with < $without + 2000, 'what no variable is below is in the image once');
+unset($held, $value, $twice, $own, $write);
+$only = [1, [2]];
+foreach ($only as &$element) {
+}
+unset($element);
+check((new Image([$only, $only]))->kind() === 17, 'what a foreach leaves behind in an array that is there twice');
+
+// Two to the power of the depth.
+function doubled(array $inner, int $depth): array
+{
+    for ($i = 0; $i < $depth; $i++) {
+        $inner = [$inner, $inner];
+    }
+    return $inner;
+}
+check((new Image(doubled([1], 60)))->kind() === 17, 'without references there is no limit');
+$image = new Image(doubled([&$x], 10));
+check($image->size() > 1000 * 100 && Image::describe($image->get()) === Image::describe(doubled([&$x], 10)), 'some');
+try {
+    new Image(doubled([&$x], 60));
+    check(false, 'there is a limit');
+} catch (RuntimeException $refusal) {
+    check(str_contains($refusal->getMessage(), 'more than 262144 would be written once more'), $refusal->getMessage());
+}
+$below = [doubled([&$x], 16), doubled([&$x], 16)];
+check((new Image($below))->kind() === 18, 'just below the limit');
+try {
+    new Image([$below, doubled([&$x], 6)]);
+    check(false, 'just above the limit');
+} catch (RuntimeException) {
+}
 echo "done\n";
 ?>
 --EXPECT--
