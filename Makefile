@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench charts test races clients leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help bench calls charts test races clients leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -49,6 +49,9 @@ proofs: model torture sanitize fuzz ## those four and all mutations of the engin
 
 builds: ext vendor ## test the extension, and PHP with it, on a PHP for threads and a debugging one, made from the distribution's source; BUILDS="zts debug"
 	@PHP=$(PHP) tools/builds $(BUILDS)
+
+calls: ## call every function of PHP and of the extensions that Debian has packages of with cached values, in a Debian of its own; as root
+	@tools/calls $(RELEASE)
 
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension

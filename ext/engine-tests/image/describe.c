@@ -269,3 +269,27 @@ bool unfolds_for_ever(zval *value)
     destroy(&to);
     return for_ever;
 }
+
+/* After it was described, `numbers` has all references that are not private. */
+void variables_of(zval *value, zval *variables)
+{
+    struct description to;
+    zend_ulong address;
+
+    init(&to);
+    describe_value(&to, value);
+    array_init(variables);
+    ZEND_HASH_FOREACH_NUM_KEY(&to.numbers, address)
+    {
+        /* Nothing is at 0, which clang-tidy cannot know. */
+        zend_refcounted *thing = (zend_refcounted *)(uintptr_t)address;
+        if (address != 0 && GC_TYPE(thing) == IS_REFERENCE && GC_REFCOUNT(thing) > 1) {
+            zval reference;
+            ZVAL_REF(&reference, (zend_reference *)thing);
+            Z_ADDREF(reference);
+            add_next_index_zval(variables, &reference);
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    destroy(&to);
+}

@@ -15,6 +15,9 @@ final class Image
     /** Does an array in it contain itself through references that nothing else holds? */
     public static function unfoldsForEver(mixed $value): bool {}
 
+    /** All references in it that more than one thing holds. */
+    public static function variables(mixed $value): array {}
+
     /** Unmaps all images: whoever still uses a value that was read in place crashes. */
     public static function forget(): void {}
 
