@@ -396,6 +396,22 @@ static bool unfold(struct larder_survey *survey, zval *value, struct larder_imag
     return unfolded == LARDER_UNFOLDED_TOO_MUCH ? refuse_too_much(refusal) : done;
 }
 
+/* PHP gives objects and arrays the very table of an object's properties, as `(array)` and `(object)` do. */
+static bool has_table_twice(struct larder_survey *survey)
+{
+    for (uint32_t i = 0; survey->has_shared_table && i < survey->count; i++) {
+        const struct larder_found *found = &survey->found[i];
+        if (found->type == LARDER_FOUND_DYNAMIC && larder_may_be_shared(&((zend_array *)found->source)->gc)) {
+            uint32_t count = survey->seen.count;
+            larder_seen_place(&survey->seen, found->source, 0);
+            if (survey->seen.count == count) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_answers *answers,
                        struct larder_image_refusal *refusal)
 {
@@ -407,7 +423,7 @@ bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_
         return true;
     }
     /* An object in such a table is met twice, though only the table holds it. */
-    if (survey->has_shared_table) {
+    if (has_table_twice(survey)) {
         start_again(survey);
         if (!survey_all(survey, value, refusal)) {
             return false;

@@ -87,7 +87,7 @@ struct larder_survey {
     bool has_references;
     bool has_shared_references;
     bool has_unasked;          /* an object that has to be asked first was met: sizes mean nothing */
-    bool has_shared_table;     /* an array is the very table of an object's properties */
+    bool has_shared_table;     /* something else, in the value or not, has the very table of an object's properties */
     bool finds_all_references; /* those, too, that nothing else holds */
     bool knows_all_objects;    /* those, too, that nothing else holds: what holds them may be met again */
     struct larder_seen *bound; /* which references are variables, and which arrays stand apart; NULL: references that

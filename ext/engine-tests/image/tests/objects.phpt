@@ -128,6 +128,11 @@ check(count($storage) === 1, 'a key of a storage');
 // PHP gives an array the very table of an object's properties: what that holds is in the value twice.
 $outer = new stdClass();
 $outer->inner = new Point(1);
+$table = ['inner' => new Point(2)];
+foreach (readings(new Image([(object) $table, (object) $table])) as $how => $read) {
+    check($read[0]->inner === $read[1]->inner, "an object in a table that two objects share, $how");
+    unset($read);
+}
 foreach ([[$outer, (array) $outer], [(array) $outer, $outer]] as $i => $value) {
     foreach (readings(new Image($value)) as $how => $read) {
         check($read[$i]->inner === $read[1 - $i]['inner'], "an object in a table that an array and an object share, $i, $how");
