@@ -1,6 +1,7 @@
 /* Pools that do not evict: they refuse, and drop nothing. */
 #include "fixture.h"
 
+#include "engine/lock.h"
 #include "engine/token.h"
 
 TEST(never_drops, "a pool that does not evict refuses when it is full, and everything it took is still there")
@@ -147,4 +148,114 @@ TEST(slow_writer_and_clear,
     CHECK_POOL(other);
     larder_pool_close(writer);
     larder_pool_close(other);
+}
+
+/* ---- moving where nothing is evicted -------------------------------------------------------------------------------
+ */
+
+/* Fills the pool, and lets a quarter live, in each segment; then one store makes room. */
+static void leave_a_quarter(larder_pool *pool)
+{
+    static const char value[3000];
+    uint64_t stored = 0;
+    while (put_bytes(pool, key_number(stored), value, sizeof value) == LARDER_OK) {
+        stored++;
+    }
+    for (uint64_t i = 0; i < stored; i++) {
+        const larder_key key = key_number(i);
+        CHECK(i % 4 == 0 || larder_delete(pool, &key));
+    }
+    EQUAL(put_bytes(pool, key_of("one more"), value, sizeof value), LARDER_OK);
+}
+
+TEST(movers_own_segment, "where nothing is evicted no writer stores in the segment that items are moved to")
+{
+    larder_pool *pool = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
+    static const char value[3000];
+    larder_stats stats;
+    leave_a_quarter(pool);
+    larder_stats_read(pool, &stats);
+    COMPARE(stats.counters[LARDER_MOVES], >, 0);
+    uint32_t moved_to = larder_open_of(pool, LARDER_MAIN);
+    REQUIRE(moved_to != LARDER_NO_SEGMENT);
+    uint64_t fill = pool->segments[moved_to].fill;
+    for (uint64_t i = 0; i < 40; i += 4) { /* some of them were moved, and what replaces them was in main, too */
+        EQUAL(put_bytes(pool, key_number(i), value, 100), LARDER_OK);
+    }
+    REQUIRE(larder_lock(other)); /* nor when its own segment is full */
+    for (uint64_t i = 0; put_bytes(pool, key_number(i), value, sizeof value) == LARDER_OK; i++) {
+    }
+    larder_unlock(other);
+    EQUAL(larder_open_of(pool, LARDER_MAIN), moved_to);
+    EQUAL(pool->segments[moved_to].fill, fill);
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+enum { WRITERS = 2, KEYS_EACH = 400 };
+
+static struct {
+    gate go;
+    uint64_t stores;
+    _Atomic uint64_t refused;
+} * flood;
+
+static void write_at_full_speed(void *number)
+{
+    static const char value[6000];
+    uint64_t first = (uintptr_t)number * KEYS_EACH;
+    larder_pool *pool = pool_timed(0, false);
+    rng r = {test_seed() + first};
+    gate_wait(&flood->go, 1);
+    fault_jitter(rng_next(&r));
+    for (uint64_t i = 0; i < flood->stores; i++) {
+        enum larder_result result =
+            put_bytes(pool, key_number(first + rng_below(&r, KEYS_EACH)), value, 2000 + rng_below(&r, 4000));
+        flood->refused += result == LARDER_FULL || result == LARDER_PINNED;
+    }
+    fault_disarm();
+    larder_pool_close(pool);
+}
+
+TEST(several_writers, "several writers at once are not told that a pool is full which does not evict and is not full")
+{
+    static const char value[4000];
+    larder_pool *pool = pool_timed(8 * MIB, false);
+    pid_t pids[WRITERS];
+    flood = shared_memory(sizeof *flood);
+    flood->stores = 20000 + 100000 * test_scale();
+    for (uint64_t i = 0; i < (uint64_t)WRITERS * KEYS_EACH; i++) {
+        EQUAL(put_bytes(pool, key_number(i), value, sizeof value), LARDER_OK);
+    }
+    for (uintptr_t i = 0; i < WRITERS; i++) {
+        pids[i] = child_start(write_at_full_speed, (void *)i);
+    }
+    gate_open(&flood->go, 1);
+    for (int i = 0; i < WRITERS; i++) {
+        EQUAL(child_wait(pids[i]), 0);
+    }
+    EQUAL(flood->refused, 0);
+    for (uint64_t i = 0; i < (uint64_t)WRITERS * KEYS_EACH; i++) {
+        const larder_key key = key_number(i);
+        CHECK(larder_exists(pool, &key));
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+TEST(run_leaves_one, "a value of many segments leaves what is moved a place to go to, where nothing is evicted")
+{
+    static char large[1048576];
+    larder_pool *pool = pool_timed(4 * MIB, false);
+    uint64_t runs = 0, small = 0;
+    while (put_bytes(pool, key_number(runs), large, larder_segment_bytes(pool) + 1000) == LARDER_OK) {
+        runs++;
+    }
+    COMPARE(runs, >, 20);
+    COMPARE(pool->header->lists[LARDER_LIST_FREE].count, >=, LARDER_KEPT_SEGMENTS);
+    while (put_block(pool, 1000 + small, 500) == LARDER_OK) {
+        small++;
+    }
+    COMPARE(pool->header->lists[LARDER_LIST_FREE].count, >=, LARDER_KEPT_SEGMENTS);
+    larder_pool_close(pool);
 }

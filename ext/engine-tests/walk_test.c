@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "engine/lock.h"
+#include "engine/pin.h"
 #include "engine/walk.h"
 
 TEST(compacts_into_the_last,
@@ -30,6 +31,91 @@ TEST(compacts_into_the_last,
         CHECK(larder_exists(pool, &key));
     }
     CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+/* Opens the last free segment to move items to, as if all but `room` bytes of it had been taken. */
+static void spend_last_free(larder_pool *pool, uint64_t room)
+{
+    REQUIRE(larder_lock(pool));
+    uint32_t open = larder_open_segment(pool, LARDER_MAIN, 0);
+    REQUIRE(open != LARDER_NO_SEGMENT);
+    pool->segments[open].fill = larder_segment_bytes(pool) - room;
+    EQUAL(pool->header->lists[LARDER_LIST_FREE].count, 0);
+    EQUAL(larder_room_to_move(pool), room);
+    larder_unlock(pool);
+}
+
+/* As when a victim waits for a reader to unpin it, and the segment that is kept was spent on what lived there. */
+TEST(does_not_begin_in_vain,
+     "where nothing is evicted nothing is moved of a segment that would not all fit where it goes, and it is refused")
+{
+    larder_pool *pool = pool_that(false);
+    static const char value[3000];
+    larder_stats before, after;
+    uint64_t stored = 0;
+    while (put_bytes(pool, key_number(stored), value, sizeof value) == LARDER_OK) {
+        stored++;
+    }
+    for (uint64_t i = 0; i < stored; i++) { /* half lives on, in each segment */
+        const larder_key key = key_number(i);
+        CHECK(i % 2 == 0 || larder_delete(pool, &key));
+    }
+    spend_last_free(pool, 10000);
+    larder_stats_read(pool, &before);
+    EQUAL(put_bytes(pool, key_number(stored), value, sizeof value), LARDER_FULL);
+    larder_stats_read(pool, &after);
+    EQUAL(after.counters[LARDER_MOVES], before.counters[LARDER_MOVES]);
+    for (uint64_t i = 0; i < stored; i += 2) { /* what all lies in one segment may go */
+        const larder_key key = key_number(i);
+        CHECK(i > 100 || larder_delete(pool, &key));
+    }
+    EQUAL(put_bytes(pool, key_number(stored), value, sizeof value), LARDER_OK);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
+/* A reader that pins the victim while it is walked, and lets go of it when it has been put into limbo. */
+static struct {
+    larder_pool *pool;
+    uint32_t segment, pinned;
+} passing;
+
+static void pass_by(unsigned point)
+{
+    larder_pool *pool = passing.pool;
+    if (point == LARDER_AT_MOVE && passing.segment == LARDER_NO_SEGMENT) {
+        passing.segment = pool->header->victim - 1;
+        passing.pinned += larder_pin_set(pool, passing.segment, pool->generations[passing.segment]);
+    } else if (point == LARDER_AT_LINK && passing.segment != LARDER_NO_SEGMENT &&
+               larder_segment_state_of(&pool->segments[passing.segment]) == LARDER_LIMBO) {
+        larder_pin_drop(pool, passing.segment);
+        passing.segment = 0;
+    }
+}
+
+TEST(pinned_for_a_moment,
+     "a reader that pins a segment for a moment while it is emptied does not make a pool full that does not evict")
+{
+    larder_pool *pool = pool_that(false);
+    static const char value[3000];
+    uint64_t stored = 0;
+    while (put_bytes(pool, key_number(stored), value, sizeof value) == LARDER_OK) {
+        stored++;
+    }
+    for (uint64_t i = 0; i < stored; i++) { /* seven tenths live on, in each segment: two do not fit in one */
+        const larder_key key = key_number(i);
+        CHECK(i % 10 < 7 || larder_delete(pool, &key));
+    }
+    passing.pool = pool_that(false);
+    passing.segment = LARDER_NO_SEGMENT;
+    EQUAL(pool->header->lists[LARDER_LIST_FREE].count, LARDER_KEPT_SEGMENTS);
+    fault_meddle(pass_by);
+    EQUAL(put_bytes(pool, key_number(stored), value, sizeof value), LARDER_OK);
+    fault_meddle(NULL);
+    EQUAL(passing.pinned, 1);
+    CHECK_POOL(pool);
+    larder_pool_close(passing.pool);
     larder_pool_close(pool);
 }
 

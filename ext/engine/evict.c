@@ -97,6 +97,14 @@ static bool is_dead(const larder_pool *pool, uint32_t index, uint64_t now)
     return is_sparse(pool, index) ? is_told_dead(pool, index, now) : larder_is_all_dead(pool, index, now, &left);
 }
 
+/* With less alive than that a segment is compacted: it has to be worth it, and all of it has to fit where it goes.
+ */
+static uint64_t least_without_eviction(const larder_pool *pool)
+{
+    uint64_t worth = WITHOUT_EVICTION(larder_segment_bytes(pool)), room = larder_room_to_move(pool);
+    return worth <= room ? worth : room + 1;
+}
+
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
  * left alone: they would only wait in limbo, and a writer may be about to publish there. A pool that may not evict has
  * only this way to make room: it looks at more, and takes a little for enough; but nothing in which something lives
@@ -107,7 +115,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;
     bool evicts = pool->geometry.evict != 0;
     uint64_t now = larder_pool_now(pool), bytes = larder_segment_bytes(pool);
-    uint64_t least = evicts ? bytes / 5 * 4 : WITHOUT_EVICTION(bytes);
+    uint64_t least = evicts ? bytes / 5 * 4 : least_without_eviction(pool);
     uint32_t most = evicts ? WINDOW : WINDOW_WITHOUT_EVICTION;
     for (uint32_t looks = count > most ? most : count; looks > 0; looks--) {
         uint32_t index = pool->header->cursor++ % count;
@@ -328,6 +336,11 @@ enum larder_result larder_make_room_now(larder_pool *pool)
     uint64_t left = MOVED_AT_ONCE;
     larder_drain_limbo(pool);
     for (uint32_t walked = 0; available->count <= LARDER_KEPT_SEGMENTS && walked < WALKS_AT_ONCE; walked++) {
+        if (!evicts && walked > 0) {
+            /* A reader may have pinned the last victim for a moment, and its items have taken the segment that was
+             * free. */
+            larder_drain_limbo(pool);
+        }
         bool is_anothers = pool->header->victim != 0; /* perhaps of another PHP's choosing, who alone can end it */
         if (!choose_free_victim(pool, false)) {
             break;

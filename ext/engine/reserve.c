@@ -164,9 +164,23 @@ static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t 
     return false;
 }
 
-enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
+/* S4: what is not evicted needs no queues. */
+static enum larder_list queue_for(const larder_pool *pool, enum larder_list wanted)
 {
-    enum larder_list other = queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL;
+    return pool->geometry.evict != 0 ? wanted : LARDER_SMALL;
+}
+
+/* Better in the wrong queue than nowhere, but not where movers alone may reserve. */
+static bool reserve_in_other(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
+{
+    enum larder_list other = queue_for(pool, queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL);
+    uint64_t open;
+    return other != queue && reserve_in_open(pool, other, bytes, draft, &open);
+}
+
+enum larder_result larder_reserve(larder_pool *pool, enum larder_list wanted, uint64_t bytes, larder_draft *draft)
+{
+    enum larder_list queue = queue_for(pool, wanted);
     uint64_t open;
     if (bytes > larder_largest_item(pool)) {
         return LARDER_LARGE;
@@ -186,8 +200,7 @@ enum larder_result larder_reserve(larder_pool *pool, enum larder_list queue, uin
             return result;
         }
     }
-    /* Better in the wrong queue than nowhere. */
-    return reserve_in_open(pool, other, bytes, draft, &open) ? LARDER_OK : LARDER_BUSY;
+    return reserve_in_other(pool, queue, bytes, draft) ? LARDER_OK : LARDER_BUSY;
 }
 
 void larder_draft_drop(larder_pool *pool, const larder_draft *draft)

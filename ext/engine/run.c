@@ -160,6 +160,17 @@ static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
     larder_empty_segment(pool, segment);
 }
 
+/* Where nothing is evicted a run must not take what items are moved to: without that, what is deleted beside what lives
+ * could not be used again. */
+static bool leaves_enough(larder_pool *pool)
+{
+    const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
+    if (pool->geometry.evict == 0 && available->count < LARDER_KEPT_SEGMENTS) {
+        larder_make_room_now(pool);
+    }
+    return pool->geometry.evict != 0 || available->count >= LARDER_KEPT_SEGMENTS;
+}
+
 /* Empties all segments of the window and keeps them. What is free already is claimed first, so that nothing is moved
  * into the window meanwhile. */
 static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
@@ -193,6 +204,10 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
             give_back(pool, begin, count);
             return false; /* pinned in the last moment, or taken to move items to */
         }
+    }
+    if (!leaves_enough(pool)) {
+        give_back(pool, begin, count);
+        return false;
     }
     for (uint32_t i = begin; i < begin + count; i++) {
         pool->segments[i].run = 0;

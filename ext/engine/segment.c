@@ -62,6 +62,16 @@ uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue)
     return (uint32_t)open - 1; /* 0 becomes LARDER_NO_SEGMENT */
 }
 
+uint64_t larder_room_to_move(const larder_pool *pool)
+{
+    uint32_t open = larder_open_of(pool, LARDER_MAIN);
+    uint64_t room = (uint64_t)pool->header->lists[LARDER_LIST_FREE].count << pool->segment_shift;
+    uint64_t fill = open < pool->geometry.segment_count
+                        ? atomic_load_explicit(&pool->segments[open].fill, memory_order_relaxed)
+                        : larder_segment_bytes(pool);
+    return fill < larder_segment_bytes(pool) ? room + larder_segment_bytes(pool) - fill : room;
+}
+
 /* Nobody else sees it yet: it is on no list, and not open. relaxed: its state says when it is ready. */
 void larder_prepare_segment(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run, uint64_t fill)
 {

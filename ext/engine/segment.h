@@ -13,6 +13,9 @@
  *       a slow writer never writes into a segment's next life.
  *   S2  A bit in the starts is set only when the item there is complete; walks follow the bits.
  *   S3  The lists can be made from the table alone; whoever takes the lock from a dead process does so.
+ *   S4  In a pool that does not evict, only the owner of the segment lock reserves in main's open segment. So while a
+ *       victim is chosen and walked, the room that its items are moved to is nobody else's, and a victim whose living
+ *       bytes fit in there (larder_room_to_move()) is emptied.
  */
 #ifndef LARDER_SEGMENT_H
 #define LARDER_SEGMENT_H
@@ -125,5 +128,9 @@ uint32_t larder_drain_limbo(larder_pool *pool);
 
 /* The open segment of a queue; LARDER_NO_SEGMENT if there is none. */
 uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue);
+
+/* Bytes that items can be moved to: what is left of main's open segment, and all free ones. Of a pool that evicts it
+ * is a guess, for writers store there, too. */
+uint64_t larder_room_to_move(const larder_pool *pool);
 
 #endif

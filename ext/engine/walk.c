@@ -31,7 +31,7 @@ static bool room_to_move(const walk *w, uint64_t bytes, uint64_t *offset, uint32
             uint64_t fill = atomic_load_explicit(&segment->fill, memory_order_relaxed);
             LARDER_FAULT(LARDER_AT_RESERVE);
             while (fill + bytes <= larder_segment_bytes(pool)) {
-                /* relaxed: as in take_room(). Writers reserve there at the same time. */
+                /* relaxed: as in take_room(). In a pool that evicts writers reserve there at the same time. */
                 if (atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
                                                           memory_order_relaxed)) {
                     *offset = larder_segment_offset(pool, open) + fill;
