@@ -40,7 +40,8 @@ namespace Larder {
      *
      * A full pool evicts what is worth least (S3-FIFO, SOSP 2023). Whatever goes wrong while the pool is in use (it is
      * full of pinned values, another process is stopped) is a miss or a store that returns false, and is counted in
-     * statistics(); deletes and clears are never refused. What must not be lost silently throws
+     * statistics(); deletes and clears are never refused. A pool that does not evict refuses when it is full, or kept busy
+     * by others for seconds, and leaves what was there as it was. What must not be lost silently throws
      * Larder\Exception\PoolUnusable if the pool cannot be reached: set, setMany, replace, delete, deleteMany, invalidateTags,
      * clear, increment, token, statistics.
      *
@@ -133,23 +134,26 @@ namespace Larder {
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token taken before reading what the value was made from: the value is refused, and what
          *     the key holds deleted, if others wrote or deleted the key since, or invalidated one of the tags
-         * @return bool false: it was refused (see statistics()), and the key's old value is gone, unless others stored it
-         *     since the miss
+         * @param bool|null $keep whether the old value stays if there is no room for the new one, or no time; null: it stays
+         *     in a pool that does not evict, and goes in others
+         * @return bool false: it was refused (see statistics()). Unless it is kept, the key's old value is gone, but not what
+         *     others stored since the miss
          * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like, or threw something when it
          *     was asked for its state; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so the old value may still be there for others
          */
-        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null): bool {}
+        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null): bool {}
 
         /**
          * @phpstan-param array<array-key,mixed> $values key => value
          * @phpstan-param array<array-key,string|int> $tags of each
          * @param \Larder\Token|null $token as of set(), for each
+         * @param bool|null $keep as of set()
          * @phpstan-return list<string> keys that could not be stored
          * @throws \Larder\Exception\Unstorable nothing was stored
          * @throws \Larder\Exception\PoolUnusable as set()
          */
-        public function setMany(array $values, ?int $ttl = null, array $tags = [], ?Token $token = null): array {}
+        public function setMany(array $values, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null): array {}
 
         /**
          * Stores the value if there is none, or none that can be read: get() has nothing of an object whose class is gone
@@ -166,9 +170,10 @@ namespace Larder {
          *
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token as of set()
+         * @param bool|null $keep as of set()
          * @return bool was it stored
          */
-        public function replace(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null): bool {}
+        public function replace(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null): bool {}
 
         /**
          * Keeps what was computed since the token, unless others have written or deleted the key since then, or invalidated
@@ -261,6 +266,8 @@ namespace Larder {
          *
          * @return int the new value
          * @throws \Larder\Exception\NotACounter the value is not an int, or the sum is beyond an int; nothing was changed
+         * @throws \Larder\Exception\PoolUnusable the pool is full, kept busy by others, or cannot be reached, as the message
+         *     says; nothing was counted, unless it says otherwise
          */
         public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int {}
 

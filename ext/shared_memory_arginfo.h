@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5720a22dec970056f0d1062af01a0c45a60abccb */
+ * Stub hash: 6d0a5edb6b2d504f1fd4e49119dcd0654e31fdaa */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -43,6 +43,7 @@ ZEND_ARG_TYPE_INFO(0, value, IS_MIXED, 0)
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 1, "null")
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, tags, IS_ARRAY, 0, "[]")
 ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, token, Larder\\Token, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keep, _IS_BOOL, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_setMany, 0, 1, IS_ARRAY, 0)
@@ -50,9 +51,16 @@ ZEND_ARG_TYPE_INFO(0, values, IS_ARRAY, 0)
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 1, "null")
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, tags, IS_ARRAY, 0, "[]")
 ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, token, Larder\\Token, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keep, _IS_BOOL, 1, "null")
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Larder_SharedMemory_add arginfo_class_Larder_SharedMemory_set
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_add, 0, 2, _IS_BOOL, 0)
+ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+ZEND_ARG_TYPE_INFO(0, value, IS_MIXED, 0)
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, tags, IS_ARRAY, 0, "[]")
+ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, token, Larder\\Token, 1, "null")
+ZEND_END_ARG_INFO()
 
 #define arginfo_class_Larder_SharedMemory_replace arginfo_class_Larder_SharedMemory_set
 

@@ -179,24 +179,31 @@ static void look_past_the_unreadable(larder_conditions *on, larder_pool *pool, c
     }
 }
 
+/* Says what a store is to leave that the pool refuses. */
+static enum larder_leaving leaving(bool keep, bool by_pool)
+{
+    return by_pool ? LARDER_LEAVES_BY_POOL : keep ? LARDER_LEAVES_OLD : LARDER_LEAVES_NOTHING;
+}
+
 static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
 {
     zend_string *name;
     zval *value;
     zend_long ttl = 0;
-    bool forever = true;
+    bool forever = true, keep = false, by_pool = true;
     zend_array *tags = NULL;
     zend_object *token = NULL;
     larder_key key;
     larder_conditions on;
     uint64_t own[LARDER_TAGS_ON_STACK];
-    ZEND_PARSE_PARAMETERS_START(2, 5)
+    ZEND_PARSE_PARAMETERS_START(2, mode == LARDER_ADD ? 5 : 6)
     Z_PARAM_STR(name)
     Z_PARAM_ZVAL(value)
     Z_PARAM_OPTIONAL
     Z_PARAM_LONG_OR_NULL(ttl, forever)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
+    Z_PARAM_BOOL_OR_NULL(keep, by_pool)
     ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
     if (!larder_make_key(&key, name, 1) ||
@@ -204,6 +211,7 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
                                 own)) {
         RETURN_THROWS();
     }
+    on.terms.leaves = leaving(keep, by_pool);
     if (token != NULL) {
         judge_by(&on, pool, token, LARDER_JUDGED);
     }
@@ -321,23 +329,25 @@ ZEND_METHOD(Larder_SharedMemory, setMany)
 {
     zend_array *values;
     zend_long ttl = 0;
-    bool forever = true;
+    bool forever = true, keep = false, by_pool = true;
     zend_array *tags = NULL;
     zend_object *token = NULL;
     larder_conditions on;
     uint64_t own[LARDER_TAGS_ON_STACK];
-    ZEND_PARSE_PARAMETERS_START(1, 4)
+    ZEND_PARSE_PARAMETERS_START(1, 5)
     Z_PARAM_ARRAY_HT(values)
     Z_PARAM_OPTIONAL
     Z_PARAM_LONG_OR_NULL(ttl, forever)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
+    Z_PARAM_BOOL_OR_NULL(keep, by_pool)
     ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
     if (!larder_read_conditions(&on, LARDER_SET, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 2 || forever), tags, 3,
                                 own)) {
         RETURN_THROWS();
     }
+    on.terms.leaves = leaving(keep, by_pool);
     if (token != NULL) {
         judge_by(&on, pool, token, LARDER_JUDGED);
     }

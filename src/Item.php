@@ -26,6 +26,8 @@ final class Item
      * @param ?int         $expiry from when on it is dead, in Unix seconds; null: never. Set by fetch() only
      * @param int          $stamp  the store's logical time at which the computation of the value began.
      *                             Set by fetch() only, and only by stores that can judge tokens
+     * @param bool         $keeps  whether what the key holds stays if the store has no room for this item, or no time; false: it
+     *                             goes, as it is not true any more
      */
     public function __construct(
         public readonly string $key,
@@ -37,6 +39,7 @@ final class Item
         public readonly float $cost = 0.0,
         public readonly ?int $expiry = null,
         public readonly int $stamp = 0,
+        public readonly bool $keeps = false,
     ) {}
 
     /**

@@ -76,6 +76,12 @@ static enum reading judge(const larder_pool *pool, const void *bytes, size_t siz
     return READ_WHOLE;
 }
 
+bool was_undone(const larder_pool *pool, enum larder_result result)
+{
+    return pool->geometry.evict == 0 && (result == LARDER_FULL || result == LARDER_PINNED || result == LARDER_LARGE ||
+                                         result == LARDER_BUSY || result == LARDER_LOST);
+}
+
 enum reading read_described(larder_pool *pool, larder_key key, uint64_t number, described *what, larder_hit *hit)
 {
     size_t size;

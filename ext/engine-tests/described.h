@@ -25,6 +25,9 @@ enum larder_result put_described(larder_pool *pool, larder_key key, described *w
 enum larder_result put_described_under(larder_pool *pool, larder_key key, described *what, size_t size,
                                        const larder_terms *terms);
 
+/* Where nothing is evicted, a store that there is no room or no time for leaves everything as it was. */
+bool was_undone(const larder_pool *pool, enum larder_result result);
+
 enum reading { READ_NOTHING, READ_WHOLE, READ_TORN };
 
 /* Reads one and compares every byte. A block stays pinned if the engine says so. */

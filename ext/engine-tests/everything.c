@@ -94,13 +94,15 @@ static enum larder_result store_as(const turn *t, described *what, size_t size, 
     return put_described_under(t->pool, t->key, what, size, terms);
 }
 
-/* A write. Whether it is done, refused or overtaken, nothing stays that was computed before. */
+/* A write. Whether it is done, refused or overtaken, nothing stays that was computed before; unless it is undone. */
 static void write_one(const turn *t, size_t size)
 {
     const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY};
     uint64_t began = given();
-    store_as(t, &(described){.version = 0}, size, &terms);
-    larder_raise(&floors->least_judged[t->number], began);
+    enum larder_result result = store_as(t, &(described){.version = 0}, size, &terms);
+    if (!was_undone(t->pool, result)) {
+        larder_raise(&floors->least_judged[t->number], began);
+    }
 }
 
 static void write_small(const turn *t)

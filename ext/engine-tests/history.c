@@ -43,7 +43,7 @@ static void tell(const history_event *e, char *words, size_t size)
 {
     static const char *verbs[] = {"write", "judged write", "fill", "add"};
     static const char *kinds[] = {"read", "", "delete", "invalidation", "clear"};
-    static const char *results[] = {"", ", refused", ", refused", ", killed"};
+    static const char *results[] = {"", ", refused", ", refused", ", killed", ", undone"};
     int length =
         snprintf(words, size, "%s of key %" PRIu32 " by %" PRIx64 " from %" PRIu64 " to %" PRIu64,
                  e->kind == HISTORY_STORE ? verbs[e->verb] : kinds[e->kind], e->key, e->request, e->begun, over(e));
@@ -102,11 +102,11 @@ static void append(list *to, const history_event *e)
     to->at[to->count++] = e;
 }
 
-/* Has what it says made older values of its key untrue? A refused write has, too. */
+/* Has what it says made older values of its key untrue? A refused write has, too, unless it was undone. */
 static bool is_new_truth(const history_event *e)
 {
-    return e->kind == HISTORY_DELETE ||
-           (e->kind == HISTORY_STORE && (e->verb == HISTORY_WRITE || e->verb == HISTORY_JUDGED));
+    return e->kind == HISTORY_DELETE || (e->kind == HISTORY_STORE && e->result != HISTORY_UNDONE &&
+                                         (e->verb == HISTORY_WRITE || e->verb == HISTORY_JUDGED));
 }
 
 static void sort_out(trial *t, history_event *events, size_t count)

@@ -12,7 +12,7 @@
  *   H4  A fill or a judged write that such an event overtook before the store began is refused.
  *   H5  A value that was replaced by another does not come back: plain writes of a key are linearizable.
  *   H6  Where nothing is evicted, what was stored is found as long as nothing in H3 and no refused write could have
- *       taken it.
+ *       taken it. A write that was undone cannot have.
  *
  * An operation that its process did not live to end may have been done or not, or in part, but by its death at the
  * latest. So it makes nothing untrue (H3), and may have taken what was computed before that death (H6). What a dead
@@ -38,7 +38,13 @@ enum history_verb {
     HISTORY_ADD,    /* as a fill, if there is nothing */
 };
 
-enum history_result { HISTORY_DONE, HISTORY_REFUSED, HISTORY_EXISTS, HISTORY_UNKNOWN };
+enum history_result {
+    HISTORY_DONE,
+    HISTORY_REFUSED,
+    HISTORY_EXISTS,
+    HISTORY_UNKNOWN,
+    HISTORY_UNDONE, /* refused, and everything is as it was: a pool that does not evict had no room or no time */
+};
 
 #define HISTORY_NEVER UINT64_MAX
 

@@ -33,6 +33,13 @@ static history_event refused(history_event store)
     return store;
 }
 
+/* There was no room for it, or no time, in a pool that does not evict. */
+static history_event undone(history_event store)
+{
+    store.result = HISTORY_UNDONE;
+    return store;
+}
+
 /* Its process was killed in the middle of it. */
 static history_event killed(history_event e, uint64_t dead)
 {
@@ -134,6 +141,16 @@ TEST(lost_values, "the judge of histories finds what is lost in a pool that does
     CANNOT_BE("H6", written(A, 1, 2), refused(stored(HISTORY_ADD, B, 3, 4, 5)), found(0, 6, 7));
     char verdict[1024];
     CHECK(history_judge((history_event[]){written(A, 1, 2), found(0, 3, 4)}, 2, true, verdict, sizeof verdict));
+}
+
+TEST(undone_writes,
+     "the judge of histories takes a write that was undone for one that neither took nor brought anything")
+{
+    CAN_BE(written(A, 1, 2), undone(written(B, 3, 4)), found(A, 5, 6));
+    CAN_BE(stored(HISTORY_FILL, A, 1, 5, 6), undone(written(B, 2, 3)), found(A, 7, 8));
+    CANNOT_BE("H2", written(A, 1, 2), undone(written(B, 3, 4)), found(B, 5, 6));
+    CANNOT_BE("H6", written(A, 1, 2), undone(written(B, 3, 4)), found(0, 5, 6));
+    CANNOT_BE("H6", written(A, 1, 2), undone(written(B, 3, 6)), found(0, 4, 5));
 }
 
 TEST(half_done, "the judge of histories takes what a killed process had begun for done or not, but not after its death")

@@ -150,6 +150,119 @@ TEST(slow_writer_and_clear,
     larder_pool_close(other);
 }
 
+/* ---- what a refused store leaves -----------------------------------------------------------------------------------
+ */
+
+/* A pool of 4 MiB with "k" in it, in whose open segment no 32 KB are left. */
+static larder_pool *pool_with_old_value(bool evicts)
+{
+    static const char bytes[32000];
+    larder_pool *pool = pool_timed(4 * MIB, evicts);
+    EQUAL(put_text(pool, "k", "old"), LARDER_OK);
+    EQUAL(put_bytes(pool, key_of("other"), bytes, sizeof bytes), LARDER_OK);
+    return pool;
+}
+
+/* Stores 60 KB under "k". */
+static enum larder_result put_much(larder_pool *pool, const larder_terms *terms)
+{
+    described what = {.key = 1, .version = 1};
+    return put_described_under(pool, key_of("k"), &what, 60000, terms);
+}
+
+static uint64_t refused_so_far(larder_pool *pool)
+{
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    return stats.counters[LARDER_REFUSED_FULL] + stats.counters[LARDER_REFUSED_BUSY] +
+           stats.counters[LARDER_REFUSED_LARGE] + stats.counters[LARDER_REFUSED_PINNED];
+}
+
+/* As each kind of store that could take what is there. */
+static void expect_old_value_after(larder_pool *pool, enum larder_result result)
+{
+    const larder_terms terms[] = {
+        {.mode = LARDER_SET, .verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY},
+        {.mode = LARDER_SET, .verb = LARDER_AS_MISSED, .expiry = LARDER_NO_EXPIRY},
+        {.mode = LARDER_REPLACE, .verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY},
+        {.mode = LARDER_SET,
+         .verb = LARDER_JUDGED,
+         .token = larder_now_logical(pool->header),
+         .life = pool->life,
+         .expiry = LARDER_NO_EXPIRY},
+    };
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+        uint64_t refused = refused_so_far(pool);
+        EQUAL(put_much(pool, &terms[i]), result);
+        EQUAL(refused_so_far(pool), refused + 1);
+        CHECK(holds_text(pool, "k", "old"));
+    }
+}
+
+TEST(leaves_old_value, "a store that is refused where nothing is evicted leaves what was there, full or busy")
+{
+    larder_pool *pool = pool_with_old_value(false), *owner = pool_timed(4 * MIB, false);
+    REQUIRE(larder_lock(owner));
+    expect_old_value_after(pool, LARDER_BUSY);
+    larder_unlock(owner);
+    for (uint64_t i = 0; put_block(pool, i, 60000) == LARDER_OK; i++) {
+    }
+    expect_old_value_after(pool, LARDER_FULL);
+    larder_pool_close(owner);
+    larder_pool_close(pool);
+}
+
+TEST(too_large_leaves_old_value,
+     "a value that a pool that does not evict can never hold, or that no PHP could read there, leaves the old one")
+{
+    static char bytes[4 * 1048576];
+    larder_pool_config config = pool_config("p", 4 * MIB);
+    config.evict = false;
+    for (config.layout = 100; config.layout < 100 + LARDER_LAYOUTS; config.layout++) {
+        larder_pool_close(pool_open_as(&config));
+    }
+    larder_pool *pool = pool_open_as(&config);
+    described what = {.key = 1, .block = true};
+    put_text(pool, "k", "old");
+    EQUAL(put_bytes(pool, key_of("k"), bytes, sizeof bytes), LARDER_LARGE);
+    CHECK(holds_text(pool, "k", "old"));
+    EQUAL(put_described(pool, key_of("k"), &what, 100, LARDER_SET, LARDER_NO_EXPIRY), LARDER_FULL);
+    CHECK(holds_text(pool, "k", "old"));
+    larder_pool_close(pool);
+}
+
+TEST(leaves_as_told, "the caller can say what a refused store leaves, whether the pool evicts or not")
+{
+    for (int evicts = 0; evicts < 2; evicts++) {
+        larder_pool *pool = pool_with_old_value(evicts != 0), *owner = pool_timed(4 * MIB, evicts != 0);
+        larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .leaves = LARDER_LEAVES_OLD};
+        REQUIRE(larder_lock(owner));
+        EQUAL(put_much(pool, &terms), LARDER_BUSY);
+        CHECK(holds_text(pool, "k", "old"));
+        terms.leaves = LARDER_LEAVES_NOTHING;
+        EQUAL(put_much(pool, &terms), LARDER_BUSY);
+        CHECK(!holds_text(pool, "k", "old"));
+        larder_unlock(owner);
+        larder_pool_close(owner);
+        larder_pool_close(pool);
+        pool_remove("p", &(larder_error){.message = ""});
+    }
+}
+
+TEST(outdated_leaves_nothing, "a write that is outdated takes what is there where nothing is evicted, too")
+{
+    larder_pool *pool = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
+    const larder_terms terms = {.verb = LARDER_JUDGED,
+                                .token = larder_now_logical(pool->header),
+                                .life = pool->life,
+                                .expiry = LARDER_NO_EXPIRY};
+    put_text(other, "k", "newer");
+    EQUAL(put_under(pool, "k", "outdated", &terms), LARDER_OVERTAKEN);
+    CHECK(!holds_text(other, "k", "newer"));
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
 /* ---- moving where nothing is evicted -------------------------------------------------------------------------------
  */
 

@@ -111,8 +111,8 @@ static void store_one(uint64_t key, rng *r, bool alone)
     enum larder_result result = put_described_under(all->pool, key_number(key), &what, random_size(r), &terms);
     atomic_fetch_add(&world->stores, 1);
     atomic_fetch_add(&world->conflicts, result == LARDER_OVERTAKEN);
-    if (alone && result != LARDER_OVERTAKEN) {
-        /* The only writer of this key: whatever became of the store, what was there before is gone. */
+    if (alone && result != LARDER_OVERTAKEN && !was_undone(all->pool, result)) {
+        /* The only writer of this key: unless the store was undone, what was there before is gone. */
         raise_floor(key, result == LARDER_OK ? what.version : atomic_load(&world->next_version[key]));
     }
 }

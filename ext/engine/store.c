@@ -268,11 +268,22 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
     }
 }
 
+/* Is it as if the store had not been called? Its caller is told, and knows what to do: a session that cannot be written
+ * is better the old one than none. What judged it outdated has made what is there untrue as well. Nothing has to be
+ * taken back: what a store changes before its word is final is a guard, which refuses fills that are older, and may.
+ */
+static bool is_undone(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
+{
+    bool leaves_old =
+        terms->leaves == LARDER_LEAVES_BY_POOL ? pool->geometry.evict == 0 : terms->leaves == LARDER_LEAVES_OLD;
+    return leaves_old && is_refusal(result);
+}
+
 static enum larder_result refused(larder_pool *pool, const larder_place *place, const larder_key *key,
                                   enum larder_result result, const larder_terms *terms, const larder_claim *as)
 {
     count_refusal(pool, result);
-    if (terms->expected == 0) {
+    if (terms->expected == 0 && !is_undone(pool, result, terms)) {
         settle_refusal(pool, place, key, result, as);
     }
     return result;

@@ -35,9 +35,17 @@ typedef struct larder_past {
     uint8_t visited, level;
 } larder_past;
 
+/* What a store that the pool has no room or no time for leaves of what it was to replace. */
+enum larder_leaving {
+    LARDER_LEAVES_BY_POOL, /* where nothing is evicted what is there, elsewhere nothing */
+    LARDER_LEAVES_OLD,
+    LARDER_LEAVES_NOTHING,
+};
+
 typedef struct larder_terms {
     enum larder_mode mode;
     enum larder_verb verb;
+    enum larder_leaving leaves;
     uint64_t token;    /* for JUDGED and FILL */
     uint32_t life;     /* pool->life when it was taken, or an add's word met; 0: of a pool that is gone, so nothing can
                           be judged by it */
@@ -64,13 +72,15 @@ typedef struct larder_claim {
 } larder_claim;
 
 /* Stores a value, in the middle of an operation, and says in `as` what the store was found to be. Refused ones are
- * counted by cause, and the key's old value is gone, for it is not true any more; but a refused fill or add leaves it,
- * having claimed nothing about it. */
+ * counted by cause. In a pool that evicts the key's old value is gone then, for it is not true any more; in one that
+ * does not it stays, unless the store was refused as outdated. The terms may say otherwise (`leaves`). A refused fill
+ * or add leaves what is there, having claimed nothing about it. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
                                         const larder_terms *terms, larder_claim *as);
 
 /* The pool was closed in the middle of such a store, of which `as` says what it was found to be there. This is the next
- * pool: the store is refused, and what it was to replace goes. */
+ * pool: the store is refused, and what it was to replace goes, or stays, as after every refusal. If it stays, what came
+ * out of the snapshot may be either value. */
 enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
                                          larder_claim *as);
 

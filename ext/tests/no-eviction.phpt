@@ -35,11 +35,25 @@ echo str_replace(pool_name(), 'NAME', thrown(function () use ($pool) {
     }
 })), "\n";
 
-echo "-- a refusal deletes the old value of its key\n";
+echo "-- a refusal leaves the old value of its key\n";
 $key = array_key_first($kept);
-same($pool->set($key, str_repeat('longer', 10_000)), false, 'set');
-same($pool->has($key), false, 'gone');
-unset($kept[$key]);
+$longer = str_repeat('longer', 10_000);
+same($pool->set($key, $longer), false, 'set');
+same($pool->set($key, $longer, token: $pool->token($key)), false, 'set with a token of this moment');
+same($pool->replace($key, $longer), false, 'replace');
+same($pool->setMany([$key => $longer]), [$key], 'setMany');
+same($pool->set($key, str_repeat($longer, 100)), false, 'set what is too large for any segments');
+same($pool->get($key), $kept[$key], 'all leave it');
+
+echo "-- unless it is told not to\n";
+foreach (['set' => fn(string $key) => $pool->set($key, $longer, keep: false),
+    'replace' => fn(string $key) => $pool->replace($key, $longer, keep: false),
+    'setMany' => fn(string $key) => $pool->setMany([$key => $longer], keep: false) === []] as $method => $store) {
+    $key = array_key_first($kept);
+    same($store($key), false, $method);
+    same($pool->has($key), false, "$method: gone");
+    unset($kept[$key]);
+}
 
 echo "-- what is deleted makes room\n";
 $deleted = array_splice($kept, 0, intdiv(count($kept), 2));
@@ -76,7 +90,8 @@ remove_pools('-ttl');
 ?>
 --EXPECT--
 Larder\Exception\PoolUnusable: The counter "countercountercountercountercountercountercountercountercountercountercountercou" could not be stored in the pool "NAME", which is full; make it larger (larder.size).
--- a refusal deletes the old value of its key
+-- a refusal leaves the old value of its key
+-- unless it is told not to
 -- what is deleted makes room
 -- what expires makes room
 -- clear() makes room

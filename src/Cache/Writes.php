@@ -57,7 +57,7 @@ final class Writes
         $unsaved = [];
         try {
             foreach ($items as $item) {
-                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags)) {
+                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags, null, $item->keeps)) {
                     $unsaved[] = $item->key;
                 }
             }

@@ -29,7 +29,8 @@ use Psr\Log\LoggerInterface;
  * changed nothing. Otherwise it is not saved: PHP warns, and the logger is told.
  *
  * Sessions are nobody's cache: they are never judged as fills, and want a store that does not evict. When the store
- * fails, or the lock cannot be had, session_start() fails, rather than to begin an empty session over a full one.
+ * fails, or the lock cannot be had, session_start() fails, rather than to begin an empty session over a full one. What the
+ * store has no room for is a warning of PHP, and shared memory keeps the session as it was.
  */
 final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
 {
@@ -116,7 +117,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
             return false;
         }
         $key = $this->prefix . $id;
-        $item = new Item($key, $data, $this->lifetime);
+        $item = new Item($key, $data, $this->lifetime, keeps: true);
 
         return $this->delivery->attempt(static fn(Store $store): array => $store->save([$item])) === [];
     }

@@ -137,6 +137,7 @@ final class NamespacedStore implements Store, DirectReads, Takes, Leases, PerReq
             $item->token,
             $item->fill,
             $item->cost,
+            keeps: $item->keeps,
         ), $items);
 
         return $this->inners($this->store->save($outer, $mode));

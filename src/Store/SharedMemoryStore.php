@@ -33,6 +33,9 @@ final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
 {
     private const TRIES = 16;
 
+    /** In nanoseconds, after the first refusal: a pool that is kept busy lets each try wait. */
+    private const PATIENCE = 1_000_000_000;
+
     public function __construct(
         public readonly SharedMemory $pool,
         private readonly bool $evicts = true,
@@ -242,13 +245,13 @@ final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
         if ($mode !== SaveMode::Set) {
             return $mode === SaveMode::Add
                 ? $this->pool->add($item->key, $item->value, $ttl, $item->tags, $token)
-                : $this->pool->replace($item->key, $item->value, $ttl, $item->tags, $token);
+                : $this->pool->replace($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps);
         }
         if ($item->fill) {
             return $this->pool->fill($item->key, $item->value, $token ?? $this->pool->token($item->key), $ttl, $item->tags, $item->cost);
         }
 
-        return $token === null ? $this->write($item, $ttl) : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token);
+        return $token === null ? $this->write($item, $ttl) : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps);
     }
 
     /**
@@ -258,12 +261,14 @@ final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
      */
     private function write(Item $item, ?int $ttl): bool
     {
+        $refused = null;
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $token = $this->pool->token($item->key);
-            if ($this->pool->set($item->key, $item->value, $ttl, $item->tags, $token)) {
+            if ($this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps)) {
                 return true;
             }
-            if ($token->clock === $this->pool->token($item->key)->clock) {
+            $refused ??= hrtime(true);
+            if ($token->clock === $this->pool->token($item->key)->clock || hrtime(true) - $refused > self::PATIENCE) {
                 break;
             }
         }
