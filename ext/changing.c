@@ -70,6 +70,18 @@ static ZEND_COLD void refuse_range(const zend_string *name)
                             ZSTR_VAL(name));
 }
 
+static ZEND_COLD void refuse_counter(larder_pool *pool, const zend_string *name, bool busy)
+{
+    if (pool->undone) {
+        larder_throw_unreachable(pool);
+        return;
+    }
+    zend_throw_exception_ex(larder_pool_unusable_class, 0,
+                            "The counter \"%.80s\" could not be stored in the pool \"%s\", which is %s.",
+                            ZSTR_VAL(name), pool->name,
+                            busy ? "kept busy by other processes; try again" : "full; make it larger (larder.size)");
+}
+
 ZEND_METHOD(Larder_SharedMemory, increment)
 {
     zend_string *name;
@@ -97,7 +109,8 @@ ZEND_METHOD(Larder_SharedMemory, increment)
         refuse_range(name);
         RETURN_THROWS();
     }
-    switch (larder_increment(pool, &key, by, initial, life.expiry, &result)) {
+    enum larder_counted counted = larder_increment(pool, &key, by, initial, life.expiry, &result);
+    switch (counted) {
     case LARDER_COUNTED:
         RETURN_LONG(result);
     case LARDER_NOT_A_COUNTER:
@@ -108,15 +121,9 @@ ZEND_METHOD(Larder_SharedMemory, increment)
     case LARDER_OUT_OF_RANGE:
         refuse_range(name);
         RETURN_THROWS();
+    case LARDER_COUNT_BUSY:
     case LARDER_NOT_COUNTED:
-        if (pool->undone) {
-            larder_throw_unreachable(pool);
-            RETURN_THROWS();
-        }
-        zend_throw_exception_ex(larder_pool_unusable_class, 0,
-                                "The counter \"%.80s\" could not be stored in the pool \"%s\", which is full; make it "
-                                "larger (larder.size).",
-                                ZSTR_VAL(name), pool->name);
+        refuse_counter(pool, name, counted == LARDER_COUNT_BUSY);
         RETURN_THROWS();
     }
 }

@@ -156,6 +156,9 @@ static void count(model *m, uint64_t number)
     case LARDER_OUT_OF_RANGE:
         test_failed(__FILE__, __LINE__, "out of range");
         break;
+    case LARDER_COUNT_BUSY:
+        test_failed(__FILE__, __LINE__, "busy, where there is one process");
+        break;
     }
 }
 

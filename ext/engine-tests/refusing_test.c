@@ -263,6 +263,46 @@ TEST(outdated_leaves_nothing, "a write that is outdated takes what is there wher
     larder_pool_close(pool);
 }
 
+/* Until nothing fits in it, not even a counter. */
+static void fill_up(larder_pool *pool)
+{
+    static const size_t sizes[] = {60000, 4000, 100};
+    uint64_t number = 0;
+    int64_t count;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        while (put_block(pool, number, sizes[s]) == LARDER_OK) {
+            number++;
+        }
+    }
+    for (int refused = 0; refused < 100;) { /* not only because both of its buckets are full */
+        const larder_key key = key_number(number++);
+        refused += larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &count) != LARDER_COUNTED;
+    }
+}
+
+TEST(why_not_counted, "a counter that cannot be stored says whether the pool was full or busy, and stays")
+{
+    larder_pool *pool = pool_timed(4 * MIB, false), *owner = pool_timed(4 * MIB, false);
+    const larder_key key = key_of("c"), absent = key_of("absent");
+    int64_t count;
+    EQUAL(larder_increment(pool, &key, 1, LARDER_COUNTER_MAX - 1, LARDER_NO_EXPIRY, &count), LARDER_COUNTED);
+    fill_up(pool);
+    REQUIRE(larder_lock(owner));
+    EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &count), LARDER_COUNT_BUSY);
+    EQUAL(larder_increment(pool, &absent, 1, 0, LARDER_NO_EXPIRY, &count), LARDER_COUNT_BUSY);
+    larder_unlock(owner);
+    EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &count), LARDER_NOT_COUNTED);
+    EQUAL(larder_increment(pool, &absent, 1, 0, LARDER_NO_EXPIRY, &count), LARDER_NOT_COUNTED);
+    for (uint64_t i = 0; i < 2; i++) { /* makes room: where to move to, and for more */
+        const larder_key other = key_number(i);
+        CHECK(larder_delete(pool, &other));
+    }
+    EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &count), LARDER_COUNTED);
+    EQUAL(count, LARDER_COUNTER_MAX + 1);
+    larder_pool_close(owner);
+    larder_pool_close(pool);
+}
+
 /* ---- moving where nothing is evicted -------------------------------------------------------------------------------
  */
 

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, REFUSED };
+enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, BUSY, REFUSED };
 
 static _Atomic uint64_t *counter_of(larder_item *item)
 {
@@ -93,6 +93,12 @@ static enum larder_result store_instead(larder_pool *pool, const larder_key *key
     return store_int(pool, key, number, &terms);
 }
 
+/* Of a store that was neither done nor met by another change of the counter. */
+static enum step refusal_of(enum larder_result stored)
+{
+    return stored == LARDER_BUSY || stored == LARDER_LOST ? BUSY : REFUSED;
+}
+
 typedef struct increment {
     int64_t by, initial;
     uint64_t expiry;
@@ -106,7 +112,10 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
     }
     const larder_terms terms = {.mode = LARDER_ADD, .verb = LARDER_WRITE, .expiry = add->expiry};
     enum larder_result stored = store_int(pool, key, *add->result, &terms);
-    return stored == LARDER_OK ? DONE : stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
+    if (stored == LARDER_OK) {
+        return DONE;
+    }
+    return stored == LARDER_EXISTS || stored == LARDER_OVERTAKEN ? AGAIN : refusal_of(stored);
 }
 
 /* Replaces the number by a new item: one that is out of a counter's range, enters or leaves it, or was frozen by a
@@ -136,7 +145,7 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
         return RANGE;
     }
     /* Else somebody changed it first. */
-    return stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN ? AGAIN : REFUSED;
+    return stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN ? AGAIN : refusal_of(stored);
 }
 
 static enum step increment_found(larder_pool *pool, const larder_key *key, const increment *add,
@@ -179,6 +188,8 @@ static enum larder_counted count_entered(larder_pool *pool, const larder_key *ke
             return LARDER_NOT_A_COUNTER;
         case RANGE:
             return LARDER_OUT_OF_RANGE;
+        case BUSY:
+            return LARDER_COUNT_BUSY;
         case REFUSED:
             return LARDER_NOT_COUNTED;
         case ANEW:
@@ -187,7 +198,7 @@ static enum larder_counted count_entered(larder_pool *pool, const larder_key *ke
             sched_yield();
         }
     }
-    return LARDER_NOT_COUNTED;
+    return LARDER_COUNT_BUSY;
 }
 
 enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
@@ -202,7 +213,8 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
     larder_missed_take(pool, key);
     larder_begin_write(pool, &place, &before);
     enum larder_counted counted = count_entered(pool, key, &add);
-    if ((counted == LARDER_COUNTED || counted == LARDER_NOT_COUNTED) && larder_pool_was_closed(pool)) {
+    bool may_have_counted = counted != LARDER_NOT_A_COUNTER && counted != LARDER_OUT_OF_RANGE;
+    if (may_have_counted && larder_pool_was_closed(pool)) {
         /* It may have been counted in the snapshot, or not, and must not be counted twice. */
         pool->undone = true;
         larder_fail(&pool->trouble, "it was saved and closed while something was counted in it; try again.");

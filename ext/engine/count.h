@@ -14,7 +14,8 @@ enum larder_counted {
     LARDER_COUNTED,
     LARDER_NOT_A_COUNTER, /* what is there is something else */
     LARDER_OUT_OF_RANGE,
-    LARDER_NOT_COUNTED, /* a new counter was refused */
+    LARDER_NOT_COUNTED, /* a new counter was refused: the pool is full */
+    LARDER_COUNT_BUSY,  /* ... or others held its lock, or changed the counter, for too long */
 };
 
 /* Adds `by` to the key's counter and keeps its expiry; an absent one is stored as initial + by. Sets
