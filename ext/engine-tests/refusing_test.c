@@ -1,5 +1,6 @@
 /* Pools that do not evict: they refuse, and drop nothing. */
 #include "fixture.h"
+#include "waiting.h"
 
 #include "engine/lock.h"
 #include "engine/token.h"
@@ -299,6 +300,68 @@ TEST(why_not_counted, "a counter that cannot be stored says whether the pool was
     }
     EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &count), LARDER_COUNTED);
     EQUAL(count, LARDER_COUNTER_MAX + 1);
+    larder_pool_close(owner);
+    larder_pool_close(pool);
+}
+
+/* ---- waiting where nothing is evicted ------------------------------------------------------------------------------
+ */
+
+/* Another that holds the segment lock, and what it does while it is waited for. */
+static struct {
+    larder_pool *pool;
+    uint64_t naps, until_ns; /* then it gives the lock back; 0: never */
+} busy;
+
+static void take_turns(void)
+{
+    busy.naps++;
+    larder_unlock(busy.pool);
+    if (busy.until_ns == 0 || waited_ns() < busy.until_ns) {
+        CHECK(larder_lock(busy.pool));
+    }
+}
+
+static uint64_t wait_for_the_busy(larder_pool *pool, uint64_t until_ns, enum larder_result expected)
+{
+    const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY};
+    uint64_t before = waited_ns();
+    busy.until_ns = until_ns == 0 ? 0 : before + until_ns;
+    REQUIRE(larder_lock(busy.pool));
+    waiting_meddle(take_turns);
+    EQUAL(put_much(pool, &terms), expected);
+    waiting_meddle(NULL);
+    larder_unlock(busy.pool);
+    return waited_ns() - before;
+}
+
+TEST(waits_while_others_work,
+     "where nothing is evicted a store waits for the segment lock as long as others take turns, up to two seconds")
+{
+    larder_pool *pool = pool_with_old_value(false);
+    busy.pool = pool_timed(4 * MIB, false);
+    COMPARE(wait_for_the_busy(pool, 60000000, LARDER_OK), >=, 60000000);
+    CHECK(larder_delete(pool, &(larder_key){"k", 1, larder_hash("k", 1)}));
+    EQUAL(put_text(pool, "k", "old"), LARDER_OK);
+    COMPARE(wait_for_the_busy(pool, 0, LARDER_BUSY), <, 2100000000);
+    CHECK(holds_text(pool, "k", "old"));
+    larder_pool_close(busy.pool);
+    larder_pool_close(pool);
+}
+
+TEST(does_not_wait_for_the_stopped,
+     "where nothing is evicted a store waits a moment longer for a stopped owner, and the next a fifth of that")
+{
+    larder_pool *pool = pool_with_old_value(false), *owner = pool_timed(4 * MIB, false);
+    const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY};
+    REQUIRE(larder_lock(owner));
+    uint64_t before = waited_ns();
+    EQUAL(put_much(pool, &terms), LARDER_BUSY);
+    COMPARE(waited_ns() - before, <, 52000000);
+    before = waited_ns();
+    EQUAL(put_much(pool, &terms), LARDER_BUSY);
+    COMPARE(waited_ns() - before, <, 12000000);
+    larder_unlock(owner);
     larder_pool_close(owner);
     larder_pool_close(pool);
 }

@@ -10,4 +10,7 @@
  * of waiting for the segment lock and for a directory's. */
 uint64_t waited_ns(void);
 
+/* Called before each of them. NULL: no more. */
+void waiting_meddle(void (*meddle)(void));
+
 #endif

@@ -10,6 +10,13 @@
 #define LOCK_PATIENCE_NS 10000000 /* then a store is refused: the lock's owner is stopped, or starved */
 #define LOCK_RESPITE_NS  1000000  /* ... and so are the next, sooner, while it has not gone on */
 #define LOCK_SPINS       128      /* before the first look at the time */
+#define LOCK_NAP_NS      20000
+
+/* Where nothing is evicted, what cannot be stored is lost, and not just computed anew. */
+#define LOCK_PATIENCE_WITHOUT_EVICTION_NS     50000000   /* with one owner that does not go on */
+#define LOCK_RESPITE_WITHOUT_EVICTION_NS      10000000   /* ... the next time */
+#define LOCK_ALL_PATIENCE_WITHOUT_EVICTION_NS 2000000000 /* with owners that do */
+#define LOCK_LONGEST_NAP_NS                   1000000    /* so that many who wait do not keep the owner busy */
 
 static int64_t monotonic_ns(void)
 {
@@ -52,6 +59,48 @@ static bool try_once(larder_pool *pool)
     return true;
 }
 
+/* How long one call waits. */
+typedef struct patience {
+    int64_t end;        /* of all waiting */
+    int64_t seen_since; /* when this owner was first seen */
+    uint64_t seen;
+    int64_t with_one; /* how long to wait for one owner that does not go on */
+    int64_t respite;  /* ... which was waited for in vain before */
+    int64_t nap, longest_nap;
+} patience;
+
+static patience begin_to_wait(const larder_pool *pool)
+{
+    bool evicts = pool->geometry.evict != 0;
+    int64_t now = monotonic_ns();
+    return (patience){.end = now + (evicts ? LOCK_PATIENCE_NS : LOCK_ALL_PATIENCE_WITHOUT_EVICTION_NS),
+                      .seen_since = now,
+                      .with_one = evicts ? LOCK_PATIENCE_NS : LOCK_PATIENCE_WITHOUT_EVICTION_NS,
+                      .respite = evicts ? LOCK_RESPITE_NS : LOCK_RESPITE_WITHOUT_EVICTION_NS,
+                      .nap = LOCK_NAP_NS,
+                      .longest_nap = evicts ? LOCK_NAP_NS : LOCK_LONGEST_NAP_NS};
+}
+
+/* Still at the same work? If the owner is stopped, once was long enough; if it only waits for a processor, those whose
+ * stores are refused must not keep it busy. */
+static bool is_over(patience *left, uint64_t owner, uint64_t stuck_owner)
+{
+    int64_t now = monotonic_ns();
+    if (owner != left->seen) {
+        left->seen = owner;
+        left->seen_since = now;
+    }
+    bool is_stuck = owner != 0 && owner == stuck_owner;
+    return now >= left->end || now - left->seen_since >= (is_stuck ? left->respite : left->with_one);
+}
+
+static void nap(patience *left)
+{
+    struct timespec moment = {.tv_sec = 0, .tv_nsec = left->nap};
+    nanosleep(&moment, NULL);
+    left->nap = left->nap * 2 < left->longest_nap ? left->nap * 2 : left->longest_nap;
+}
+
 /* model/lock.pml: take_lock() */
 bool larder_lock_whatever(larder_pool *pool)
 {
@@ -60,7 +109,7 @@ bool larder_lock_whatever(larder_pool *pool)
             return true;
         }
     }
-    int64_t begin = monotonic_ns();
+    patience left = begin_to_wait(pool);
     for (;;) {
         uint64_t owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
         if (owner == 0 ? try_lock(pool, 0) : owner_is_dead(pool, owner) && try_lock(pool, owner)) {
@@ -69,15 +118,11 @@ bool larder_lock_whatever(larder_pool *pool)
             }
             return true;
         }
-        /* Still at the same work? If it is stopped, once was long enough; if it only waits for a processor, those whose
-         * stores are refused must not keep it busy. */
-        bool is_stuck = owner != 0 && owner == pool->stuck_owner;
-        if (monotonic_ns() - begin >= (is_stuck ? LOCK_RESPITE_NS : LOCK_PATIENCE_NS)) {
+        if (is_over(&left, owner, pool->stuck_owner)) {
             pool->stuck_owner = owner;
             return false;
         }
-        struct timespec moment = {.tv_sec = 0, .tv_nsec = 20000};
-        nanosleep(&moment, NULL);
+        nap(&left);
     }
 }
 
