@@ -191,6 +191,7 @@ static void print_pool(larder_pool *pool)
     print_count("Refused, too large", stats.counters[LARDER_REFUSED_LARGE]);
     print_count("Refused, busy", stats.counters[LARDER_REFUSED_BUSY]);
     print_count("Pages copied for writes into values", stats.counters[LARDER_PRIVATE_PAGES]);
+    print_count("Pinned by readers, bytes", stats.pinned_bytes);
     print_count("Waiting for readers, bytes", stats.limbo_bytes);
     print_count("Processes", stats.processes);
     if (stats.oldest_pin_process != 0) {

@@ -263,6 +263,7 @@ ZEND_METHOD(Larder_SharedMemory, statistics)
     add_assoc_long(return_value, "processes", stats.processes);
     add_assoc_double(return_value, "oldest_pin_seconds", (double)stats.oldest_pin_ms / 1000);
     add_assoc_long(return_value, "oldest_pin_process", (zend_long)stats.oldest_pin_process);
+    add_assoc_long(return_value, "pinned_bytes", (zend_long)stats.pinned_bytes);
     add_assoc_long(return_value, "limbo_bytes", (zend_long)stats.limbo_bytes);
     add_snapshot(return_value, pool);
 }

@@ -314,9 +314,9 @@ namespace Larder {
          *     bytes: int, hits: int, misses: int, sets: int, deletes: int, evictions: int, expired: int, moves: int,
          *     copies: int, conflicts: int, private_pages: int, refused: array{full: int, pinned: int, large: int, busy: int},
          *     segments: array{free: int, open: int, sealed: int, limbo: int, tail: int, small: int, main: int, bytes: int},
-         *     processes: int, oldest_pin_seconds: float, oldest_pin_process: int, limbo_bytes: int,
+         *     processes: int, oldest_pin_seconds: float, oldest_pin_process: int, pinned_bytes: int, limbo_bytes: int,
          *     snapshot: array{loaded: int, dropped: int, reason: string|null}} the process by the id that it has in its own
-         *     container; 0 if nobody has kept a pin for long
+         *     container, 0 if nothing is pinned for long; pinned_bytes as far as requests keep them until they end
          */
         public function statistics(): array {}
     }

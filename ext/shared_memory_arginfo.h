@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 6d0a5edb6b2d504f1fd4e49119dcd0654e31fdaa */
+ * Stub hash: bae5c0345f32efc82321116bb276f4c7e1e0ce7e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

@@ -1,5 +1,5 @@
-/* The pool's own budget of pins: what requests have been holding for more than a second, and what waits in limbo for
- * readers, is not to be more than a quarter of it. Else nobody keeps a pin until it is less.
+/* The quotas of pins: what requests pin for as long as they run is not to cover more than a quarter of the pool, and
+ * what may stay for long no more than a sixteenth. Past that a read copies.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -8,28 +8,24 @@
 
 #include "engine/lock.h"
 #include "engine/pin.h"
+#include "engine/quota.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 enum {
     BLOCK = 3000,
-    LONG_MS = 1001 /* a request that has had its pins for so long is a long one */
+    LONG_MS = 1001, /* a request that has had its pins for so long is a long one */
+    SURVEY_MS = 2   /* so long after a survey there may be another */
 };
 
-/* A pool that is full, and handles of it: two requests that hold much, one that reads, one that writes. */
+/* A pool that is full, and handles of it whose requests are short: two that hold much, and one that reads. */
 typedef struct scene {
     larder_pool *holder[2], *reader, *writer;
-    uint64_t next;    /* number of the block that is stored next */
-    uint32_t quarter; /* of the segments */
+    uint64_t next;               /* number of the block that is stored next */
+    uint32_t quarter, sixteenth; /* of the segments */
 } scene;
-
-static void store(scene *s, uint64_t blocks)
-{
-    for (; blocks > 0; blocks--) {
-        EQUAL(put_block(s->writer, s->next++, BLOCK), LARDER_OK);
-    }
-}
 
 static scene open_full(uint64_t size)
 {
@@ -39,7 +35,13 @@ static scene open_full(uint64_t size)
     s.reader = pool_timed(size, true);
     s.writer = pool_timed(size, true);
     s.quarter = s.writer->geometry.segment_count / 4;
-    store(&s, size / BLOCK);
+    s.sixteenth = s.writer->geometry.segment_count / 16;
+    while (s.next < size / BLOCK) {
+        EQUAL(put_block(s.writer, s.next++, BLOCK), LARDER_OK);
+    }
+    larder_pool_leave(s.holder[0]);
+    larder_pool_leave(s.holder[1]);
+    larder_pool_leave(s.reader);
     return s;
 }
 
@@ -50,6 +52,20 @@ static void close_all(scene *s)
     larder_pool_close(s->holder[1]);
     larder_pool_close(s->reader);
     larder_pool_close(s->writer);
+}
+
+/* As what the block of that number is handed out. */
+static enum larder_hold hold_of(larder_pool *pool, uint64_t number)
+{
+    larder_hit hit;
+    described what;
+    EQUAL(read_described(pool, key_number(number), number, &what, &hit), READ_WHOLE);
+    return hit.hold;
+}
+
+static enum larder_hold hold_of_last(const scene *s, larder_pool *pool)
+{
+    return hold_of(pool, s->next - 1);
 }
 
 /* Reads blocks from that number on until so many segments are pinned, and passes by the rest of the last one: whoever
@@ -63,58 +79,201 @@ static void pin_segments(const scene *s, larder_pool *pool, uint32_t count, uint
     *from += larder_segment_bytes(pool) / BLOCK + 1;
 }
 
-/* As what the block that was stored last is handed out. */
-static enum larder_hold hold_of_last(const scene *s, larder_pool *pool)
+/* Reads all blocks from that number on. How many segments does the process pin then? */
+static uint32_t pin_all(const scene *s, larder_pool *pool, uint64_t from)
 {
-    larder_hit hit;
-    described what;
-    EQUAL(read_described(pool, key_number(s->next - 1), s->next - 1, &what, &hit), READ_WHOLE);
-    return hit.hold;
+    for (; from < s->next; from++) {
+        has_block(pool, from);
+    }
+    return pool->pinned_count;
 }
 
-TEST(copies,
-     "while requests that run for long pin more than a quarter of the pool others copy, and after one of them no more")
+static uint32_t covered(const larder_pool *pool, enum larder_quota quota)
 {
-    scene s = open_full(4 * MIB);
-    uint32_t each = s.quarter / 2 + 1; /* neither of them too much */
-    uint64_t from = s.next / 2, two_segments = 2 * larder_segment_bytes(s.writer) / BLOCK;
-    pin_segments(&s, s.holder[0], each, &from);
-    clock_ms += LONG_MS;
-    pin_segments(&s, s.holder[1], each, &from);
-    store(&s, two_segments);                        /* who makes room looks at the pins now and then */
-    EQUAL(hold_of_last(&s, s.reader), LARDER_HELD); /* the second has not had them for long */
-    larder_pool_leave(s.reader);
+    return pool->header->covered[quota];
+}
 
-    clock_ms += LONG_MS;
-    store(&s, two_segments);
+TEST(together, "all short requests together pin a quarter of the pool at most, and past that they copy")
+{
+    scene s = open_full(16 * MIB);
+    uint64_t from = s.next / 4;
+    pin_segments(&s, s.holder[0], s.quarter / 2, &from);
+    pin_segments(&s, s.holder[1], s.quarter / 2, &from);
+    EQUAL(pin_all(&s, s.reader, from), s.quarter - s.quarter / 2 * 2);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
-    EQUAL(s.reader->pinned_count, 0);
-    EQUAL(hold_of_last(&s, s.holder[1]), LARDER_BRIEFLY);
-    EQUAL(s.holder[1]->pinned_count, each);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.quarter);
 
     larder_pool_leave(s.holder[0]);
-    store(&s, two_segments);
+    clock_ms += SURVEY_MS;
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
     close_all(&s);
 }
 
-TEST(nobody_stores, "where nobody stores, who reads much finds that the pool is crowded, and who leaves that it is not")
+TEST(shared, "readers of the same values share their place in the quota, until it is used up")
+{
+    scene s = open_full(16 * MIB);
+    uint64_t from = s.next / 4, shared = s.next / 2, one = shared, two = shared;
+    pin_segments(&s, s.holder[0], s.quarter / 2, &one);
+    pin_segments(&s, s.holder[1], s.quarter / 2, &two);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.quarter / 2);
+    while (!has_block(s.reader, shared)) {
+        shared++;
+    }
+    EQUAL(hold_of(s.reader, shared), LARDER_HELD);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.quarter / 2);
+    larder_pool_leave(s.reader);
+
+    EQUAL(pin_all(&s, s.holder[1], from), s.quarter);
+    EQUAL(hold_of(s.reader, shared), LARDER_BRIEFLY); /* else this would never be emptied */
+    close_all(&s);
+}
+
+TEST(unknown, "processes that have not ended a short request pin a sixteenth of the pool together")
+{
+    scene s = open_full(16 * MIB);
+    larder_pool *daemon[2] = {pool_timed(0, true), pool_timed(0, true)};
+    uint64_t from = s.next / 4;
+    pin_segments(&s, daemon[0], s.sixteenth / 2, &from);
+    EQUAL(pin_all(&s, daemon[1], from), s.sixteenth - s.sixteenth / 2);
+    EQUAL(hold_of_last(&s, daemon[1]), LARDER_BRIEFLY);
+    EQUAL(hold_of_last(&s, s.reader), LARDER_HELD); /* its request before was short */
+    larder_pool_leave(s.reader);
+
+    larder_pool_leave(daemon[1]); /* so was this */
+    clock_ms += SURVEY_MS;
+    COMPARE(pin_all(&s, daemon[1], from), >, s.sixteenth);
+    clock_ms += LONG_MS;
+    larder_pool_leave(daemon[1]); /* and this was not */
+    clock_ms += SURVEY_MS;
+    EQUAL(pin_all(&s, daemon[1], from), s.sixteenth - s.sixteenth / 2);
+    larder_pool_close(daemon[0]);
+    larder_pool_close(daemon[1]);
+    close_all(&s);
+}
+
+TEST(alone, "a process that is alone in the pool pins a quarter, however long its request is, until another comes")
+{
+    larder_pool *first = pool_timed(16 * MIB, true);
+    scene s = {.next = 0, .quarter = first->geometry.segment_count / 4};
+    while (s.next < 16 * MIB / BLOCK) {
+        EQUAL(put_block(first, s.next++, BLOCK), LARDER_OK);
+    }
+    EQUAL(pin_all(&s, first, s.next / 4), s.quarter);
+    larder_pool_leave(first);
+
+    uint64_t from = s.next / 4;
+    pin_segments(&s, first, s.quarter / 2, &from);
+    clock_ms += LONG_MS;
+    EQUAL(hold_of_last(&s, first), LARDER_HELD);
+    larder_pool *second = pool_timed(0, true);
+    EQUAL(hold_of(first, s.next - larder_segment_bytes(first) / BLOCK * 3), LARDER_BRIEFLY);
+    larder_pool_close(second);
+    clock_ms += LONG_MS;
+    EQUAL(hold_of(first, s.next - larder_segment_bytes(first) / BLOCK * 3), LARDER_HELD);
+    larder_pool_close(first);
+}
+
+TEST(grown_long, "short requests that become long count as long ones, and pin no more than these")
+{
+    scene s = open_full(16 * MIB);
+    larder_pool *daemon = pool_timed(0, true);
+    uint64_t from = s.next / 4;
+    pin_segments(&s, s.holder[0], s.sixteenth + 1, &from);
+    clock_ms += LONG_MS;
+    EQUAL(hold_of_last(&s, daemon), LARDER_BRIEFLY);
+    EQUAL(hold_of_last(&s, s.holder[0]), LARDER_BRIEFLY);
+    EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
+    EQUAL(s.holder[0]->pinned_count, s.sixteenth + 1);
+    larder_pool_close(daemon);
+    close_all(&s);
+}
+
+TEST(not_at_each_read, "the pins of all are surveyed once in some milliseconds, and not at each read")
 {
     scene s = open_full(16 * MIB);
     uint64_t from = s.next / 4;
-    pin_segments(&s, s.holder[0], s.quarter / 2 + 1, &from);
-    pin_segments(&s, s.holder[1], s.quarter / 2 + 1, &from);
-    clock_ms += LONG_MS;
-    for (uint64_t i = from; i < s.next; i++) {
-        has_block(s.reader, i);
-    }
-    COMPARE(s.reader->pinned_count, <, 16);
-    larder_pool_leave(s.reader);
+    pin_segments(&s, s.holder[0], s.quarter, &from);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
-    larder_pool_leave(s.reader); /* it has no pins, and nothing changes */
+    larder_pool_leave(s.holder[0]);
+    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
+    clock_ms += SURVEY_MS;
+    EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
+    close_all(&s);
+}
+
+TEST(makes_way, "a request that the quota made copy gives it back as it ends")
+{
+    scene s = open_full(16 * MIB);
+    uint64_t from = s.next / 4;
+    pin_segments(&s, s.holder[0], s.quarter, &from);
+    EQUAL(hold_of_last(&s, s.holder[0]), LARDER_BRIEFLY);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
     larder_pool_leave(s.holder[0]);
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
+    close_all(&s);
+}
+
+TEST(whole_runs, "all segments of a large value count")
+{
+    enum { VALUES = 12, SEGMENTS_EACH = 10 };
+    scene s = open_full(16 * MIB);
+    size_t size = (SEGMENTS_EACH - 1) * (size_t)larder_segment_bytes(s.writer) + 100;
+    uint64_t larger = s.next + VALUES;
+    for (uint64_t i = s.next; i < s.next + VALUES; i++) {
+        EQUAL(put_block(s.writer, i, size), LARDER_OK);
+    }
+    uint32_t held = 0;
+    EQUAL(hold_of(s.holder[0], s.next), LARDER_HELD);
+    EQUAL(hold_of(s.reader, s.next), LARDER_HELD); /* the same value */
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), SEGMENTS_EACH);
+    for (uint64_t i = s.next; i < s.next + VALUES; i++) {
+        held += hold_of(s.holder[0], i) == LARDER_HELD;
+    }
+    EQUAL(held, s.quarter / SEGMENTS_EACH);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), held * SEGMENTS_EACH);
+    larder_quota_survey(s.writer);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), held * SEGMENTS_EACH);
+    larder_pool_leave(s.holder[0]);
+    larder_pool_leave(s.reader);
+    larder_quota_survey(s.writer);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), 0);
+
+    uint64_t from = s.next / 4; /* what is covered already needs no room for all of its segments */
+    EQUAL(hold_of(s.holder[0], s.next), LARDER_HELD);
+    pin_segments(&s, s.holder[1], s.quarter - SEGMENTS_EACH - 1, &from);
+    EQUAL(hold_of(s.reader, s.next + 1), LARDER_BRIEFLY);
+    EQUAL(hold_of(s.reader, s.next), LARDER_HELD);
+    larder_pool_leave(s.holder[0]);
+    larder_pool_leave(s.holder[1]);
+    larder_pool_leave(s.reader);
+
+    EQUAL(put_block(s.writer, larger, (s.quarter + 1) * (size_t)larder_segment_bytes(s.writer) - 100), LARDER_OK);
+    EQUAL(hold_of(s.reader, larger), LARDER_BRIEFLY);
+    close_all(&s);
+}
+
+TEST(limbo, "what waits in limbo counts once, and no longer than it is pinned")
+{
+    scene s = open_full(16 * MIB);
+    uint32_t waiting = 0;
+    uint64_t from = s.next / 4;
+    pin_segments(&s, s.holder[0], s.quarter - 2, &from);
+    REQUIRE(larder_lock(s.writer));
+    for (uint32_t i = 0; i < s.writer->geometry.segment_count; i++) {
+        if (larder_segment_state_of(&s.writer->segments[i]) == LARDER_SEALED && s.writer->header->victim != i + 1 &&
+            larder_pinned_by_any(s.writer, i)) {
+            larder_empty_segment(s.writer, i);
+            waiting++;
+        }
+    }
+    larder_unlock(s.writer);
+    COMPARE(waiting, >, s.quarter / 2);
+    larder_quota_survey(s.writer);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.quarter - 2);
+    EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
+    larder_pool_leave(s.holder[0]);
+    larder_quota_survey(s.writer);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), 1);
     close_all(&s);
 }
 
@@ -129,57 +288,148 @@ static void hold_until_killed(void *context)
 {
     doomed *d = context;
     larder_pool *pool = pool_timed(0, true);
-    pin_segments(d->s, pool, d->s->quarter / 2 + 1, &d->from);
+    larder_pool_leave(pool);
+    pin_segments(d->s, pool, d->s->quarter, &d->from);
     gate_open(d->has_pinned, 1);
     for (;;) {
         pause();
     }
 }
 
-TEST(killed,
-     "who only reads finds that those are dead whose pins made the pool crowded, and uses values in place again")
+TEST(killed, "the pins of the dead use up a quota for a second at most, where nobody stores, too")
 {
     scene s = open_full(16 * MIB);
     doomed d = {.s = &s, .has_pinned = shared_memory(sizeof(gate)), .from = s.next / 4};
     pid_t child = child_start(hold_until_killed, &d);
     gate_wait(d.has_pinned, 1);
-    uint64_t from = s.next / 2;
-    pin_segments(&s, s.holder[0], s.quarter / 2 + 1, &from);
-    clock_ms += LONG_MS;
-    larder_pins_survey(s.reader);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
 
     kill(child, SIGKILL);
     EQUAL(child_wait(child), 256 + SIGKILL);
     clock_ms += LONG_MS / 2;
-    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY); /* not at each read */
+    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY); /* not at each survey */
     clock_ms += LONG_MS;
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
     close_all(&s);
 }
 
-TEST(limbo, "while more than a quarter of the pool waits in limbo readers copy, however short their requests are")
+static void hold_what_was_inherited(void *context)
+{
+    doomed *d = context;
+    gate_open(d->has_pinned, 1);
+    for (;;) {
+        pause();
+    }
+}
+
+TEST(forked, "what a child holds of its parent's counts as long as the child does")
+{
+    scene s = open_full(16 * MIB);
+    doomed d = {.s = &s, .has_pinned = shared_memory(sizeof(gate)), .from = s.next / 4};
+    pin_segments(&s, s.holder[0], s.quarter / 2, &d.from);
+    pid_t child = child_start(hold_what_was_inherited, &d);
+    gate_wait(d.has_pinned, 1);
+    larder_pool_leave(s.holder[0]);
+    larder_quota_survey(s.reader);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.quarter / 2);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_LONG), s.quarter / 2); /* it has ended no request itself */
+    kill(child, SIGKILL);
+    EQUAL(child_wait(child), 256 + SIGKILL);
+    clock_ms += LONG_MS;
+    larder_quota_survey(s.reader);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), 0);
+    close_all(&s);
+}
+
+TEST(a_new_owner, "the next process in a slot is not known for the short requests of the one before")
 {
     scene s = open_full(4 * MIB);
-    uint32_t waiting = 0;
-    uint64_t from = s.next / 4;
-    pin_segments(&s, s.holder[0], s.quarter / 2 + 1, &from);
-    pin_segments(&s, s.holder[1], s.quarter / 2 + 1, &from);
-    REQUIRE(larder_lock(s.writer));
-    for (uint32_t i = 0; i < s.writer->geometry.segment_count; i++) {
-        if (larder_segment_state_of(&s.writer->segments[i]) == LARDER_SEALED && s.writer->header->victim != i + 1 &&
-            larder_pinned_by_any(s.writer, i)) {
-            larder_empty_segment(s.writer, i);
-            waiting++;
-        }
+    larder_pool *first = pool_timed(0, true);
+    uint32_t slot = first->slot_index;
+    larder_pool_leave(first);
+    larder_pool_close(first);
+    larder_pool *second = pool_timed(0, true);
+    EQUAL(second->slot_index, slot);
+    EQUAL(pin_all(&s, second, 0), s.sixteenth);
+    larder_pool_close(second);
+    close_all(&s);
+}
+
+TEST(own_share, "whatever the figures say, a process pins no more than a quarter of the pool")
+{
+    scene s = open_full(4 * MIB);
+    for (uint64_t i = 0; i < s.next; i++) {
+        s.reader->header->covered[LARDER_QUOTA_OF_ALL] = 0;
+        has_block(s.reader, i);
     }
-    larder_unlock(s.writer);
-    COMPARE(waiting, >, s.quarter);
-    store(&s, s.next / 2);
-    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
-    larder_pool_leave(s.holder[0]);
-    larder_pool_leave(s.holder[1]);
-    store(&s, s.next / 2);
+    EQUAL(s.reader->pinned_count, s.quarter);
+    larder_pool_leave(s.reader);
+    s.reader->header->covered[LARDER_QUOTA_OF_ALL] = UINT32_MAX / 2; /* nor do they keep it from pinning for long */
+    clock_ms += SURVEY_MS;
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
     close_all(&s);
+}
+
+/* ---- figures and pins ---- */
+
+enum { HANDLES = 6, STEPS = 3000 };
+
+/* The segments that these handles keep, by what they have written down themselves. */
+static uint32_t count_kept(larder_pool **pools, uint8_t *is_kept)
+{
+    uint32_t count = 0;
+    memset(is_kept, 0, pools[0]->geometry.segment_count);
+    for (int h = 0; h < HANDLES; h++) {
+        for (uint32_t i = 0; i < pools[h]->pinned_count; i++) {
+            uint32_t head = pools[h]->pinned_list[i];
+            memset(is_kept + head, 1, larder_run_of(pools[h], head));
+        }
+    }
+    for (uint32_t i = 0; i < pools[0]->geometry.segment_count; i++) {
+        count += is_kept[i];
+    }
+    return count;
+}
+
+TEST(figures, "each segment that is kept has its bit, bits are counted, and a survey finds as many as are kept")
+{
+    larder_pool *pools[HANDLES];
+    rng r = {test_seed()};
+    for (int h = 0; h < HANDLES; h++) {
+        pools[h] = pool_timed(16 * MIB, true);
+        larder_pool_leave(pools[h]);
+    }
+    uint8_t *is_kept = calloc(pools[0]->geometry.segment_count, 1);
+    uint32_t most = pools[0]->quota[LARDER_QUOTA_OF_ALL], peak = 0;
+    for (int step = 0; step < STEPS; step++) {
+        larder_pool *pool = pools[rng_below(&r, HANDLES)];
+        uint64_t number = rng_below(&r, 3000);
+        if (!has_block(pool, number)) {
+            put_block(pool, number, rng_below(&r, 50) == 0 ? 100000 + rng_below(&r, 600000) : BLOCK);
+        }
+        if (rng_below(&r, 100) == 0) {
+            larder_pool_leave(pool);
+            clock_ms += SURVEY_MS;
+        }
+        uint32_t kept = count_kept(pools, is_kept);
+        peak = kept > peak ? kept : peak;
+        COMPARE(kept, <=, most);
+        uint32_t bits = 0;
+        for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+            bool has_bit = (pool->covered[LARDER_QUOTA_OF_ALL][i / 64] >> i % 64 & 1) != 0;
+            CHECK(is_kept[i] == 0 || has_bit);
+            bits += has_bit;
+        }
+        EQUAL(covered(pool, LARDER_QUOTA_OF_ALL), bits);
+        if (step % 50 == 0) {
+            larder_quota_survey(pool);
+            EQUAL(covered(pool, LARDER_QUOTA_OF_ALL), kept);
+            EQUAL(covered(pool, LARDER_QUOTA_OF_LONG), 0);
+        }
+    }
+    COMPARE(peak, >=, most / 2);
+    free(is_kept);
+    for (int h = 0; h < HANDLES; h++) {
+        larder_pool_close(pools[h]);
+    }
 }

@@ -37,6 +37,9 @@ static scene open_full(uint64_t seed)
         }
     }
     larder_pool_leave(s.writer);
+    for (int i = 0; i < READERS; i++) {
+        larder_pool_leave(s.reader[i]); /* from now on they are known for short requests, and may pin a quarter */
+    }
     return s;
 }
 

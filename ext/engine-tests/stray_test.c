@@ -98,6 +98,7 @@ TEST(two_pages, "a write across the border of two pages copies both, one in each
     larder_pool *pool = pool_open("p", 4 * MIB);
     size_t size;
     EQUAL(put_block(pool, 1, 300000), LARDER_OK);
+    larder_pool_leave(pool); /* a tenth of the pool is pinned only by processes that are known for short requests */
     const uint8_t *value = read_block(pool, 1, &size);
     uint64_t before = digest(value, size);
     size_t border = 4096 - (uintptr_t)value % 4096;
@@ -276,6 +277,7 @@ TEST(bounded, "a process that never ends its request copies no more pages than a
     larder_hit hit;
     described what;
     uint64_t written = 0;
+    larder_pool_leave(pool); /* the request before was short: this one may pin as much as any */
     for (uint64_t i = 0; i < 1000; i++) {
         put_block(pool, i, 3000);
         if (read_described(pool, key_number(i), i, &what, &hit) == READ_WHOLE && hit.hold == LARDER_HELD) {

@@ -10,6 +10,7 @@
 #include "lock.h"
 #include "make.h"
 #include "map.h"
+#include "quota.h"
 #include "recover.h"
 #include "slot.h"
 #include "snapshot.h"
@@ -51,6 +52,7 @@ static void point_into(larder_pool *pool)
     pool->header = (larder_header *)pool->rw;
     pool->slots = (larder_slot *)(pool->rw + g->slots_at);
     pool->pins = (_Atomic uint64_t *)(pool->rw + g->pins_at);
+    larder_quota_begin(pool);
     pool->buckets = (larder_bucket *)(pool->rw + g->buckets_at);
     pool->deletions = (_Atomic uint64_t *)(pool->rw + g->deletions_at);
     pool->tags = (_Atomic uint64_t *)(pool->rw + g->tags_at);
@@ -67,7 +69,6 @@ static void point_into(larder_pool *pool)
     pool->deletion_count = g->deletion_count;
     pool->unit_shift = g->unit_shift;
     pool->segment_shift = g->segment_shift;
-    pool->pinned_most = g->segment_count / 4;
 }
 
 /* 1 + the index of this PHP's layout in the pool's list; 0 if 16 others were here before. */
@@ -93,6 +94,7 @@ static bool allocate_pin_lists(larder_pool *pool, larder_error *error)
     free(pool->pinned_list);
     pool->pinned_list = calloc(count, sizeof *pool->pinned_list);
     pool->pinned_count = 0;
+    pool->kept_count = 0;
     return pool->pinned_list != NULL ||
            larder_fail(error, "There is no memory for the list of pins of the pool \"%s\".", pool->name);
 }

@@ -19,7 +19,7 @@
 
 #define LARDER_MAGIC UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
 #ifndef LARDER_FORMAT                             /* a test builds the extension of another version */
-#define LARDER_FORMAT 8u
+#define LARDER_FORMAT 9u
 #endif
 
 #define LARDER_PAGE         4096u
@@ -147,12 +147,17 @@ typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
-    _Atomic uint64_t process; /* its holder's id, for people: ids are reused, and others in other containers */
+    _Atomic uint32_t process; /* its holder's id, for people: ids are reused, and others in other containers */
+    _Atomic uint32_t quick;   /* 1: its holder's last request was short; quota.h */
     _Atomic uint64_t underway[LARDER_UNDERWAY_WORDS]; /* what its holder is in the middle of invalidating; underway.h */
     _Atomic uint64_t counter[16];
 } larder_slot;
 _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");
 _Static_assert(sizeof(larder_slot) == 3 * LARDER_CACHE_LINE, "a slot is three cache lines");
+
+/* How much of the pool pins may cover: all of them; those that may stay for long. See quota.h. */
+enum larder_quota { LARDER_QUOTA_OF_ALL = 0, LARDER_QUOTA_OF_LONG = 1 };
+#define LARDER_QUOTAS 2u
 
 #define LARDER_SLOT_LOCK INT64_C(0) /* where in the file the slots' lock bytes begin */
 
@@ -176,7 +181,7 @@ typedef struct larder_geometry {
     uint64_t slots_at, pins_at, tags_at, leases_at, buckets_at, deletions_at, ghosts_at, table_at, generations_at,
         starts_at, segments_at;
     uint32_t slot_count, tag_count, lease_count, bucket_count, deletion_count, ghost_count, segment_count;
-    uint32_t pin_words; /* 64-bit words of pins per slot */
+    uint32_t pin_words; /* 64-bit words in a row of bits for segments: a slot's pins; behind those, quota.h's rows */
     uint32_t unit_shift;
     uint32_t segment_shift;
     uint32_t evict;    /* 0: a full pool refuses */
@@ -208,16 +213,22 @@ typedef struct larder_header {
     _Atomic uint32_t dead;                                  /* enum larder_life */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
-    _Atomic uint32_t crowded;                               /* too much is pinned or waits in limbo: readers copy */
-    uint32_t unused;
     _Atomic uint64_t loader;   /* whose slot loads a snapshot: incarnation << 32 | slot + 1; LARDER_LOADER_COMES; 0 */
-    uint64_t alone_as_well[3]; /* the rest of its line is nobody's */
+    uint64_t alone_as_well[4]; /* the rest of its line is nobody's */
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
     _Atomic uint64_t underway_begun; /* invalidations and clears, so far */
     _Atomic uint64_t underway_over;  /* as many are known to be over: all up to that number; see underway.h */
     uint64_t alone[5];               /* the rest of its line is nobody's */
+
+    /* How much is pinned: written by readers that pin what nothing has covered yet, and by surveys; see quota.h. */
+    alignas(LARDER_CACHE_LINE) _Atomic uint32_t covered[LARDER_QUOTAS]; /* segments */
+    _Atomic uint64_t surveyed_at;                                       /* ms; the last survey */
+    _Atomic uint64_t buried_at; /* ms; the last one that asked whether the owners of pins live */
+    _Atomic uint32_t lonely;    /* 1: then only one process had a slot */
+    uint32_t unused;
+    uint64_t alone_here[4]; /* the rest of its line is nobody's */
 
     /* The segment lock and what it protects; open segments may be read without it. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | turn (19 bits) << 13 | slot + 1 */

@@ -51,7 +51,7 @@ static uint64_t lay_out(larder_geometry *g, uint64_t segments)
     g->slots_at = at;
     at += pages((uint64_t)g->slot_count * sizeof(larder_slot));
     g->pins_at = at;
-    at += pages((uint64_t)g->slot_count * g->pin_words * sizeof(uint64_t));
+    at += pages((uint64_t)(2 * g->slot_count + LARDER_QUOTAS) * g->pin_words * sizeof(uint64_t));
     g->tags_at = at;
     at += pages((uint64_t)g->tag_count * sizeof(uint64_t));
     g->leases_at = at;

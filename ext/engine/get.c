@@ -1,13 +1,13 @@
 #include "get.h"
+#include "quota.h"
 
-/* A pin is worth keeping if the value is used in place, and this process's share of pins is not used up. */
+/* A pin is worth keeping if the value is used in place, and the pool's quota of pins is not used up. */
 static enum larder_hold hold_for(larder_pool *pool, const larder_found *found)
 {
     if (found->hold == LARDER_HELD || !larder_is_in_place(pool, found->segment) ||
-        found->item->kind <= LARDER_LAST_SMALL_KIND || !larder_pin_may_last(pool)) {
+        found->item->kind <= LARDER_LAST_SMALL_KIND || !larder_quota_take(pool, found->segment)) {
         return found->hold;
     }
-    larder_pin_keep(pool);
     return LARDER_HELD;
 }
 

@@ -89,16 +89,11 @@ void larder_pin_drop(larder_pool *pool, uint32_t segment)
 
 void larder_pins_drop(larder_pool *pool)
 {
-    bool kept = atomic_load_explicit(&pool->slot->pinned_since, memory_order_relaxed) != 0;
     while (pool->pinned_count > 0) {
         drop_entry(pool, pool->pinned_list[--pool->pinned_count]);
     }
+    pool->kept_count = 0;
     tell(pool);
-    /* It may be that there is room for others' pins now. Where nobody stores, and nobody has pins, nobody else would
-     * look again. */
-    if (kept && atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) != 0) {
-        larder_pins_survey(pool);
-    }
 }
 
 /* model/pin.pml: look_at_pins(); model/fork.pml: reclaimer() */
@@ -119,42 +114,4 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
         }
     }
     return false;
-}
-
-#define LONG_MS       1000u /* a request that has been pinning for so long is no page of a site */
-#define LOOK_AGAIN_MS 1000u
-
-void larder_pins_survey(larder_pool *pool)
-{
-    larder_header *header = pool->header;
-    uint32_t used = larder_slots_used(pool);
-    uint32_t words = pool->geometry.pin_words, covered = header->lists[LARDER_LIST_LIMBO].count;
-    uint64_t now = larder_pool_now(pool);
-    for (uint32_t word = 0; word < words; word++) {
-        uint64_t pinned = 0;
-        for (uint32_t i = 0; i < used; i++) {
-            /* relaxed: figures. Segments in limbo that are pinned count twice, which errs on the safe side. */
-            const larder_slot *slot = &pool->slots[i];
-            uint64_t since = atomic_load_explicit(&slot->pinned_since, memory_order_relaxed);
-            if (atomic_load_explicit(&slot->pinned, memory_order_relaxed) > 0 && since != 0 && now - since > LONG_MS &&
-                larder_slot_seems_alive(pool, i)) {
-                pinned |= atomic_load_explicit(&pool->pins[(size_t)i * words + word], memory_order_relaxed);
-            }
-        }
-        covered += (uint32_t)__builtin_popcountll(pinned);
-    }
-    uint32_t crowded = covered > pool->geometry.segment_count / 4;
-    /* Only if it changes: every read of every process looks at this line. */
-    if (atomic_load_explicit(&header->crowded, memory_order_relaxed) != crowded) {
-        atomic_store_explicit(&header->crowded, crowded, memory_order_relaxed);
-    }
-    pool->surveyed_at = now;
-}
-
-bool larder_pins_crowd(larder_pool *pool)
-{
-    if (larder_pool_now(pool) - pool->surveyed_at >= LOOK_AGAIN_MS) {
-        larder_pins_survey(pool);
-    }
-    return atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) != 0;
 }

@@ -12,8 +12,8 @@
  * So do a writer and whoever is about to take a sealed segment for dead: either the writer finds it sealed and reserves
  * nothing there, or his pin is seen and the segment left alone.
  *
- * A pin that hands out values lasts until the request ends. A pin under which something is only looked at or copied
- * is brief. Both are one bit; a process never sets a bit it has set already.
+ * A pin that hands out values lasts until the request ends; quota.h says how many of them may. A pin under which
+ * something is only looked at or copied is brief. Both are one bit; a process never sets a bit it has set already.
  */
 #ifndef LARDER_PIN_H
 #define LARDER_PIN_H
@@ -51,25 +51,6 @@ static inline bool larder_pin_holds(const larder_pool *pool, uint32_t segment, u
 static inline bool larder_is_in_place(const larder_pool *pool, uint32_t segment)
 {
     return (larder_pinned(pool, segment) & LARDER_PINNED_APART) == 0;
-}
-
-/* Looks how much of the pool waits in limbo, or is pinned by requests that have been running for long. If it is more
- * than a quarter, nobody keeps pins until it is less. Called now and then. */
-void larder_pins_survey(larder_pool *pool);
-
-/* It was too much when somebody looked. Looks again if this process last did a second ago: the dead drop no pins, and
- * where nobody stores, nobody else would find out. */
-bool larder_pins_crowd(larder_pool *pool);
-
-/* May this process keep another pin for as long as its request runs? It has a quarter of the segments at most. */
-static inline bool larder_pin_may_last(larder_pool *pool)
-{
-    if (pool->pinned_count % 16 == 15) {
-        larder_pins_survey(pool);
-    }
-    /* relaxed: a hint. */
-    return pool->zero_copy && pool->pinned_count < pool->pinned_most &&
-           (atomic_load_explicit(&pool->header->crowded, memory_order_relaxed) == 0 || !larder_pins_crowd(pool));
 }
 
 #endif

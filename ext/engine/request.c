@@ -4,7 +4,7 @@
 #include "request.h"
 #include "lease.h"
 #include "map.h"
-#include "pin.h"
+#include "quota.h"
 #include "slot.h"
 #include "token.h"
 
@@ -60,7 +60,7 @@ void larder_pool_leave(larder_pool *pool)
             larder_pins_forget(pool);
             larder_slot_release(pool);
         } else {
-            larder_pins_drop(pool);
+            larder_quota_end(pool);
         }
     }
     if (pool->inherited_fd >= 0) {

@@ -37,6 +37,18 @@ bool larder_slot_has_its_name(const larder_pool *pool)
     return stat(pool->path, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode;
 }
 
+/* What counts against quotas as kept by the slot's owner: what lies there, or nothing. relaxed: figures. */
+static void set_kept(larder_pool *pool, uint32_t index, const _Atomic uint64_t *from)
+{
+    _Atomic uint64_t *kept = pool->kept + (size_t)index * pool->geometry.pin_words;
+    for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
+        uint64_t bits = from == NULL ? 0 : atomic_load_explicit(&from[i], memory_order_relaxed);
+        if (atomic_load_explicit(&kept[i], memory_order_relaxed) != bits) {
+            atomic_store_explicit(&kept[i], bits, memory_order_relaxed);
+        }
+    }
+}
+
 /* model/pin.pml: take_slot(), bury() */
 static void clear_pins(larder_pool *pool, uint32_t index)
 {
@@ -49,6 +61,10 @@ static void clear_pins(larder_pool *pool, uint32_t index)
         }
     }
     atomic_store_explicit(&pool->slots[index].pinned, 0, memory_order_release);
+    set_kept(pool, index, NULL);
+    /* relaxed: figures. */
+    atomic_store_explicit(&pool->slots[index].pinned_since, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->slots[index].quick, 0, memory_order_relaxed);
 }
 
 /* model/underway.pml: ask(), invalidator(), dead */
@@ -104,12 +120,15 @@ static void hold(larder_pool *pool, int fd, uint32_t index)
     pool->slot_index = index;
     pool->slot_fd = fd;
     pool->own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
+    pool->own_kept = pool->kept + (size_t)index * pool->geometry.pin_words;
     larder_map_has_slot(pool->mapping, index, true);
     LARDER_FAULT(LARDER_AT_INCARNATION);
     /* acq_rel: the pins cleared before belong to the incarnation before. */
     pool->incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
-    /* relaxed: only a figure. */
-    atomic_store_explicit(&pool->slot->process, (uint64_t)getpid(), memory_order_relaxed);
+    /* relaxed: figures. That another process is alone in the pool is to be found out anew. */
+    atomic_store_explicit(&pool->header->lonely, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->header->buried_at, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->slot->process, (uint32_t)getpid(), memory_order_relaxed);
 }
 
 bool larder_slot_take(larder_pool *pool, larder_error *error)
@@ -200,6 +219,7 @@ void larder_pins_forget(larder_pool *pool)
     while (pool->pinned_count > 0) {
         atomic_store_explicit(&pool->pinned[pool->pinned_list[--pool->pinned_count]], 0, memory_order_relaxed);
     }
+    pool->kept_count = 0;
 }
 
 /* model/fork.pml: parent() */
@@ -227,6 +247,12 @@ void larder_slot_before_fork(larder_pool *pool)
         atomic_store_explicit(&spare[i], atomic_load_explicit(&pool->own_pins[i], memory_order_relaxed),
                               memory_order_release);
     }
+    /* relaxed: figures. The copies count as any pins do, from now on. */
+    set_kept(pool, pool->spare_index, pool->own_kept);
+    larder_slot *slot = &pool->slots[pool->spare_index];
+    uint64_t since = atomic_load_explicit(&pool->slot->pinned_since, memory_order_relaxed);
+    atomic_store_explicit(&slot->pinned_since, since, memory_order_relaxed);
+    atomic_store_explicit(&slot->pinned, pool->pinned_count, memory_order_relaxed);
 }
 
 void larder_slot_in_parent(larder_pool *pool)

@@ -1,5 +1,6 @@
 #include "stats.h"
 #include "enter.h"
+#include "quota.h"
 #include "segment.h"
 #include "slot.h"
 
@@ -63,5 +64,7 @@ bool larder_stats_read(larder_pool *pool, larder_stats *stats)
     stats->capacity = (uint64_t)pool->geometry.segment_count << pool->segment_shift;
     add_segments(pool, stats);
     add_slots(pool, stats);
+    larder_quota_survey(pool);
+    stats->pinned_bytes = larder_quota_covered(pool, LARDER_QUOTA_OF_ALL);
     return true;
 }

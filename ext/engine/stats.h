@@ -11,6 +11,7 @@ typedef struct larder_stats {
     uint64_t segments[LARDER_SEGMENT_STATES];
     uint64_t small_segments, main_segments;
     uint64_t limbo_bytes;
+    uint64_t pinned_bytes; /* of the segments that requests pin for as long as they run */
     uint64_t segment_bytes;
     uint32_t processes;          /* slots in use */
     uint64_t oldest_pin_ms;      /* how long the oldest pin has been held; 0: none */

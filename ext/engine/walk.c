@@ -5,7 +5,6 @@
 #include "ghost.h"
 #include "index.h"
 #include "key.h"
-#include "pin.h"
 
 #include <string.h>
 
@@ -282,7 +281,6 @@ bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment, uint32_t *
 
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose)
 {
-    larder_pins_survey(pool);
     pool->header->victim_walked = 0;
     pool->header->victim_purpose = purpose;
     pool->header->victim = segment + 1;

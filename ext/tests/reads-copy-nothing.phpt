@@ -8,7 +8,7 @@ memory_limit=512M
 <?php
 require __DIR__ . '/pool.inc';
 
-$pool = fresh_pool(64 << 20);
+$pool = fresh_pool(128 << 20); // a quarter of it may be in use, and all of these values are at once
 same($pool->statistics()['mode'], 'zero-copy', 'mode');
 
 $values = ['ten' => range(1, 10), 'many' => range(1, 100_000), 'nested' => [], 'text' => str_repeat('text ', 200_000), 'map' => []];

@@ -122,6 +122,7 @@ Array
     [processes] => int
     [oldest_pin_seconds] => float
     [oldest_pin_process] => int
+    [pinned_bytes] => int
     [limbo_bytes] => int
     [snapshot] => loaded dropped reason
 )
