@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Full;
+use Larder\Bench\Experiment\Pins;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\PairedRatio;
 
@@ -21,7 +22,7 @@ final readonly class PoolPromises
     {
         $promises = new self($findings);
 
-        return ['memory' => [$promises->items()], 'traces' => $promises->traces(), 'scale' => $promises->scale(), 'full' => $promises->full()];
+        return ['memory' => [$promises->items()], 'traces' => $promises->traces(), 'scale' => $promises->scale(), 'full' => $promises->full(), 'pins' => $promises->pins()];
     }
 
     private function items(): Promise
@@ -110,5 +111,27 @@ final readonly class PoolPromises
         }
 
         return $promises;
+    }
+
+    /** @return list<Promise> */
+    private function pins(): array
+    {
+        $promises = [];
+        foreach (Pins::WORKERS as $workers) {
+            $case = ['php-fpm workers' => (string) $workers];
+            foreach ([Pins::FOUND, Pins::STORED] as $metric) {
+                $promises[] = Promise::atLeast("{$metric}, with {$workers} workers of php-fpm that use values in place", 'share, over that with every value copied', $this->overCopied($metric, $case), 0.99);
+            }
+        }
+        $case = ['workers that never end' => (string) Pins::DAEMONS];
+        $promises[] = Promise::atLeast(sprintf('%s while %d workers that never end use values in place', Pins::LEFT, Pins::DAEMONS), 'keys, over those with every value copied', $this->overCopied(Pins::LEFT, $case), 0.9);
+
+        return $promises;
+    }
+
+    /** @param array<string, string> $case */
+    private function overCopied(string $metric, array $case): ?Interval
+    {
+        return $this->findings->ratio('pins', $metric, $case, Pins::IN_PLACE, Pins::COPIED);
     }
 }

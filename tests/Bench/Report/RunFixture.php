@@ -7,6 +7,7 @@ namespace Larder\Tests\Bench\Report;
 use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\Pins;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Experiment\TierRequests;
@@ -128,6 +129,12 @@ final class RunFixture
                 $this->add('full', ['percentile' => $percentile], $metric, Direction::LowerIsBetter, 'shared-memory', 300 * $time);
             }
         }
+        foreach (['28', '64', '200'] as $workers) {
+            foreach ([Pins::FOUND, Pins::STORED] as $metric) {
+                $this->rates('pins', ['php-fpm workers' => $workers], $metric, [Pins::IN_PLACE => $ours < 1 ? 0.95 : 0.8, Pins::COPIED => 0.93]);
+            }
+        }
+        $this->rates('pins', ['workers that never end' => '20'], Pins::LEFT, [Pins::IN_PLACE => $ours < 1 ? 8_500.0 : 4_000.0, Pins::COPIED => 9_000.0]);
         foreach (['1' => 60.0, '1,000,000' => $ours < 1 ? 60.0 : 60_000.0] as $items => $time) {
             $this->add('tags', ['tagged items' => (string) $items], Tags::INVALIDATE, Direction::LowerIsBetter, 'shared-memory', $time);
             $this->add('tags', ['tagged items' => (string) $items], Tags::LIVE, Direction::LowerIsBetter, 'shared-memory', $ours < 1 ? 400.0 : 60_000.0);

@@ -1,0 +1,116 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Bench\Experiment;
+
+use Larder\Bench\Report\Fields;
+use Larder\Bench\Server\NginxServer;
+use Larder\Bench\Server\PhpFpmServer;
+use Larder\Bench\Server\ServerFailed;
+use Larder\Bench\Subject\Extension;
+use Larder\Bench\Subject\TemporaryDirectory;
+use Larder\Bench\Subject\WorkerProcess;
+
+/** nginx and php-fpm with one page whose requests read many arrays of one pool, hold them for a tenth of a second, and store some anew. */
+final class PinnedSite
+{
+    public const KEYS = 8_000;
+    public const READS = 500;
+    public const WRITES = 20;
+    public const HELD_US = 100_000;
+    public const MEGABYTES = 64;
+
+    private function __construct(
+        private readonly TemporaryDirectory $root,
+        private readonly PhpFpmServer $fpm,
+        private readonly NginxServer $nginx,
+    ) {}
+
+    public function __destruct()
+    {
+        // A pool outlives php-fpm.
+        $this->answer('/clean.php');
+        $this->nginx->stop();
+        $this->fpm->stop();
+        $this->root->remove();
+    }
+
+    /**
+     * @param bool $isInPlace whether values are used in place; else the setting larder.zero_copy is off
+     * @throws ServerFailed
+     * @throws \RuntimeException when the pool cannot be filled
+     */
+    public static function start(Laboratory $laboratory, bool $isInPlace, int $workers, TemporaryDirectory $root): self
+    {
+        $open = sprintf("<?php \$pool = Larder\\SharedMemory::open('bench-%s', %d);", bin2hex(random_bytes(6)), self::MEGABYTES << 20);
+        $value = 'range(1, mt_rand(100, 500))';
+        $scripts = [
+            'fill' => sprintf('%s for ($i = 0; $i < %d; $i++) { $pool->set("k$i", %s); } for ($i = 0; $i < %2$d; $i++) { $pool->get("k$i"); } echo "filled";', $open, self::KEYS, $value),
+            'page' => sprintf(
+                '%s $held = []; for ($i = 0; $i < %d; $i++) { $held[] = $pool->get("k" . mt_rand(0, %d)); } usleep(%d); for ($i = 0; $i < %d; $i++) { $pool->set("k" . mt_rand(0, %3$d), %s); }',
+                $open,
+                self::READS,
+                self::KEYS - 1,
+                self::HELD_US,
+                self::WRITES,
+                $value,
+            ),
+            'tally' => "{$open} \$found = \$pool->statistics(); echo json_encode(['hits' => \$found['hits'], 'misses' => \$found['misses'], 'sets' => \$found['sets'], 'refused' => array_sum(\$found['refused'])]);",
+            'clean' => "{$open} Larder\\SharedMemory::remove(\$pool->statistics()['name']);",
+        ];
+        foreach ($scripts as $name => $script) {
+            file_put_contents("{$root->path}/{$name}.php", $script);
+        }
+        $settings = [...WorkerProcess::SETTINGS, 'memory_limit' => '256M', 'larder.zero_copy' => $isInPlace ? 'auto' : 'off'];
+        if (Extension::built() !== null) {
+            $settings['extension'] = Extension::built();
+        }
+        $fpm = PhpFpmServer::start($settings, $workers, $laboratory->placement->server);
+        $site = new self($root, $fpm, NginxServer::start($root->path, $fpm->socket, 1, $laboratory->placement->server));
+        $answer = $site->answer('/fill.php');
+        if ($answer !== 'filled') {
+            throw new \RuntimeException(sprintf('The pool of the site could not be filled: "%s".', trim(strip_tags(substr($answer, 0, 300)))));
+        }
+
+        return $site;
+    }
+
+    /**
+     * Requests pages for a while, as many at once as there are workers.
+     *
+     * @return array{found: float, stored: float, requests: int} the share of reads that found their value, and of stores that were not refused
+     */
+    public function load(LoadGenerator $generator, int $workers, float $seconds): array
+    {
+        $before = $this->tally();
+        $slice = $generator->pages($this->nginx->port, ['/page.php'], $workers, true, $seconds)[0] ?? null;
+        $after = $this->tally();
+        $reads = $after['hits'] + $after['misses'] - $before['hits'] - $before['misses'];
+        $stores = $after['sets'] + $after['refused'] - $before['sets'] - $before['refused'];
+        if ($slice === null || $slice->errors > 0 || $reads === 0 || $stores === 0) {
+            throw new \RuntimeException(sprintf('%d pages of the site failed: its figures would be worth nothing.', $slice->errors ?? 0));
+        }
+
+        return [
+            'found' => ($after['hits'] - $before['hits']) / $reads,
+            'stored' => ($after['sets'] - $before['sets']) / $stores,
+            'requests' => $slice->requests,
+        ];
+    }
+
+    /** @return array{hits: int, misses: int, sets: int, refused: int} since the pool was made */
+    private function tally(): array
+    {
+        $found = Fields::ofJson($this->answer('/tally.php'), 'tally');
+
+        return ['hits' => $found->int('hits'), 'misses' => $found->int('misses'), 'sets' => $found->int('sets'), 'refused' => $found->int('refused')];
+    }
+
+    private function answer(string $path): string
+    {
+        $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 60]]);
+
+        return (string) @file_get_contents("http://127.0.0.1:{$this->nginx->port}{$path}", false, $context);
+    }
+}
