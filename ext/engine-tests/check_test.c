@@ -53,6 +53,20 @@ TEST(finds_strays, "the check finds a word that leads to no item")
     larder_pool_close(s.pool);
 }
 
+TEST(finds_uncarried, "the check finds an item one of whose tags is not among those that items carry")
+{
+    larder_pool *pool = pool_open("p", 4 * MIB);
+    const uint64_t tags[] = {1, 2};
+    const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = tags, .tags_count = 2};
+    EQUAL(put_under(pool, "k", "v", &terms), LARDER_OK);
+    CHECK_POOL(pool);
+    for (uint32_t i = 0; i < pool->geometry.carried_count; i++) {
+        pool->carried[i] = 0;
+    }
+    expect(&(site){.pool = pool}, "carried by no item");
+    larder_pool_close(pool);
+}
+
 TEST(finds_overlong, "the check finds an item that ends beyond its segment")
 {
     site s = make_site();

@@ -174,6 +174,7 @@ static void noise_everywhere(uint64_t seed, unsigned sparse)
     } parts[] = {
         {"slots", g.slots_at, g.pins_at},
         {"pins", g.pins_at, g.tags_at},
+        {"tags", g.tags_at, g.leases_at},
         {"index", g.buckets_at, g.ghosts_at},
         {"ghosts", g.ghosts_at, g.table_at},
         {"table", g.table_at, g.generations_at},

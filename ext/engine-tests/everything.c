@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "everything.h"
+#include "lines.h"
 #include "waiting.h"
 
 #include "engine/evict.h"
@@ -235,7 +236,13 @@ static void look_around(const turn *t)
 /* What was stored under a tag before it was invalidated here is gone afterwards, whoever died or stopped in between. */
 static void use_tags(const turn *t)
 {
-    const uint64_t tag = larder_tag_of("tag", 3);
+    /* More than two lines of the table of recent invalidations hold. */
+    static uint64_t tags[LINES_FULL + 2], seed;
+    if (seed != t->pool->seed) {
+        tags_of_two_lines(t->pool, tags, LINES_FULL + 2);
+        seed = t->pool->seed;
+    }
+    const uint64_t tag = tags[rng_below(t->r, LINES_FULL + 2)];
     const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
     char key[32], text[32];
     size_t size = 0;

@@ -56,6 +56,8 @@ static void point_into(larder_pool *pool)
     pool->buckets = (larder_bucket *)(pool->rw + g->buckets_at);
     pool->deletions = (_Atomic uint64_t *)(pool->rw + g->deletions_at);
     pool->tags = (_Atomic uint64_t *)(pool->rw + g->tags_at);
+    pool->recent = (larder_recent *)(pool->rw + g->recent_at);
+    pool->carried = (_Atomic uint64_t *)(pool->rw + g->carried_at);
     pool->leases = (larder_lease *)(pool->rw + g->leases_at);
     pool->ghosts = (_Atomic uint32_t *)(pool->rw + g->ghosts_at);
     pool->segments = (larder_segment *)(pool->rw + g->table_at);

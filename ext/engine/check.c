@@ -1,4 +1,5 @@
 #include "check.h"
+#include "carried.h"
 #include "enter.h"
 #include "get.h"
 #include "index.h"
@@ -47,6 +48,11 @@ static bool check_word(larder_pool *pool, const larder_bucket *bucket, uint64_t 
     larder_found found;
     if ((place.first != bucket && place.second != bucket) || place.fingerprint != word >> 48) {
         return larder_fail(error, "the key %.40s is in a bucket that is not its own", key.bytes);
+    }
+    for (uint32_t i = 0; i < item->tags; i++) {
+        if (!larder_is_carried(pool, larder_item_tags(item)[i])) {
+            return larder_fail(error, "a tag of the key %.40s counts as carried by no item", key.bytes);
+        }
     }
     if (larder_is_readable(pool, item)) {
         if (!larder_find(pool, &place, &key, &found) || found.word != word) {

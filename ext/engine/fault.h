@@ -54,7 +54,10 @@ enum larder_fault_point {
     LARDER_AT_LINK,          /* ... to gain one */
     LARDER_AT_CLEAR,         /* the pool is about to be cleared */
     LARDER_AT_TAG,           /* one of a tag's cells is about to move */
-    LARDER_AT_INVALIDATED,   /* all have moved, which is about to be counted */
+    LARDER_AT_FLOOR,         /* the floor of a line of recent invalidations is about to rise */
+    LARDER_AT_RECENT,        /* one of the line's words is about to change */
+    LARDER_AT_INVALIDATED,   /* all have changed, which is about to be counted */
+    LARDER_AT_CARRY,         /* a tag is about to be counted among those that items carry */
     LARDER_AT_UNDERWAY,      /* it is about to be said that an invalidation or a clear is under way, or over */
     LARDER_AT_JUDGE,         /* a store is about to look at its tags */
     LARDER_AT_LOOKED,        /* that an item's tags were looked at is about to be written down */

@@ -111,6 +111,15 @@ typedef struct larder_bucket {
 } larder_bucket;
 _Static_assert(sizeof(larder_bucket) == LARDER_CACHE_LINE, "a bucket is one cache line");
 
+/* ---- tags ------------------------------------------------------------------------------------------------ */
+
+/* A line of the table of recent invalidations; see recent.h. A word: fingerprint (16 bits) | tick (48); 0 is empty. */
+typedef struct larder_recent {
+    alignas(LARDER_CACHE_LINE) _Atomic uint64_t word[LARDER_BUCKET_WORDS];
+    _Atomic uint64_t floor; /* no word that left this line was younger */
+} larder_recent;
+_Static_assert(sizeof(larder_recent) == LARDER_CACHE_LINE, "a line of the table is one cache line");
+
 /* ---- leases ---------------------------------------------------------------------------------------------- */
 
 /* The right to compute a missing item; see lease.h. */
@@ -178,9 +187,10 @@ typedef struct larder_geometry {
     uint64_t base;     /* address at which values are made to be read */
     uint64_t created;  /* ms since 1970 */
     uint64_t seed;     /* mixed into every key's hash */
-    uint64_t slots_at, pins_at, tags_at, leases_at, buckets_at, deletions_at, ghosts_at, table_at, generations_at,
-        starts_at, segments_at;
-    uint32_t slot_count, tag_count, lease_count, bucket_count, deletion_count, ghost_count, segment_count;
+    uint64_t slots_at, pins_at, tags_at, recent_at, carried_at, leases_at, buckets_at, deletions_at, ghosts_at,
+        table_at, generations_at, starts_at, segments_at;
+    uint32_t slot_count, lease_count, bucket_count, deletion_count, ghost_count, segment_count;
+    uint32_t tag_count, recent_count, carried_count; /* cells; lines; words of bits */
     uint32_t pin_words; /* 64-bit words in a row of bits for segments: a slot's pins; behind those, quota.h's rows */
     uint32_t unit_shift;
     uint32_t segment_shift;
@@ -209,7 +219,7 @@ typedef struct larder_header {
 
     /* Read by every operation, written seldom. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older stamp are dead */
-    _Atomic uint64_t invalidations;                         /* how often cells of tags have moved, twice for each */
+    _Atomic uint64_t invalidations;                         /* how often the table of them has changed */
     _Atomic uint32_t dead;                                  /* enum larder_life */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */

@@ -33,26 +33,11 @@
 #ifndef LARDER_INDEX_H
 #define LARDER_INDEX_H
 
+#include "bucket.h"
 #include "key.h"
 #include "pin.h"
 #include "pool.h"
 #include "tag.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-/* Reading first and asking afterwards is a race to a thread sanitizer, and rightly so. */
-#if defined(__SANITIZE_THREAD__)
-#define LARDER_READS_UNPINNED 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LARDER_READS_UNPINNED 0
-#endif
-#endif
-#ifndef LARDER_READS_UNPINNED
-#define LARDER_READS_UNPINNED 1
-#endif
 
 typedef struct larder_place {
     larder_bucket *first, *second;
@@ -264,24 +249,7 @@ static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder
 /* Which words of a bucket have that fingerprint, as bits; to be loaded again before use. */
 static inline uint32_t larder_candidates(const larder_bucket *bucket, uint64_t fingerprint)
 {
-#if defined(__SSE2__) && LARDER_READS_UNPINNED
-    const __m128i *words = (const __m128i *)bucket;
-    __m128i wanted = _mm_set1_epi16((short)fingerprint);
-    uint32_t mask = 0;
-#define LARDER_PAIR(i)                                                                                                 \
-    (uint32_t) _mm_movemask_pd(_mm_castsi128_pd(_mm_cmpeq_epi16(_mm_load_si128(words + (i)), wanted))) << (2 * (i))
-    mask = LARDER_PAIR(0) | LARDER_PAIR(1) | LARDER_PAIR(2) | LARDER_PAIR(3);
-#undef LARDER_PAIR
-    return mask & 0x7f; /* the last is the guard */
-#else
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
-        /* relaxed: a first look. */
-        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
-        mask |= (uint32_t)(word >> 48 == fingerprint) << i;
-    }
-    return mask;
-#endif
+    return larder_words_with(bucket->word, fingerprint);
 }
 
 /* model/publish.pml: find() */

@@ -1,4 +1,5 @@
 #include "store.h"
+#include "carried.h"
 #include "evict.h"
 #include "ghost.h"
 #include "line.h"
@@ -55,7 +56,8 @@ static larder_claim claim_of(larder_pool *pool, const larder_key *key, const lar
 static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, larder_claim *as)
 {
     uint64_t guard = 0;
-    as->looked_at = larder_invalidations(pool); /* before anything is judged: T2 of tag.h */
+    larder_carry(pool, terms->tags, terms->tags_count); /* before anything is judged, and the tick: T4 of tag.h */
+    as->looked_at = larder_invalidations(pool);         /* before anything is judged: T2 of tag.h */
     as->order = (larder_order){.fill = as->fill, .moved = false, .tick = as->token, .token = as->token};
     if (as->fill) {
         return !larder_guard_moved(pool, place, as->token) &&
@@ -73,14 +75,15 @@ static bool judge(larder_pool *pool, const larder_place *place, const larder_ter
                            !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp));
 }
 
-/* What is not new is as old as it was. Then nobody has looked at its tags, unless it was judged: T2 of tag.h. */
+/* What is not new is as old as it was. Then its tags are not known to be older, unless they were judged, and found
+ * older than its token, too: T2 of tag.h. */
 static void settle_stamp(const larder_past *past, larder_claim *as)
 {
     as->raised = as->judged && as->stamp > as->token;
     if (past != NULL) {
+        as->looked_at = as->judged && !as->raised ? as->looked_at : UINT64_MAX;
         as->stamp = past->stamp;
         as->raised = past->raised;
-        as->looked_at = as->judged ? as->looked_at : UINT64_MAX;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "tag.h"
 #include "key.h"
+#include "recent.h"
 
 uint64_t larder_tag_of(const char *name, size_t length)
 {
@@ -18,19 +19,6 @@ void larder_tag_cells(const larder_pool *pool, uint64_t tag, _Atomic uint64_t *c
     }
 }
 
-uint64_t larder_tag_stamp(const larder_pool *pool, uint64_t tag)
-{
-    _Atomic uint64_t *cells[LARDER_TAG_CELLS];
-    uint64_t stamp = UINT64_MAX;
-    larder_tag_cells(pool, tag, cells);
-    for (uint32_t i = 0; i < LARDER_TAG_CELLS; i++) {
-        /* relaxed: ordered by the count of invalidations, which is read before. */
-        uint64_t cell = atomic_load_explicit(cells[i], memory_order_relaxed);
-        stamp = cell < stamp ? cell : stamp;
-    }
-    return stamp;
-}
-
 /* model/token.pml: reader() */
 bool larder_tags_allow(const larder_pool *pool, const larder_item *item)
 {
@@ -40,7 +28,7 @@ bool larder_tags_allow(const larder_pool *pool, const larder_item *item)
     const uint64_t *tags = larder_item_tags(item);
     bool allowed = item->tags <= LARDER_TAGS_MAX; /* else it is damaged, or not pinned and gone */
     for (uint32_t i = 0; allowed && i < item->tags; i++) {
-        allowed = larder_tag_stamp(pool, tags[i]) <= item->stamp;
+        allowed = larder_recent_stamp(pool, tags[i]) <= item->stamp;
     }
     return allowed;
 }

@@ -1,27 +1,37 @@
 /* Tags: names that many items carry. Invalidating one kills all of them, in constant time and without looking for them.
  *
- *     name's hash --+--> 4 of the pool's tag cells, each the tick of the last invalidation that met it
- *                   |
- *     the tag's stamp = the lowest of its 4 cells;  an item is dead if one of its tags has a stamp newer than its own
+ *     name's hash --+--> 4 cells, each the tick of the last invalidation that met it    judge fills, before they are
+ * stored
+ *                   +--> 2 bits: some item has carried it                 (carried.h)    decide whether it is entered
+ *                   +--> a word among the recent invalidations            (recent.h)     judges items
  *
- * There is no table of names. An invalidation raises the tag's four cells to its tick, so its stamp is never lower than
- * the tick of its last invalidation: nothing stale is ever served. Two tags may share a cell, and only if others were
- * invalidated on all four cells of a tag is it taken for invalidated without being so, which costs a miss. (This is a
- * Bloom filter that keeps, instead of bits, when they were set; the conservative estimate is that of the count-min
- * sketch.) So nothing has to be inserted, nothing can be full, nothing needs a lock, and a process that dies in the
- * middle leaves cells that are too young at worst.
+ *     an item is dead if one of its tags has a stamp newer than its own: by the table, the higher of word and floors
  *
- * Looking at many tags takes time, so an item remembers as of which invalidation its tags were looked at. The count of
- * invalidations moves when the cells have, each of the two times that an invalidation moves them; while it stands, a
- * look is not repeated.
+ * There is no table of names. An invalidation raises the tag's four cells to its tick, and enters it among the recent
+ * ones if an item may carry it; so neither stamp is ever lower than the tick of its last invalidation, and nothing
+ * stale is ever served. Both may be too high. A fill is refused if others were invalidated on all four cells of one of
+ * its tags while it was computed (a Bloom filter that keeps, instead of bits, when they were set; the conservative
+ * estimate is that of the count-min sketch). An item, which lives longer, dies if the table has forgotten what is as
+ * young as it is, or a stranger has its tag's fingerprint: a miss. So nothing can be full, nothing needs a lock, and a
+ * process that dies in the middle leaves stamps that are too young at worst.
+ *
+ * Looking at many tags takes time, so an item remembers as of which change of the table its tags were looked at. The
+ * count of changes moves when the table has changed, each of the two times that an invalidation enters it; while it
+ * stands, a look is not repeated.
  *
  * Invariants:
- *   T1  When an invalidation has returned, each of its tags' stamps is at least its first tick, which is younger than
- *       the stamp of any item that was stored under such a tag before the invalidation was under way (underway.h).
- *   T2  An item that says it was looked at as of n was alive when cells had moved for the n-th time. Whoever moves them
- *       counts it: whether an item's tags let it be read is settled when nothing is under way.
- *   T3  Each of the stamps is also at least the last tick, which comes when nobody can read anything older than the
- *       first any more: it refuses what was made of that.
+ *   T1  When an invalidation has returned, its tags' stamps, by the cells and, where T4 lets it be entered, by the
+ *       table, are at least its first tick, which is younger than the stamp of any item that was stored under such a
+ * tag before the invalidation was under way (underway.h). T2  An item that says it was looked at as of n was alive when
+ * the table had changed for the n-th time. Whoever changes it counts it: whether an item's tags let it be read is
+ * settled when nothing is under way. T3  Each of the stamps is also at least the last tick, which comes when nobody can
+ * read anything older than the first any more: it refuses what was made of that. T4  A tick that is not entered among
+ * the recent ones, because a bit of the tag was found clear, kills no item. A store sets its tags' bits before it
+ * ticks, or before it is judged; an invalidation reads them after its tick and its cells. So a store whose bits were
+ * missed has a younger tick; or it is judged by cells that have moved, and is refused unless its token is as young as
+ * this tick. Its stamp may be raised above the token to what it finds in cells and table; no invalidation that it has
+ * not found is older than that, for the table is read before it is asked what is under way. What is copied, moved or
+ * counted anew has had its bits set when it was stored.
  */
 #ifndef LARDER_TAG_H
 #define LARDER_TAG_H
@@ -45,15 +55,12 @@ static inline const uint64_t *larder_item_tags(const larder_item *item)
     return (const uint64_t *)(item + 1) + 1;
 }
 
-/* The cells of a tag. */
+/* The cells of a tag, by which fills are judged (token.c). */
 void larder_tag_cells(const larder_pool *pool, uint64_t tag, _Atomic uint64_t *cells[LARDER_TAG_CELLS]);
-
-/* The tick since which the tag is not known to have been invalidated. */
-uint64_t larder_tag_stamp(const larder_pool *pool, uint64_t tag);
 
 static inline uint64_t larder_invalidations(const larder_pool *pool)
 {
-    /* acquire: the cells are read after it, and hold at least what the invalidations counted here wrote. */
+    /* acquire: the table is read after it, and holds at least what the invalidations counted here wrote. */
     return atomic_load_explicit(&pool->header->invalidations, memory_order_acquire);
 }
 

@@ -1,4 +1,5 @@
 #include "token.h"
+#include "recent.h"
 #include "tag.h"
 #include "underway.h"
 
@@ -335,7 +336,18 @@ uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint6
     return is_event(event, cell, now) ? event->before : now;
 }
 
-/* The tag's stamp, and what it would be without this request's own events. */
+/* By the table of recent invalidations: an item that is older than that is not read. */
+static uint64_t youngest_entry(const larder_pool *pool, const uint64_t *tags, uint32_t count)
+{
+    uint64_t youngest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t stamp = larder_recent_stamp(pool, tags[i]);
+        youngest = stamp > youngest ? stamp : youngest;
+    }
+    return youngest;
+}
+
+/* The tag's stamp by its cells, and what it would be without this request's own events. */
 static uint64_t foreign_stamp(const larder_pool *pool, uint64_t tag, uint64_t *stamp)
 {
     _Atomic uint64_t *cells[LARDER_TAG_CELLS];
@@ -354,13 +366,17 @@ static uint64_t foreign_stamp(const larder_pool *pool, uint64_t tag, uint64_t *s
 /* model/token.pml: storer(), judge */
 bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp)
 {
-    /* First: what is over by then is found in the cells. */
+    /* First: an invalidation that has entered one of these by now is found under way, or in the cells, so that a stamp
+     * may be raised to the entry of a stranger, or of one's own (T4). */
+    uint64_t entry = youngest_entry(pool, tags, count);
+    /* Then: what is over by now is found in the cells. */
     if (larder_is_underway(pool, tags, count)) {
         return true;
     }
     uint64_t clear = atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst);
     uint64_t foreign = larder_own_see_through(pool, &pool->header->last_clear, clear);
     *stamp = token > clear ? token : clear;
+    *stamp = entry > *stamp ? entry : *stamp;
     LARDER_FAULT(LARDER_AT_JUDGE);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t its, others = foreign_stamp(pool, tags[i], &its);

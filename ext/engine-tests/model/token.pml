@@ -1,5 +1,5 @@
-/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, engine/underway.h, judge() in engine/store.c,
- * was_overtaken() in engine/publish.c.
+/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, engine/carried.h, engine/underway.h, judge() in
+ * engine/store.c, was_overtaken() in engine/publish.c.
  *
  * One key, whose item carries two tags, and what happens to it: fills, writes, writes judged by a token, deletes,
  * invalidations. Each takes as long as it likes between any two steps. What is asserted is the one rule: a value is as
@@ -11,6 +11,9 @@
  *   R   the rule, for what the key's words lead to
  *   T2  the rule, for a look at the tags that an item remembers; and that it agrees with the tags while nothing is under
  *       way
+ *
+ * A tag's entry among the recent invalidations, by which items are judged, is one word here, which is only raised: how
+ * the table comes to that is recent.pml. STRANGER: once, another tag's later invalidation is found in the entry.
  */
 #ifndef FILLS
 #define FILLS 1 /* storers 0, 1, …: fills; then judged writes; then writes */
@@ -67,7 +70,9 @@
 
 byte word[2];
 byte clock = 1, guard = 0, deletion = 0;
-byte tag[TAGS * CELLS];
+byte tag[TAGS * CELLS];  /* the cells, by which fills are judged */
+byte entry[TAGS];        /* among the recent invalidations, by which items are judged */
+bit carried[TAGS];       /* an item may have it */
 byte invalidations = 1;
 byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
 #define FIRST 1 /* its process */
@@ -82,11 +87,7 @@ byte made_of[ITEMS]; /* what it was computed from */
 
 #define bit_of(i)   (1 << (i))
 #define JUDGED_ONES ((1 << (FILLS + JUDGED)) - 1) /* writes do not kill writes */
-#if CELLS == 1
-#define allows(t, i) (tag[t] <= stamp[i])
-#else
-#define allows(t, i) (tag[2 * (t)] <= stamp[i] || tag[2 * (t) + 1] <= stamp[i])
-#endif
+#define allows(t, i) (entry[t] <= stamp[i])
 #define allowed(i)  (allows(0, i) && allows(1, i))
 #define is_read(w)  (is_final(w) && (allowed(item_of(w)) || looked[item_of(w)] == invalidations))
 #define is_right(w) (!is_read(w) || (condemned & (bit_of(item_of(w)) | made_of[item_of(w)])) == 0)
@@ -156,6 +157,9 @@ proctype invalidator(byte me)
 {
     byte which, now, own, before, c, kills;
     byte own_tag[CELLS], before_tag[CELLS]; /* not kept */
+#ifdef BREAK_CARRIED_ASKED_BEFORE_SAID
+    bit had;
+#endif
     if
     :: which = 0
     :: which = 1
@@ -169,10 +173,24 @@ proctype invalidator(byte me)
     }
 }
 
+#ifdef STRANGER
+/* Another tag's invalidation, which shares the fingerprint, or has something forgotten that the floor then has. */
+proctype stranger()
+{
+    byte now;
+    tick(now);
+    d_step {
+        if :: entry[0] < now -> entry[0] = now :: else fi;
+        invalidations++;
+        now = 0
+    }
+}
+#endif
+
 /* Looks at an item's tags, and lets it remember as of which invalidation. */
 proctype reader()
 {
-    byte at, seen, count, lowest, c, reads = 0;
+    byte at, seen, count, reads = 0;
     do
     :: reads < READS ->
        reads++;
@@ -186,12 +204,10 @@ proctype reader()
        seen = word[at];
        if
        :: is_final(seen) ->
-          look(0, lowest, c);
           if
-          :: lowest <= stamp[item_of(seen)] ->
-             look(1, lowest, c);
+          :: allows(0, item_of(seen)) ->
              if
-             :: lowest <= stamp[item_of(seen)] ->
+             :: allows(1, item_of(seen)) ->
 #ifdef BREAK_COUNT_READ_AFTER_LOOK
                 count = invalidations;
 #endif
@@ -212,6 +228,8 @@ init {
 #ifdef MADE
         word[0] = word_of(STORERS);
         stamp[STORERS] = clock;
+        carried[0] = 1;
+        carried[1] = 1;
         looked[STORERS] = invalidations;
         begun = bit_of(STORERS);
 #endif
@@ -231,7 +249,11 @@ init {
         :: else -> break
         od;
 #if READS
-        run reader()
+        run reader();
 #endif
+#ifdef STRANGER
+        run stranger();
+#endif
+        skip
     }
 }
