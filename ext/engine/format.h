@@ -6,6 +6,8 @@
  *   | header | slots | pins | tags | leases | index   | deletions | ghosts | segment | item   | segment 0 | ...    |
  *   |        |       |      |      |        | buckets |           |        | table   | starts | items              |
  *   +--------+-------+------+------+--------+---------+-----------+--------+---------+--------+--------------------+
+ *                            |
+ *                            +--> cells | recent invalidations | bits of carried tags
  *
  * All parts begin on a page. Offsets count from the start of the file; where an offset has to fit in 32 bits it
  * counts units of 1 << unit_shift bytes (8 up to 32 GiB, doubled with each doubling after that).

@@ -29,9 +29,10 @@
  * the recent ones, because a bit of the tag was found clear, kills no item. A store sets its tags' bits before it
  * ticks, or before it is judged; an invalidation reads them after its tick and its cells. So a store whose bits were
  * missed has a younger tick; or it is judged by cells that have moved, and is refused unless its token is as young as
- * this tick. Its stamp may be raised above the token to what it finds in cells and table; no invalidation that it has
- * not found is older than that, for the table is read before it is asked what is under way. What is copied, moved or
- * counted anew has had its bits set when it was stored.
+ * this tick. Its stamp may be raised above
+ *       the token to what it finds in cells and table. The table is read before the cells, so an invalidation whose
+ * entry it has found is found in the cells, too, and any other ends at a younger tick. What is copied, moved or counted
+ *       anew has had its bits set when it was stored.
  */
 #ifndef LARDER_TAG_H
 #define LARDER_TAG_H

@@ -366,8 +366,8 @@ static uint64_t foreign_stamp(const larder_pool *pool, uint64_t tag, uint64_t *s
 /* model/token.pml: storer(), judge */
 bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp)
 {
-    /* First: an invalidation that has entered one of these by now is found under way, or in the cells, so that a stamp
-     * may be raised to the entry of a stranger, or of one's own (T4). */
+    /* Before the cells: an invalidation of one of these tags whose entry is found here is found there, too. So the
+     * stamp may be raised to the entry of a stranger, or of one's own: T4 of tag.h. */
     uint64_t entry = youngest_entry(pool, tags, count);
     /* Then: what is over by now is found in the cells. */
     if (larder_is_underway(pool, tags, count)) {

@@ -20,8 +20,10 @@ final class Invalidations implements Task
     private const ROUNDS = 3;
     /** Tags of one item that are invalidated in a round. */
     private const SINGLES = 50;
-    /** So many tags have their cells on every page of the table. */
-    private const NOBODYS = 30_000;
+    /** So many tags have their cells and entries on every page of the pool's tables. */
+    private const OTHERS = 30_000;
+    /** On one item. */
+    private const TOGETHER = 1_000;
 
     public function run(Fields $arguments): array
     {
@@ -53,11 +55,19 @@ final class Invalidations implements Task
         }
     }
 
-    /** A process's first write to each page of a pool costs it a page fault, whatever it writes. */
+    /** A process's first write to each page of a pool costs it a page fault, whatever it writes. Only tags that items have carried are entered. */
     private function touchTheTable(SharedMemory $pool): void
     {
-        for ($tag = 0; $tag < self::NOBODYS; $tag++) {
-            $pool->invalidateTags(["nobody has {$tag}"]);
+        $tags = [];
+        for ($tag = 0; $tag < self::OTHERS; $tag++) {
+            $tags[] = "other {$tag}";
+            if (count($tags) === self::TOGETHER) {
+                $pool->set("others {$tag}", 'value', null, $tags);
+                foreach ($tags as $one) {
+                    $pool->invalidateTags([$one]);
+                }
+                $tags = [];
+            }
         }
     }
 
