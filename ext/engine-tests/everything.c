@@ -243,7 +243,8 @@ static void use_tags(const turn *t)
         seed = t->pool->seed;
     }
     const uint64_t tag = tags[rng_below(t->r, LINES_FULL + 2)];
-    const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
+    const uint64_t its[] = {tag, rng_next(t->r)}; /* no item has carried the second */
+    const larder_terms terms = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = its, .tags_count = 2};
     char key[32], text[32];
     size_t size = 0;
     snprintf(key, sizeof key, "tagged-%llu-%d", (unsigned long long)t->number, (int)getpid());

@@ -32,7 +32,7 @@ static void check_plan(uint64_t size)
         COMPARE(parts[i].at + parts[i].bytes, <=, parts[i + 1].at);
         EQUAL(parts[i].at % LARDER_PAGE, 0);
     }
-    COMPARE(size - parts[11].at - parts[13].bytes, <, 2 * segment);
+    COMPARE(size - parts[13].at - parts[13].bytes, <, 2 * segment);
     COMPARE(g.segment_count, >=, 32);
     COMPARE(g.segment_shift, >=, 16);
     COMPARE(g.segment_shift, <=, 20);

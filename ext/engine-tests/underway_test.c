@@ -184,6 +184,7 @@ static void store_beside(void)
 TEST(own_tag_only, "while a tag is invalidated, what is judged by a token waits; other tags, and writes, do not")
 {
     begin();
+    EQUAL(store(here, LARDER_WRITE, "carries it", &tag, 0), LARDER_OK);
     fault_arm(LARDER_AT_INVALIDATED, 0, store_beside);
     larder_invalidate(here, &tag, 1);
     fault_disarm();
@@ -214,6 +215,7 @@ TEST(many_at_once, "while a hundred tags are invalidated in one call, most fills
         tags[i] = larder_tag_of((const char *)&number, sizeof number);
     }
     refused = 0;
+    EQUAL(store(here, LARDER_WRITE, "carries one", tags, 0), LARDER_OK);
     fault_arm(LARDER_AT_INVALIDATED, 0, fill_of_others);
     larder_invalidate(here, tags, MANY);
     fault_disarm();
@@ -259,11 +261,12 @@ TEST(settled, "whether a write outlives an invalidation of its tag is settled wh
     do {
         begin();
         wrote = false;
+        uint64_t other = tag_of_another_bit();
+        EQUAL(store(here, LARDER_WRITE, "carries the other", &other, 0), LARDER_OK);
         fault_arm(0, steps, write_and_read);
         larder_invalidate(here, &tag, 1);
         fault_disarm();
         bool lives = holds_text(there, "k", "k");
-        uint64_t other = tag_of_another_bit();
         larder_invalidate(here, &other, 1);
         if (!CHECK(holds_text(there, "k", "k") == lives)) {
             printf("    written at step %llu\n", (unsigned long long)steps);
@@ -293,6 +296,7 @@ TEST(stopped_in_between,
 {
     fault_gate = shared_memory(sizeof *fault_gate);
     begin();
+    EQUAL(store(here, LARDER_WRITE, "carries it", &tag, 0), LARDER_OK);
     end its = {LARDER_AT_INVALIDATED, 0, fault_stay, invalidate_here};
     pid_t pid = child_start(end_there, &its);
     gate_wait(fault_gate, 1);
