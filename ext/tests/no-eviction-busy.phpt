@@ -7,8 +7,8 @@ pcntl
 <?php
 require __DIR__ . '/pool.inc';
 
-/** Where the header has the segment lock, behind what never changes (256 bytes), what is seldom written (128) and the clock (64). */
-const LOCK_AT = 448;
+/** Where the header has the segment lock: behind what never changes (256 bytes), what is seldom written (128), the clock (64) and the quotas (64). */
+const LOCK_AT = 512;
 const SLOT_BYTES = 192;
 
 /** Has the process with that id hold the segment lock, or nobody. */
@@ -18,7 +18,7 @@ function hold_the_lock(?int $pid): void
     $slots_at = unpack('P', $bytes, 64)[1];
     $word = 0;
     for ($slot = 0; $pid !== null && $word === 0 && $slot < 128; $slot++) {
-        ['incarnation' => $incarnation, 'process' => $process] = unpack('Vincarnation/x12/Pprocess', $bytes, $slots_at + $slot * SLOT_BYTES);
+        ['incarnation' => $incarnation, 'process' => $process] = unpack('Vincarnation/x12/Vprocess', $bytes, $slots_at + $slot * SLOT_BYTES);
         $word = $process === $pid ? $incarnation << 32 | $slot + 1 : 0;
     }
     check(($word !== 0) === ($pid !== null), 'the process has a place');
