@@ -34,12 +34,12 @@
  *
  * Invariants:
  *   Q1  Each segment that a living slot keeps has its covered bit, and a quota's count is that of its bits. What is
- * kept or dropped while a survey makes the word anew may be missed, until the next survey. These are figures: no
- * segment is freed, or kept, because of one. Q2  Surveys for want of room come once in some ms for the whole pool, the
- * others once a second or as a request ends that a quota was in the way of. The more rows there are, the fewer: a
- * survey takes some hundredths of the time. Q3  The dead drop no pins. Once a second a survey asks of each slot that
- * keeps some whether its owner lives. Q4  One process never keeps more than a quarter of the segments, whatever the
- * figures say.
+ *       kept or dropped while a survey makes the word anew may be missed, until the next survey. These are figures: no
+ *       segment is freed, or kept, because of one.
+ *   Q2  Surveys for want of room come once in some ms for the whole pool, the others once a second or as a request ends
+ *       that a quota was in the way of. The more rows there are, the fewer: a survey takes some hundredths of the time.
+ *   Q3  The dead drop no pins. Once a second a survey asks of each slot that keeps some whether its owner lives.
+ *   Q4  One process never keeps more than a quarter of the segments, whatever the figures say.
  */
 #ifndef LARDER_QUOTA_H
 #define LARDER_QUOTA_H

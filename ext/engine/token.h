@@ -114,8 +114,8 @@ uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint6
 bool larder_own_are_all(const larder_pool *pool, uint64_t token);
 
 /* Would an item with these tags whose computation began at the token be dead by now, through others, or soon (what is
- * under way: underway.h)? If not, `stamp` is what it is to be given: the token, or the last event, this request's own or a stranger's,
- * that would kill it otherwise. */
+ * under way: underway.h)? If not, `stamp` is what it is to be given: the token, or the last event, this request's own
+ * or a stranger's, that would kill it otherwise. */
 bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp);
 
 #endif
