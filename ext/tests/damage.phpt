@@ -88,7 +88,7 @@ echo "-- the tables overwritten, under a sound header\n";
 // Where the segments begin; whatever lies there are values, and their bytes are taken as they are.
 $table = unpack('P', $sound, 0)[1] === unpack('P', "LARDER\r\n", 0)[1];
 check($table, 'the mark');
-$segments_at = unpack('P', $sound, 8 + 8 + 16 + 4 * 8 + 8 * 8)[1];
+$segments_at = unpack('P', $sound, 8 + 8 + 16 + 4 * 8 + 12 * 8)[1];
 check($segments_at % 4096 === 0 && $segments_at > 4096 && $segments_at < 1 << 20, 'where segments begin');
 foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'noise' => $noise] as $what => $bytes) {
     file_put_contents(pool_path(), substr($sound, 0, 4096) . substr($bytes, 4096, $segments_at - 4096) . substr($sound, $segments_at));
