@@ -27,9 +27,11 @@ final class FewItems implements Task
         $catalogue = new Catalogue($arguments->int('items'));
         try {
             $cache = Design::from($arguments->string('design'))->open($place);
+            // Where nothing has a tag yet, a store may keep nothing of a clean.
+            self::save($cache, $catalogue, 0);
             $cache->clean(Cleans::allTags($catalogue));
             for ($number = 0; $number < $catalogue->items; $number++) {
-                $cache->save($catalogue->id($number), $catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number));
+                self::save($cache, $catalogue, $number);
             }
             while (($line = fgets(STDIN)) !== false) {
                 fwrite(STDOUT, json_encode(['took' => self::obey(Fields::ofJson($line, 'order'), $cache, $catalogue, $place)], JSON_THROW_ON_ERROR) . "\n");
@@ -41,6 +43,11 @@ final class FewItems implements Task
         }
 
         return [];
+    }
+
+    private static function save(TaggedCache $cache, Catalogue $catalogue, int $number): void
+    {
+        $cache->save($catalogue->id($number), $catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number));
     }
 
     /**
