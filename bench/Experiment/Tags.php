@@ -8,6 +8,7 @@ use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Experiment\Tag\Cleans;
 use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\Invalidations;
+use Larder\Bench\Experiment\Tag\OtherTags;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagPlace;
 use Larder\Bench\Experiment\Tag\ZendTags;
@@ -26,11 +27,20 @@ final class Tags implements Experiment
     public const LIVE = 'time to invalidate a tag that living items have';
     public const REFILLS = 'writes after half was cleaned';
     public const CLEAN = 'time to clean a tag';
+    public const LEFT = 'items that are left after invalidations of other tags';
+    /** Tags that are invalidated, which other items carry. */
+    public const CARRIED = 50_000;
+    /** Tags that are invalidated, which no item has carried. */
+    public const UNCARRIED = 100_000;
     /** Of the mix of reads, writes and cleans, without the benchmark's own loop. */
     public const CPU = 'processor time of an operation of the mix, client and server';
     /** Items of the store that cleaning a tag is compared with. */
     public const FEW = 200;
     private const MANY = 1_000_000;
+    /** Of each number of tags. */
+    private const ITEMS_THAT_STAY = 20_000;
+    private const MEGABYTES_OF_THEM = 64;
+    private const POOLS_OF_THEM = 6;
     private const CLIENTS = 4;
     private const OPERATIONS = 50_000;
     private const PLACEMENTS = 3;
@@ -73,13 +83,13 @@ final class Tags implements Experiment
         $seconds = $isQuick ? 1.5 : 5.0;
         $cleans = $isQuick ? 1.0 : 3.0;
         $afterwards = $isQuick ? 0.4 : 3.0;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => self::OPERATIONS, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 'one, and ' . self::STARTS . ' of what does all operations in half of that time', 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, 'places in which cleans in files are compared' => $isQuick ? self::PLACEMENTS : 1, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => self::OPERATIONS, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 'one, and ' . self::STARTS . ' of what does all operations in half of that time', 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, 'items of each kind beside which other tags are invalidated' => self::ITEMS_THAT_STAY, 'MiB of their pool' => self::MEGABYTES_OF_THEM, 'pools of each, one after the other' => self::POOLS_OF_THEM, 'places in which cleans in files are compared' => $isQuick ? self::PLACEMENTS : 1, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {
             $outcome->titles[$design->value] = $design->title($redis);
         }
-        $progress->begin($this->title(), count($designs) + 1);
+        $progress->begin($this->title(), count($designs) + 2);
         foreach (Design::inTurn($designs) as $design) {
             $progress->advance($outcome->titles[$design->value] ?? $design->value);
             if (!$this->canRun($outcome, $laboratory, $design)) {
@@ -93,13 +103,56 @@ final class Tags implements Experiment
         }
         $progress->advance('invalidating tags of one and of many items');
         $this->invalidate($laboratory, $outcome, $isQuick ? 2 : 3);
+        $progress->advance('invalidating tags of other items');
+        $this->invalidateOthers($laboratory, $outcome);
         $progress->end();
+    }
+
+    /**
+     * What invalidations leave of items that carry none of their tags.
+     *
+     * @return array<string, string>
+     */
+    public static function caseOfLeft(int $tags, bool $isCarried): array
+    {
+        return [
+            'tags of an item' => (string) $tags,
+            'invalidated' => number_format($isCarried ? self::CARRIED : self::UNCARRIED) . ($isCarried ? ' tags that other items carry' : ' tags that no item has carried'),
+        ];
+    }
+
+    private function invalidateOthers(Laboratory $laboratory, Outcome $outcome): void
+    {
+        if (!self::hasExtension($laboratory)) {
+            return;
+        }
+        try {
+            for ($run = 0; $run < self::POOLS_OF_THEM; $run++) {
+                foreach ([true, false] as $isCarried) {
+                    $found = $laboratory->task('Larder shared memory', OtherTags::class, [
+                        'items' => self::ITEMS_THAT_STAY, 'bytes' => self::MEGABYTES_OF_THEM << 20,
+                        'carried' => $isCarried ? self::CARRIED : 0, 'uncarried' => $isCarried ? 0 : self::UNCARRIED,
+                    ]);
+                    foreach (OtherTags::NUMBERS as $tags) {
+                        $outcome->measurement(self::caseOfLeft($tags, $isCarried), self::LEFT, 'share of items', Direction::HigherIsBetter, Design::SharedMemory->value)
+                            ->add($run, 0, $found->float("with {$tags}"));
+                    }
+                }
+            }
+        } catch (WorkerFailed $failure) {
+            $outcome->fail(Design::SharedMemory->value, $failure);
+        }
+    }
+
+    private static function hasExtension(Laboratory $laboratory): bool
+    {
+        return isset($laboratory->subjects['shared-memory']) && $laboratory->subjects['shared-memory']->missing() === null;
     }
 
     /** The extension's own call, with one item and with a million that have the tag. */
     private function invalidate(Laboratory $laboratory, Outcome $outcome, int $runs): void
     {
-        if (!isset($laboratory->subjects['shared-memory']) || $laboratory->subjects['shared-memory']->missing() !== null) {
+        if (!self::hasExtension($laboratory)) {
             return;
         }
         try {

@@ -43,7 +43,22 @@ final readonly class TagPromises
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1),
             $promises->against('storing again what was cleaned of %s tagged items', Tags::REFILLS, 'writes', 'tag-sets', 1),
             ...$promises->amongMany(),
+            $promises->left(true, 0.95),
+            $promises->left(false, 0.99),
         ]];
+    }
+
+    private function left(bool $isCarried, float $bound): Promise
+    {
+        $case = Tags::caseOfLeft(10, $isCarried);
+        $share = $this->findings->measurement('tags', Tags::LEFT, $case, self::OURS);
+
+        return Promise::atLeast(
+            "items with ten tags that are left after invalidations of {$case['invalidated']}",
+            'share of items',
+            $share === null ? null : $this->findings->median('tags', $share),
+            $bound,
+        );
     }
 
     /** @param array<string, string> $case */

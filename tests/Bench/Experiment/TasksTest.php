@@ -16,6 +16,7 @@ use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\Experiment\Tag\OtherTags;
 use Larder\Bench\Experiment\Trace\Reference;
 use Larder\Bench\Experiment\Trace\Simulation;
 use Larder\Bench\Report\Fields;
@@ -45,6 +46,34 @@ final class TasksTest extends TestCase
     protected function tearDown(): void
     {
         putenv($this->temporary === false ? 'TMPDIR' : "TMPDIR={$this->temporary}");
+    }
+
+    public function testItemsAreLeftAsLongAsInvalidationsOfOtherTagsAreRemembered(): void
+    {
+        $none = ['items' => 100, 'bytes' => 4 << 20, 'carried' => 0, 'uncarried' => 0];
+
+        self::assertSame(['with 1' => 1.0, 'with 10' => 1.0], self::leftOf($none));
+        self::assertSame(['with 1' => 0.0, 'with 10' => 0.0], self::leftOf(['carried' => 20_500] + $none), 'a pool of 4 MiB remembers 4,480');
+        self::assertGreaterThan(0.5, self::leftOf(['uncarried' => 20_500] + $none)['with 10'], 'of tags that no item has carried it remembers none');
+    }
+
+    public function testTheItemsAreAllThereBeforeOtherTagsAreInvalidated(): void
+    {
+        $this->expectException(WorkerFailed::class);
+        $this->expectExceptionMessage('does not hold 200000 items with 1 tags');
+
+        self::leftOf(['items' => 200_000, 'bytes' => 4 << 20, 'carried' => 0, 'uncarried' => 0]);
+    }
+
+    /**
+     * @param array<string, int> $arguments
+     * @return array<string, float>
+     */
+    private static function leftOf(array $arguments): array
+    {
+        $found = ChildProcess::run('a task', OtherTags::class, $arguments);
+
+        return ['with 1' => $found->float('with 1'), 'with 10' => $found->float('with 10')];
     }
 
     /** One that comes while PHP ends, without its handlers, kills a task that has answered. */

@@ -144,6 +144,9 @@ final class RunFixture
                 $this->add('tags', ['items in the store' => (string) $items], Tags::CLEAN, Direction::LowerIsBetter, $design, $time);
             }
         }
+        foreach ([true, false] as $isCarried) {
+            $this->add('tags', Tags::caseOfLeft(10, $isCarried), Tags::LEFT, Direction::HigherIsBetter, 'shared-memory', $ours < 1 ? 0.998 : ($isCarried ? 0.9 : 0.98), 0.001);
+        }
         $designs = ['tag-files' => [50_000.0, 500.0, 0.4], 'tag-sets' => [20_000.0, 3_000.0, 400.0], 'memcached-tag-sets' => [30_000.0, 2_000.0, 90.0]];
         foreach (['shared-memory' => $ours < 1 ? [3e6, 9e5, 5e6] : [100.0, 100.0, 0.1], ...$designs] as $design => $rates) {
             foreach (['reads' => 0, 'writes' => 1, 'cleans by tag' => 2, Tags::REFILLS => 1] as $metric => $index) {
