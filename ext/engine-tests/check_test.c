@@ -38,6 +38,10 @@ TEST(finds_nothing, "a sound pool, empty, full or in use, passes the check")
     CHECK_POOL(pool);
     put_text(pool, "k", "v");
     CHECK_POOL(pool);
+    const uint64_t tags[] = {1, 2};
+    const larder_terms tagged = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = tags, .tags_count = 2};
+    EQUAL(put_under(pool, "l", "v", &tagged), LARDER_OK);
+    CHECK_POOL(pool);
     larder_clear(pool);
     CHECK_POOL(pool);
     larder_pool_close(pool);

@@ -252,6 +252,24 @@ TEST(whole_runs, "all segments of a large value count")
     close_all(&s);
 }
 
+TEST(left_covered, "where a smaller value has left its segment covered, a larger one in its place counts that once")
+{
+    scene s = open_full(16 * MIB);
+    EQUAL(put_block(s.writer, s.next, 4 * (size_t)larder_segment_bytes(s.writer)), LARDER_OK);
+    EQUAL(hold_of(s.holder[0], s.next), LARDER_HELD);
+    uint32_t head = s.holder[0]->pinned_list[0], run = larder_run_of(s.holder[0], head);
+    COMPARE(run, >, 1);
+    larder_pool_leave(s.holder[0]);
+    larder_quota_survey(s.writer);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), 0);
+    /* As until the next survey after the end of a request. */
+    atomic_fetch_or(&s.writer->covered[LARDER_QUOTA_OF_ALL][head / 64], UINT64_C(1) << head % 64);
+    atomic_store(&s.writer->header->covered[LARDER_QUOTA_OF_ALL], 1);
+    EQUAL(hold_of(s.reader, s.next), LARDER_HELD);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), run);
+    close_all(&s);
+}
+
 TEST(limbo, "what waits in limbo counts once, and no longer than it is pinned")
 {
     scene s = open_full(16 * MIB);

@@ -5,6 +5,7 @@
 #include "engine/recent.h"
 #include "engine/tag.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,6 +20,13 @@ static uint64_t enter(larder_pool *pool, uint64_t tag)
 static uint64_t words_of(const larder_pool *pool)
 {
     return (uint64_t)pool->geometry.recent_count * LARDER_BUCKET_WORDS;
+}
+
+/* Of a name, as those of items are: the lines of numbers in a row would be equally full. */
+static uint64_t tag_number(uint64_t number)
+{
+    char name[32];
+    return larder_tag_of(name, (size_t)snprintf(name, sizeof name, "tag-%llu", (unsigned long long)number));
 }
 
 TEST(never_lower,
@@ -49,10 +57,10 @@ TEST(few_raised, "until the table is two thirds full, fewer than one tag in 500 
     larder_pool *pool = pool_open("p", 64 * MIB);
     uint64_t raised = 0;
     for (uint64_t i = 0; i < words_of(pool) / 3 * 2; i++) {
-        enter(pool, i);
+        enter(pool, tag_number(i));
     }
     for (uint64_t i = 0; i < 100000; i++) {
-        raised += larder_recent_stamp(pool, 1000000 + i) != 0;
+        raised += larder_recent_stamp(pool, tag_number(1000000 + i)) != 0;
     }
     COMPARE(raised, <, 200); /* 15 are expected: ten words of 14 have one fingerprint of 65,536 */
     larder_pool_close(pool);
@@ -64,22 +72,23 @@ TEST(oldest_first,
     larder_pool *pool = pool_open("p", 64 * MIB);
     uint64_t entries = 2 * words_of(pool), tick = 0, raised = 0;
     for (uint64_t i = 0; i < entries; i++) {
-        uint64_t its = enter(pool, i);
+        uint64_t its = enter(pool, tag_number(i));
         tick = i == entries - words_of(pool) / 3 ? its : tick;
     }
     for (uint64_t i = 0; i < 100000; i++) {
-        raised += larder_recent_stamp(pool, entries + i) > tick;
+        raised += larder_recent_stamp(pool, tag_number(entries + i)) > tick;
     }
     COMPARE(raised, <, 1000);
     larder_pool_close(pool);
 }
 
-TEST(late_and_oldest, "an entry that is late, and older than all that fills its lines, is not lost")
+TEST(late_and_oldest,
+     "an entry that is late, and older than all that fills its lines, is not lost, and nothing younger is forgotten")
 {
-    uint64_t tags[LINES_FULL + 1];
+    uint64_t tags[LINES_FULL + 2]; /* the last is not entered: its stamp is what the lines have forgotten */
     larder_pool *pool = pool_open("p", 4 * MIB);
     uint64_t late = larder_tick(pool->header);
-    tags_of_two_lines(pool, tags, LINES_FULL + 1);
+    tags_of_two_lines(pool, tags, LINES_FULL + 2);
     for (uint32_t i = 0; i < LINES_FULL; i++) {
         enter(pool, tags[i]);
     }
@@ -89,6 +98,7 @@ TEST(late_and_oldest, "an entry that is late, and older than all that fills its 
     for (uint32_t i = 0; i < LINES_FULL; i++) {
         COMPARE(larder_recent_stamp(pool, tags[i]), >, late);
     }
+    COMPARE(larder_recent_stamp(pool, tags[LINES_FULL + 1]), ==, late);
     larder_pool_close(pool);
 }
 

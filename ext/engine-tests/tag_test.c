@@ -193,6 +193,23 @@ TEST(own_many, "a fill is read although its own request has invalidated more tag
     close_two();
 }
 
+TEST(lines_forget, "a fill is read although its tag's lines forget others that were invalidated meanwhile")
+{
+    open_two(4 * MIB);
+    const uint64_t its[] = {tag("t")}, another[] = {tag("another")};
+    larder_recent *lines[2];
+    put_tagged(here, "l", another, 1);
+    uint64_t token = token_now(here);
+    larder_recent_lines(here, its[0], lines);
+    lines[1]->floor = larder_tick(here->header); /* as an entry leaves it that finds both full */
+    EQUAL(fill_tagged(here, "k", "k", token, its, 1), LARDER_OK);
+    invalidate(there, "another"); /* so that its tags are looked at */
+    CHECK(holds_text(here, "k", "k") && holds_text(there, "k", "k"));
+    invalidate(there, "t");
+    CHECK(miss(here, "k"));
+    close_two();
+}
+
 /* ---- looks ---------------------------------------------------------------------------------------------- */
 
 TEST(looked_at, "a look at an item's tags is not repeated before a tag that items carry is invalidated, and then it is")
@@ -343,11 +360,13 @@ TEST(carried_meanwhile,
 }
 
 static larder_pool *beside;
+static uint64_t token_before;
 
 static void invalidate_again_beside(void)
 {
     const uint64_t its[] = {tag("t")};
     put_tagged(beside, "k", its, 1);
+    token_before = token_now(beside);
     invalidate(beside, "t");
 }
 
@@ -362,12 +381,16 @@ static void tick_beside(void)
 TEST(overtaken_invalidator, "an invalidation that is overtaken by a younger one of its tag does not set it back")
 {
     for (cells_to_pass = 0; cells_to_pass < 2 * LARDER_TAG_CELLS - 1; cells_to_pass++) {
-        larder_pool *pool = pool_open("p", 4 * MIB);
+        const uint64_t its[] = {tag("t")};
+        larder_pool *pool = pool_open("p", 4 * MIB), *another = pool_open("p", 4 * MIB);
         beside = pool_open("p", 4 * MIB);
         fault_arm(LARDER_AT_TAG, 0, tick_beside);
         invalidate(pool, "t");
         fault_disarm();
         CHECK(!holds_text(pool, "k", "k"));
+        /* Nor is what was computed before the younger one taken for what came later. */
+        EQUAL(fill_tagged(another, "l", "l", token_before, its, 1), LARDER_OVERTAKEN);
+        larder_pool_close(another);
         larder_pool_close(beside);
         larder_pool_close(pool);
     }
