@@ -22,17 +22,18 @@
  * Invariants:
  *   T1  When an invalidation has returned, its tags' stamps, by the cells and, where T4 lets it be entered, by the
  *       table, are at least its first tick, which is younger than the stamp of any item that was stored under such a
- * tag before the invalidation was under way (underway.h). T2  An item that says it was looked at as of n was alive when
- * the table had changed for the n-th time. Whoever changes it counts it: whether an item's tags let it be read is
- * settled when nothing is under way. T3  Each of the stamps is also at least the last tick, which comes when nobody can
- * read anything older than the first any more: it refuses what was made of that. T4  A tick that is not entered among
- * the recent ones, because a bit of the tag was found clear, kills no item. A store sets its tags' bits before it
- * ticks, or before it is judged; an invalidation reads them after its tick and its cells. So a store whose bits were
- * missed has a younger tick; or it is judged by cells that have moved, and is refused unless its token is as young as
- * this tick. Its stamp may be raised above
- *       the token to what it finds in cells and table. The table is read before the cells, so an invalidation whose
- * entry it has found is found in the cells, too, and any other ends at a younger tick. What is copied, moved or counted
- *       anew has had its bits set when it was stored.
+ *       tag before the invalidation was under way (underway.h).
+ *   T2  An item that says it was looked at as of n was alive when the table had changed for the n-th time. Whoever
+ *       changes it counts it: whether an item's tags let it be read is settled when nothing is under way.
+ *   T3  Each of the stamps is also at least the last tick, which comes when nobody can read anything older than the
+ *       first any more: it refuses what was made of that.
+ *   T4  A tick that is not entered among the recent ones, because a bit of the tag was found clear, kills no item.
+ *       A store sets its tags' bits before it ticks, or before it is judged; an invalidation reads them after its tick
+ *       and its cells. So a store whose bits were missed has a younger tick; or it is judged by cells that have moved,
+ *       and is refused unless its token is as young as this tick. Its stamp may be raised above the token to what it
+ *       finds in cells and table. The table is read before the cells, so an invalidation whose entry it has found is
+ *       found in the cells, too, and any other ends at a younger tick. What is copied, moved or counted anew has had
+ *       its bits set when it was stored.
  */
 #ifndef LARDER_TAG_H
 #define LARDER_TAG_H
