@@ -10,6 +10,7 @@ use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\Sqlite\Database;
+use Larder\Store\Sqlite\LogFile;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
@@ -76,7 +77,9 @@ final class SqliteStoreTest extends TestCase
         }
         self::assertLessThanOrEqual(self::SIZE, $store->statistics()->bytes);
         $kept = array_keys($store->fetch(array_map(static fn(int $i): string => "key {$i}", range(0, 999)))->items);
-        self::assertGreaterThan(self::SIZE / 10_000 / 2, \count($kept), 'More was evicted than had to be.');
+        // The log has its part of the size; the database has the rest.
+        $room = self::SIZE - (new LogFile('', self::SIZE))->most();
+        self::assertGreaterThan($room / 10_000 / 2, \count($kept), 'More was evicted than had to be.');
         $old = array_filter($kept, static fn(string $key): bool => (int) substr($key, 4) < 500);
         self::assertLessThan(\count($kept) / 4, \count($old), 'What was stored long ago goes first.');
         self::assertSame(1, $store->increment('counter'));
