@@ -15,7 +15,7 @@ bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redi
 charts: vendor ## fetch Vega-Lite, as bench/package-lock.json pins it with its licences, so that reports have charts without a network
 	@$(PHP) -r 'require "vendor/autoload.php"; $$lack = Larder\Bench\Report\Charts::install(); if ($$lack !== null) { fwrite(STDERR, "$$lack\n"); exit(1); }'
 
-record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about an hour on a machine with nothing else to do
+record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about 45 minutes on a machine with nothing else to do
 	@PHP=$(PHP) tools/record $(ARGS)
 
 test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"

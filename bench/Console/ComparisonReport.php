@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Console;
 
-use Larder\Bench\Report\Change;
-use Larder\Bench\Report\Comparison;
-use Larder\Bench\Report\Quantity;
+use Larder\Bench\Finding\Change;
+use Larder\Bench\Finding\Comparison;
+use Larder\Bench\Statistics\Quantity;
 use Larder\Bench\Statistics\Verdict;
 use Symfony\Component\Console\Helper\Table;
 use Symfony\Component\Console\Output\OutputInterface;

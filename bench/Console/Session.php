@@ -4,12 +4,12 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Console;
 
+use Larder\Bench\Experiment\Environment;
 use Larder\Bench\Experiment\Experiment;
 use Larder\Bench\Experiment\Interrupted;
 use Larder\Bench\Experiment\Laboratory;
 use Larder\Bench\Experiment\Outcome;
-use Larder\Bench\Report\Environment;
-use Larder\Bench\Report\Run;
+use Larder\Bench\Finding\Run;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /** Runs one experiment after the other, and writes down after each what there is. */

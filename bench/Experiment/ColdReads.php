@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\SqliteTable;

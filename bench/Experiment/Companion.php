@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** A task in a fresh process that goes on while it is asked things, one line each, and ends when nobody is there to ask. */
 final class Companion

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
 /** Processes read arrays of a pool and hold them, as workers of a queue do, while another stores everything anew. How much is left? */

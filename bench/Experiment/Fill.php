@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStore;
 use Larder\Bench\Experiment\Raw\RawStores;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
 /**

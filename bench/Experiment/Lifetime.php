@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
 /** One step in the life of a store: fill it, delete or flush everything, or count what is there. */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\Program;
 
 /** The load generator of bench/load, compiled when it is first needed. */

@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Report\Fields;
-use Larder\Bench\Report\Quantity;
+use Larder\Bench\Fields;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\Statistics\Quantity;
 
 /**
  * All samples of one subject in one case of an experiment, as they were taken: nothing is subtracted or dropped.

@@ -12,7 +12,7 @@ use Larder\Bench\Experiment\Tag\OtherTags;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagPlace;
 use Larder\Bench\Experiment\Tag\ZendTags;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;

@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-use Larder\Bench\Report\Environment;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** The versions of what is measured, asked for where it is measured: the process in front loads other extensions. */
 final class Versions implements Task

@@ -9,7 +9,7 @@
 declare(strict_types=1);
 
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** @var list<string> $argv */
 [, $autoloader, $class, $arguments] = $argv;

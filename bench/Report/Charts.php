@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Fields;
 use Larder\Bench\Server\Program;
 
 /** The charts' runtime, Vega-Lite, as bench/package-lock.json pins it. */

@@ -4,6 +4,14 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Finding\Advice;
+use Larder\Bench\Finding\Features;
+use Larder\Bench\Finding\Findings;
+use Larder\Bench\Finding\Ledger;
+use Larder\Bench\Finding\Recommendation;
+use Larder\Bench\Finding\Sources;
+use Larder\Bench\Statistics\Quantity;
+
 /** The end of the report: what to use, what the sources said, and what was not measured. */
 final readonly class Conclusions
 {

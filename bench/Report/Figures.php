@@ -8,7 +8,9 @@ use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
+use Larder\Bench\Finding\Findings;
 use Larder\Bench\Server\CpuMeter;
+use Larder\Bench\Statistics\Quantity;
 use Larder\Bench\Statistics\Summary;
 use Larder\Bench\Subject\Values;
 

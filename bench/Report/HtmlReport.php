@@ -5,7 +5,14 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Finding\Findings;
+use Larder\Bench\Finding\Promises;
+use Larder\Bench\Finding\PromiseState;
+use Larder\Bench\Finding\Run;
+use Larder\Bench\Finding\Sources;
+use Larder\Bench\Finding\Standing;
 use Larder\Bench\Statistics\NoiseFloor;
+use Larder\Bench\Statistics\Quantity;
 
 /**
  * One HTML file, drawn from a run's JSON alone, that opens without a network.

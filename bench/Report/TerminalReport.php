@@ -5,6 +5,12 @@ declare(strict_types=1);
 namespace Larder\Bench\Report;
 
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Finding\Advice;
+use Larder\Bench\Finding\Findings;
+use Larder\Bench\Finding\Promises;
+use Larder\Bench\Finding\PromiseState;
+use Larder\Bench\Finding\Recommendation;
+use Larder\Bench\Statistics\Quantity;
 use Larder\Bench\Subject\Operation;
 use Symfony\Component\Console\Helper\Table;
 use Symfony\Component\Console\Output\OutputInterface;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Subject;
 
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Server;
 

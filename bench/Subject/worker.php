@@ -10,7 +10,7 @@
 
 declare(strict_types=1);
 
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Operation;
 use Larder\Bench\Subject\Place;

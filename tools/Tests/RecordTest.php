@@ -32,14 +32,14 @@ final class RecordTest extends TestCase
 
     public function testOptionsThatAreNotUnderstoodRemoveNoResults(): void
     {
-        file_put_contents("{$this->directory}/docs/results/first.json", 'recorded before');
+        file_put_contents("{$this->directory}/docs/results/run.json", 'recorded before');
         // A second time as well: the first has not begun anything.
         foreach ([1, 2] as $time) {
             $record = $this->in('bash', 'tools/record', '--subjects=nothing-of-this-name');
 
             self::assertSame(2, $record->getExitCode(), $record->getErrorOutput());
             self::assertStringContainsString('nothing-of-this-name', $record->getErrorOutput());
-            self::assertStringEqualsFile("{$this->directory}/docs/results/first.json", 'recorded before', "time {$time}");
+            self::assertStringEqualsFile("{$this->directory}/docs/results/run.json", 'recorded before', "time {$time}");
             self::assertFileDoesNotExist("{$this->directory}/build/recording");
         }
     }

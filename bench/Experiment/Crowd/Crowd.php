@@ -7,7 +7,7 @@ namespace Larder\Bench\Experiment\Crowd;
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subjects;

@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment\Session;
 
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Cache;
 use Larder\Session\SessionHandler;

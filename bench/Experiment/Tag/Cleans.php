@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Companion;
 use Larder\Bench\Experiment\Placement;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;

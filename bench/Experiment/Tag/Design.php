@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Shuffled;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** The designs of a tagged cache that are measured, and how to open each. */
 enum Design: string

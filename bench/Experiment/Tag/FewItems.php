@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
 /** A tagged cache with few items, in a process of its own that cleans what it is told to, until nobody tells it any more. */

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
 /** How many items of a pool are left after very many invalidations of tags that they do not carry? */

@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** What storing again takes what cleans removed: a design that leaves dead items where they are pays for it here. */
 final class Refill

@@ -8,7 +8,7 @@ use Larder\Bench\Experiment\Companion;
 use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuMeter;
 use Larder\SharedMemory;
 use Random\Engine\Xoshiro256StarStar;

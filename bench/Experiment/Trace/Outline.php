@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Trace;
 
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** How long a trace is, and how many keys it has. */
 final class Outline implements Task

@@ -6,13 +6,13 @@ namespace Larder\Tests\Bench\Console;
 
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Measurement;
-use Larder\Bench\Report\Run;
+use Larder\Bench\Finding\Run;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Subjects;
+use Larder\Tests\Bench\Finding\RunFixture;
 use Larder\Tests\Bench\Patience;
-use Larder\Tests\Bench\Report\RunFixture;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;

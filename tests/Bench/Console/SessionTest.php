@@ -12,7 +12,7 @@ use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Progress;
-use Larder\Bench\Report\Run;
+use Larder\Bench\Finding\Run;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
 use Larder\Tests\Scratch;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Experiment;
 
 use Larder\Bench\Experiment\Task;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 
 /** Writes down, when its process ends, in how many seconds an alarm is to come; 0: in none. */
 final class LastAlarm implements Task

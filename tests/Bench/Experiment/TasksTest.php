@@ -19,7 +19,7 @@ use Larder\Bench\Experiment\Session\SessionRequests;
 use Larder\Bench\Experiment\Tag\OtherTags;
 use Larder\Bench\Experiment\Trace\Reference;
 use Larder\Bench\Experiment\Trace\Simulation;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\WorkerFailed;
@@ -340,7 +340,7 @@ final class TasksTest extends TestCase
         self::assertSame([], glob("{$this->scratch->path}/larder-*"), 'and has removed what it made');
     }
 
-    private function crowd(string $subject, string $file): \Larder\Bench\Report\Fields
+    private function crowd(string $subject, string $file): \Larder\Bench\Fields
     {
         return ChildProcess::run('a crowd', Crowd::class, $this->arguments($subject, $file, 10), ['apc.shm_size' => '64M']);
     }

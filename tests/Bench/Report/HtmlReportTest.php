@@ -4,11 +4,12 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
+use Larder\Bench\Finding\Findings;
+use Larder\Bench\Finding\Run;
 use Larder\Bench\Report\Charts;
-use Larder\Bench\Report\Findings;
 use Larder\Bench\Report\HtmlReport;
-use Larder\Bench\Report\Run;
 use Larder\Bench\Statistics\Direction;
+use Larder\Tests\Bench\Finding\RunFixture;
 use PHPUnit\Framework\TestCase;
 
 final class HtmlReportTest extends TestCase

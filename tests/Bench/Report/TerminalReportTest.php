@@ -4,9 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Report;
 
-use Larder\Bench\Report\Findings;
+use Larder\Bench\Finding\Findings;
 use Larder\Bench\Report\TerminalReport;
 use Larder\Bench\Statistics\Direction;
+use Larder\Tests\Bench\Finding\RunFixture;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Console\Output\BufferedOutput;
 

@@ -18,7 +18,7 @@ use Larder\Bench\Experiment\Tag\TaggedCache;
 use Larder\Bench\Experiment\Tag\TagSets;
 use Larder\Bench\Experiment\Tag\TwoLevels;
 use Larder\Bench\Experiment\Tag\ZendTags;
-use Larder\Bench\Report\Fields;
+use Larder\Bench\Fields;
 use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\RedisClusterServer;
 use Larder\Bench\Server\RedisFlavour;
