@@ -69,13 +69,10 @@ final class Cache
     /** How often a pull() looks again after somebody else has written. */
     private const PULLS = 16;
 
-    /** The two fastest ways to read one key; both null while the store has failed, or when events are wanted. */
+    /** The fast ways to read one key: the pool itself, or else the store. Both null while the store has failed, or when events are wanted. */
     private ?SharedMemory $pool = null;
 
-    private ?DirectReads $direct = null;
-
-    /** The fast way to read where values are bytes; null as well while the store has failed, or when events are wanted. */
-    private ?ValueReads $values = null;
+    private ?Reads $reads = null;
 
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
@@ -184,12 +181,23 @@ final class Cache
         if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
-        if ($this->direct === null) {
-            $values = $this->values === null ? null : $this->readValues($this->values, [$key]);
-
-            return $values === null ? $this->look($key, $default) : (\array_key_exists($key, $values) ? $values[$key] : $default);
+        if ($this->reads === null) {
+            return $this->look($key, $default);
         }
-        $value = $this->readDirectly($key, $default);
+        try {
+            $value = $this->reads->read($key, $this->absent, $fetched);
+        } catch (StoreUnavailable $failure) {
+            $this->failToRead($key, $failure);
+
+            return $default;
+        }
+        if ($fetched !== null) {
+            return $this->look($key, $default, $fetched);
+        }
+        if ($value === $this->absent) {
+            // Only a miss costs this second look, for the token by which what is computed now will be judged.
+            return $this->misses === null ? $default : $this->look($key, $default);
+        }
 
         return \is_array($value) && isset($value[0]) && $value[0] === Envelope::MARK ? $this->opened($key, $value, $default) : $value;
     }
@@ -206,10 +214,7 @@ final class Cache
     public function getMany(iterable $keys): array
     {
         $keys = Names::keys($keys);
-        if ($this->values !== null) {
-            return $this->readValues($this->values, $keys);
-        }
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
+        $fetched = $this->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
             $this->misses?->noteUnknown($keys);
             $fetched = new Fetched([], []);
@@ -217,7 +222,7 @@ final class Cache
         foreach ($fetched->tokens as $key => $token) {
             $this->misses?->note((string) $key, $token);
         }
-        $values = [];
+        $values = $fetched->values;
         foreach ($fetched->items as $key => $item) {
             if (!\is_array($item->value) || ($item->value[0] ?? null) !== Envelope::MARK) {
                 $values[$key] = $item->value;
@@ -226,6 +231,8 @@ final class Cache
             $found = $this->found($item);
             if ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)()) {
                 $values[$key] = $found->value;
+            } else {
+                unset($values[$key]);
             }
         }
         if ($this->events !== null) {
@@ -474,10 +481,9 @@ final class Cache
         if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
-        $found = null;
-        if ($this->direct !== null && $this->remembering instanceof Remembering) {
-            $stored = $this->readDirectly($key, $this->absent);
-            $found = $stored === $this->absent ? null : Envelope::open($stored);
+        $found = $fetched = null;
+        if ($this->reads !== null && $this->remembering instanceof Remembering) {
+            $found = $this->readEnvelope($this->reads, $key, $fetched);
             if ($found !== null && ($found->freshUntil === \INF || $this->remembering->isFresh($found, $earliness))) {
                 /** @var T $value */
                 $value = $found->value;
@@ -496,7 +502,7 @@ final class Cache
         $this->misses?->drop($key);
         try {
             /** @var T $value */
-            $value = $this->remembering instanceof PoolRemembering ? $this->remembering->value($recipe) : $this->remembering->value($recipe, $found);
+            $value = $this->remembering instanceof PoolRemembering ? $this->remembering->value($recipe) : $this->remembering->value($recipe, $found, $fetched);
 
             return $value;
         } finally {
@@ -698,70 +704,32 @@ final class Cache
         }
     }
 
-    private function readDirectly(string $key, mixed $default): mixed
+    /** @param ?Fetched $fetched as of Reads::read(); null if the key has to be fetched to tell more */
+    private function readEnvelope(Reads $reads, string $key, ?Fetched &$fetched): ?Envelope
     {
         try {
-            $value = $this->direct?->read($key, $this->absent);
+            $value = $reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
-            $this->failToRead([$key], $failure);
+            $this->failToRead($key, $failure);
 
-            return $default;
-        }
-        if ($value !== $this->absent) {
-            return $value;
-        }
-        if ($this->misses !== null) {
-            // Only a miss costs this second look, for the token by which what is computed now will be judged.
-            return $this->look($key, $default);
+            return null;
         }
 
-        return $default;
-    }
-
-    /**
-     * @param list<string> $keys
-     *
-     * @return array<array-key, mixed> by key
-     */
-    private function readValues(ValueReads $store, array $keys): array
-    {
-        try {
-            $read = $store->readMany($keys, Envelope::MARK);
-        } catch (StoreUnavailable $failure) {
-            $this->failToRead($keys, $failure);
-
-            return [];
-        }
-        foreach ($read->tokens as $key => $token) {
-            $this->misses?->note((string) $key, $token);
-        }
-        $values = $read->values;
-        foreach ($read->sealed as $key => $item) {
-            $found = $this->found($item);
-            if ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)()) {
-                $values[$key] = $found->value;
-            } else {
-                unset($values[$key]);
-            }
-        }
-
-        return $values;
+        return $fetched !== null || $value === $this->absent ? null : Envelope::open($value);
     }
 
     /**
      * Without the way round by attempt(): nothing is lost by it.
      *
-     * @param list<string> $keys
-     *
      * @throws StoreUnavailable if this cache is strict
      */
-    private function failToRead(array $keys, StoreUnavailable $failure): void
+    private function failToRead(string $key, StoreUnavailable $failure): void
     {
         try {
             $this->delivery->fail($failure);
         } finally {
             $this->chooseTheWay();
-            $this->misses?->noteUnknown($keys);
+            $this->misses?->noteUnknown([$key]);
         }
     }
 
@@ -799,9 +767,10 @@ final class Cache
         return $found->value;
     }
 
-    private function look(string $key, mixed $default): mixed
+    /** @param ?Fetched $known what the store has fetched already */
+    private function look(string $key, mixed $default, ?Fetched $known = null): mixed
     {
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
+        $fetched = $this->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
         $found = isset($fetched->items[$key]) ? $this->found($fetched->items[$key]) : null;
         if ($found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
             $this->events?->dispatch(new Hit($key));
@@ -865,8 +834,6 @@ final class Cache
     {
         $isOpen = $this->events === null && $this->delivery->isAvailable();
         $this->pool = $isOpen && $this->store instanceof SharedMemoryStore ? $this->store->pool : null;
-        $direct = $this->store instanceof NamespacedStore ? $this->store->direct() : $this->store;
-        $this->direct = $isOpen && $direct instanceof DirectReads ? $direct : null;
-        $this->values = $isOpen && $this->store instanceof ValueReads ? $this->store : null;
+        $this->reads = $isOpen && $this->store instanceof Reads ? $this->store : null;
     }
 }

@@ -21,11 +21,13 @@ final class Fetched
      *                                        are computed anew; only stores that know how have any
      * @param ?StoreUnavailable       $failure of a store that is several servers: why some of them could not be asked. Their keys
      *                                        are missing
+     * @param array<array-key, mixed> $values of live items, those that Reads::readMany() brings without an Item among them
      */
     public function __construct(
         public readonly array $items,
         public readonly array $tokens,
         public readonly array $stale = [],
         public readonly ?StoreUnavailable $failure = null,
+        public readonly array $values = [],
     ) {}
 }

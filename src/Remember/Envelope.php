@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Remember;
 
 use Larder\Item;
+use Larder\Reads;
 
 /**
  * A value with what remember() needs to know of it besides, as it lies in a store: how long it took to compute,
@@ -15,7 +16,7 @@ use Larder\Item;
 final class Envelope
 {
     /** The first element of a sealed value. */
-    public const MARK = "\0larder: remembered";
+    public const MARK = Reads::SEAL;
 
     /** Seconds by which expiries as two clocks count them may differ, through rounding. */
     private const ROUNDING = 2.0;

@@ -78,10 +78,13 @@ final class Remembering
         return $left > 0.0 && ($left > $spread * self::EARLIEST || $left > -$spread * log(self::chance()));
     }
 
-    /** @param ?Envelope $due what was found already, and is not fresh: a second chance would make it seem so */
-    public function value(Recipe $recipe, ?Envelope $due = null): mixed
+    /**
+     * @param ?Envelope $due   what was found already, and is not fresh: a second chance would make it seem so
+     * @param ?Fetched  $known what the store has fetched already
+     */
+    public function value(Recipe $recipe, ?Envelope $due = null, ?Fetched $known = null): mixed
     {
-        $look = $this->look($recipe);
+        $look = $this->look($recipe, known: $known);
         if ($look->live !== null && $look->live->freshUntil !== $due?->freshUntil && $this->isFresh($look->live, $recipe->earliness)) {
             $this->events?->dispatch(new Hit($recipe->key));
 
@@ -220,12 +223,12 @@ final class Remembering
         return $unsaved === [] ? Outcome::Stored : Outcome::Refused;
     }
 
-    private function look(Recipe $recipe, bool $waiting = false): Look
+    private function look(Recipe $recipe, bool $waiting = false, ?Fetched $known = null): Look
     {
         $key = $recipe->key;
         $note = self::note($key);
         $keys = $waiting ? [$key, $note] : [$key];
-        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch($keys));
+        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch($keys));
         if ($fetched === null) {
             return new Look();
         }

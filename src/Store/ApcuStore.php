@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
-use Larder\DirectReads;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
@@ -13,6 +12,7 @@ use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
@@ -41,7 +41,7 @@ use Larder\Token;
  *
  * When its memory is full, APCu (with its default setting apc.ttl=0) drops everything it has.
  */
-final class ApcuStore implements Store, DirectReads
+final class ApcuStore implements Store, Reads
 {
     private const PRUNED_AT_ONCE = 1_000;
 
@@ -101,7 +101,7 @@ final class ApcuStore implements Store, DirectReads
         return new self($dsn->text('prefix', Prefix::DEFAULT));
     }
 
-    public function read(string $key, mixed $default = null): mixed
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         try {
             $value = apcu_fetch($this->prefix . $key, $found);
@@ -118,6 +118,11 @@ final class ApcuStore implements Store, DirectReads
         }
 
         return $this->entries->verdict($key, $value) === Verdict::Live ? $this->entries->unwrapped($value, $default) : $default;
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        return $this->fetch($keys);
     }
 
     public function fetch(array $keys): Fetched

@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
-use Larder\DirectReads;
 use Larder\Dsn;
 use Larder\Exception\InvalidOption;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
@@ -30,7 +30,7 @@ use Larder\Ttl;
  *
  * What is judged is judged by a logical time of its own (see Clock).
  */
-final class ArrayStore implements Store, DirectReads
+final class ArrayStore implements Store, Reads
 {
     /** How many keys and tags are remembered, or as many as there may be items if that is said and more. */
     private const REMEMBERED = 10_000;
@@ -103,7 +103,7 @@ final class ArrayStore implements Store, DirectReads
         return new self($dsn->text('items', '') === '' ? null : $dsn->integer('items', 0), $dsn->bytes('size'));
     }
 
-    public function read(string $key, mixed $default = null): mixed
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         $entry = $this->live($key);
         $value = $entry === null ? $this->foreign : $this->value($entry);
@@ -116,6 +116,11 @@ final class ArrayStore implements Store, DirectReads
         $this->visited[$key] = true;
 
         return $value;
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        return $this->fetch($keys);
     }
 
     public function fetch(array $keys): Fetched

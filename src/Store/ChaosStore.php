@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
-use Larder\DirectReads;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
@@ -13,6 +12,7 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -29,7 +29,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, DirectReads, Takes, PerRequest, MayEvict, Tidying
+final class ChaosStore implements Store, Reads, Takes, PerRequest, MayEvict, Tidying
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -67,15 +67,22 @@ final class ChaosStore implements Store, DirectReads, Takes, PerRequest, MayEvic
         }
     }
 
-    public function read(string $key, mixed $default = null): mixed
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         $store = $this->up('read');
-        if ($store instanceof DirectReads) {
-            return $store->read($key, $default);
+        if ($store instanceof Reads) {
+            return $store->read($key, $default, $fetched);
         }
-        $items = $store->fetch([$key])->items;
+        $fetched = $store->fetch([$key]);
 
-        return isset($items[$key]) ? $items[$key]->value : $default;
+        return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        $store = $this->up('readMany');
+
+        return $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys);
     }
 
     public function fetch(array $keys): Fetched

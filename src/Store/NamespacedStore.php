@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
-use Larder\DirectReads;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
@@ -17,6 +16,7 @@ use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -30,7 +30,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, DirectReads, Takes, Leases, PerRequest, MayEvict, Tidying
+final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, MayEvict, Tidying
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -74,31 +74,44 @@ final class NamespacedStore implements Store, DirectReads, Takes, Leases, PerReq
         }
     }
 
-    /** Itself, unless its store reads in batches only: then a look for the value alone would be a round trip more for each miss. */
-    public function direct(): ?DirectReads
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
-        $store = $this->store instanceof self ? $this->store->direct() : $this->store;
+        if (!$this->store instanceof Reads) {
+            $fetched = $this->fetch([$key]);
 
-        return $store instanceof DirectReads ? $this : null;
+            return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+        }
+        $value = $this->store->read($this->outer($key), $default, $outer);
+        $fetched = $outer === null ? null : $this->inner($outer, [$key]);
+
+        return $value;
     }
 
-    public function read(string $key, mixed $default = null): mixed
+    public function readMany(array $keys): Fetched
     {
-        $key = $this->outer($key);
-        if ($this->store instanceof DirectReads) {
-            return $this->store->read($key, $default);
-        }
-        $items = $this->store->fetch([$key])->items;
+        $outers = $this->outers($keys);
 
-        return isset($items[$key]) ? $items[$key]->value : $default;
+        return $this->inner($this->store instanceof Reads ? $this->store->readMany($outers) : $this->store->fetch($outers), $keys);
     }
 
     public function fetch(array $keys): Fetched
     {
-        $fetched = $this->store->fetch($this->outers($keys));
-        $items = $tokens = $stale = [];
+        return $this->inner($this->store->fetch($this->outers($keys)), $keys);
+    }
+
+    /**
+     * What was fetched of the store, by the keys as they are called here.
+     *
+     * @param list<string> $keys
+     */
+    private function inner(Fetched $fetched, array $keys): Fetched
+    {
+        $items = $tokens = $stale = $values = [];
         foreach ($keys as $key) {
             $outer = $this->prefix . $key;
+            if (\array_key_exists($outer, $fetched->values)) {
+                $values[$key] = $fetched->values[$outer];
+            }
             if (isset($fetched->items[$outer])) {
                 $items[$key] = $this->renamed($fetched->items[$outer], $key);
             }
@@ -110,7 +123,7 @@ final class NamespacedStore implements Store, DirectReads, Takes, Leases, PerReq
             }
         }
 
-        return new Fetched($items, $tokens, $stale, $fetched->failure);
+        return new Fetched($items, $tokens, $stale, $fetched->failure, $values);
     }
 
     public function take(string $key): ?Item

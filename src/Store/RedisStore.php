@@ -14,6 +14,7 @@ use Larder\Item;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
@@ -25,7 +26,7 @@ use Larder\Store\Redis\Eviction;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Life;
 use Larder\Store\Redis\Living;
-use Larder\Store\Redis\Reads;
+use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\RedisLeases;
 use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Scripts;
@@ -34,11 +35,9 @@ use Larder\Store\Redis\Walk;
 use Larder\StoreStatistics;
 use Larder\Token;
 use Larder\Ttl;
-use Larder\ValueReads;
-use Larder\Values;
 
 /**
- * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reads for the one
+ * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reading for the one
  * exception), all but most reads a script (see Script); replicas are never read. What walks over names is not: keys(), prune(), and
  * a clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
  *
@@ -82,7 +81,7 @@ use Larder\Values;
  *
  * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
-final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerRequest
+final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
 {
     /** That are remembered; of more the older half is forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
@@ -109,7 +108,7 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
 
     private readonly ServerTime $time;
 
-    private readonly Reads $reads;
+    private readonly Reading $reads;
 
     private readonly Eviction $eviction;
 
@@ -136,7 +135,7 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
         $this->walk = new Walk($this->scripts, $this->layout);
         $this->time = new ServerTime($this->scripts, $patience, $noted ?? new Noted());
         $this->leases = new RedisLeases($this->scripts, $this->layout, $this->time);
-        $this->reads = new Reads($this->scripts, $this->layout, $this->time, $payload);
+        $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload);
         $this->eviction = new Eviction($connection, $noted ?? new Noted());
     }
 
@@ -181,9 +180,14 @@ final class RedisStore implements Store, Leases, MayEvict, ValueReads, PerReques
         return $this->reads->fetch($keys);
     }
 
-    public function readMany(array $keys, string $seal): Values
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
-        return $this->reads->values($keys, $seal);
+        return $this->reads->value($key, $default, $fetched);
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        return $this->reads->values($keys);
     }
 
     public function token(string $key): Token

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
-use Larder\DirectReads;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
@@ -15,6 +14,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\PerRequest;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\SharedMemory;
@@ -29,7 +29,7 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
+final class SharedMemoryStore implements Store, Reads, Takes, PerRequest
 {
     private const TRIES = 16;
 
@@ -77,9 +77,14 @@ final class SharedMemoryStore implements Store, DirectReads, Takes, PerRequest
         $this->pool->beginRequest();
     }
 
-    public function read(string $key, mixed $default = null): mixed
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         return $this->pool->get($key, $default);
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        return $this->fetch($keys);
     }
 
     public function fetch(array $keys): Fetched

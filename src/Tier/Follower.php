@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tier;
 
-use Larder\DirectReads;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
 
@@ -31,7 +31,7 @@ final class Follower
      * @param \Closure(): int $clock     the time in Unix seconds
      */
     public function __construct(
-        private readonly Store&DirectReads $near,
+        private readonly Store&Reads $near,
         private readonly Log $log,
         private readonly bool $isOfTiers,
         private readonly int $grace,

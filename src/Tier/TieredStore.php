@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Capability;
-use Larder\DirectReads;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
@@ -16,6 +15,7 @@ use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Store;
@@ -49,7 +49,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEvict, Tidying
+final class TieredStore implements Store, Reads, Leases, PerRequest, MayEvict, Tidying
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -73,9 +73,6 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
     /** @var array<array-key, true> keys that were missing in the far store in this request */
     private array $missing = [];
 
-    /** @var ?array{string, Fetched} a key that read() has missed a moment ago, and what was found out about it */
-    private ?array $missed = null;
-
     /** @var \Closure(): int */
     private readonly \Closure $clock;
 
@@ -88,7 +85,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
      * @throws UnsupportedOperation if the near store cannot judge tokens, or keeps no tags while the far one does
      */
     public function __construct(
-        public readonly Store&DirectReads $near,
+        public readonly Store&Reads $near,
         public readonly Store $far,
         public readonly Log $log,
         int $grace = 0,
@@ -128,7 +125,7 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
         }
     }
 
-    public function read(string $key, mixed $default = null): mixed
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         if (!$this->isUpToDate) {
             $this->bringUpToDate();
@@ -144,23 +141,17 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
             }
         }
         $fetched = $this->fetch([$key]);
-        if (isset($fetched->items[$key])) {
-            return $fetched->items[$key]->value;
-        }
-        $this->missed = [$key, $fetched];
 
-        return $default;
+        return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        return $this->fetch($keys);
     }
 
     public function fetch(array $keys): Fetched
     {
-        if ($this->missed !== null && [$this->missed[0]] === $keys && $this->isUpToDate) {
-            // A cache asks again for what it has just not found.
-            [, $fetched] = $this->missed;
-            $this->missed = null;
-
-            return $fetched;
-        }
         if (!$this->isUpToDate) {
             $this->bringUpToDate();
         }
@@ -210,7 +201,6 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
             unset($this->missing[$item->key]);
         }
         if ($tellsNothing) {
-            $this->missed = null;
             // Somebody else may have stored something since, which near stores may have by now.
             $keys = $this->far->save($items, SaveMode::Add);
             if ($keys === []) {
@@ -353,7 +343,6 @@ final class TieredStore implements Store, DirectReads, Leases, PerRequest, MayEv
     private function lookAgain(): void
     {
         $this->isUpToDate = false;
-        $this->missed = null;
     }
 
     private function bringUpToDate(): void

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Tier;
 
-use Larder\DirectReads;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\InvalidDsn;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
@@ -39,7 +39,7 @@ final class Tiers
         return new TieredStore(self::near($near->without('grace'), $far), $store, $log, $near->integer('grace', 0));
     }
 
-    private static function near(Dsn $near, Dsn $far): Store&DirectReads
+    private static function near(Dsn $near, Dsn $far): Store&Reads
     {
         // A near store is its tier's own; without a name of its own it gets one that no other tier has.
         $own = 'tier-' . substr(hash('xxh128', "{$far->scheme}:{$far->path}?{$far->text('prefix', Prefix::DEFAULT)}"), 0, 16);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\DirectReads;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ApcuStore;
 
@@ -21,7 +21,7 @@ abstract class ApcuInFrontOfSqliteContract extends TieredStoreContract
         return true;
     }
 
-    final protected function near(string $name): Store&DirectReads
+    final protected function near(string $name): Store&Reads
     {
         return new ApcuStore("near-{$name}");
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\DirectReads;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Tier\SqliteLog;
@@ -15,7 +15,7 @@ use PHPUnit\Framework\Attributes\CoversClass;
 #[CoversClass(SqliteLog::class)]
 final class ArrayInFrontOfSqliteTest extends TieredStoreContract
 {
-    protected function near(string $name): Store&DirectReads
+    protected function near(string $name): Store&Reads
     {
         return new ArrayStore();
     }

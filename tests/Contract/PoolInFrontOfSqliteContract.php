@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\DirectReads;
 use Larder\Item;
+use Larder\Reads;
 use Larder\Store;
 
 /** Shared memory in front of SQLite, whatever may be in front of it. */
@@ -32,7 +32,7 @@ abstract class PoolInFrontOfSqliteContract extends TieredStoreContract
         self::assertSame([], $this->reopened()->fetch(['key'])->items['key']->tags);
     }
 
-    final protected function near(string $name): Store&DirectReads
+    final protected function near(string $name): Store&Reads
     {
         return $this->pools->open($name);
     }

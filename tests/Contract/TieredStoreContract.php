@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\DirectReads;
 use Larder\Leases;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
@@ -19,7 +19,7 @@ abstract class TieredStoreContract extends NamedStoreContract
     private ?Scratch $scratch = null;
 
     /** @param string $name one near store for each */
-    abstract protected function near(string $name): Store&DirectReads;
+    abstract protected function near(string $name): Store&Reads;
 
     /** Whether there is an array in front of that. */
     protected function hasThreeTiers(): bool

@@ -6,18 +6,18 @@ namespace Larder\Tests\System;
 
 use Larder\Item;
 use Larder\Leases;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Store\Redis\Layout;
-use Larder\Store\Redis\Reads;
+use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\Script;
 use Larder\Stores;
-use Larder\ValueReads;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
 
 /** What a process that has read plainly makes of what others do meanwhile. */
-#[CoversClass(Reads::class)]
+#[CoversClass(Reading::class)]
 final class RedisReadsTest extends OneRedis
 {
     private Proxy $proxy;
@@ -101,8 +101,8 @@ final class RedisReadsTest extends OneRedis
     public function testValuesAreThoseOfTheItemsThatAFetchBrings(string $client): void
     {
         [$store, $other] = [$this->plain($client), $this->open($client)];
-        self::assertInstanceOf(ValueReads::class, $store);
-        $items = [new Item('served', 'x', 100, ['c']), new Item('killed', 'x', 100, ['b']), new Item('alive', ['sealed', 1], 100, ['a']), new Item('7', null), new Item('list', [1], 100)];
+        self::assertInstanceOf(Reads::class, $store);
+        $items = [new Item('served', 'x', 100, ['c']), new Item('killed', 'x', 100, ['b']), new Item('alive', [Reads::SEAL, 1], 100, ['a']), new Item('7', null), new Item('list', [1], 100)];
         $keys = ['absent', '7', 'list', 'killed', 'served', 'alive'];
         $store->save($items);
         foreach (['nothing', 'an invalidation', 'the same'] as $what) {
@@ -110,12 +110,31 @@ final class RedisReadsTest extends OneRedis
                 $other->invalidateTags(['b']);
                 $other->invalidateTags(['c'], 100);
             }
-            $read = $store->readMany($keys, 'sealed');
+            $read = $store->readMany($keys);
             $fetched = $store->fetch($keys);
             self::assertSame(array_map(static fn(Item $item): mixed => $item->value, $fetched->items), $read->values, $what);
-            self::assertEquals(['alive' => $fetched->items['alive']], $read->sealed, $what);
+            self::assertEquals(['alive' => $fetched->items['alive']], $read->items, $what);
             self::assertEquals($fetched->tokens, $read->tokens, $what);
             self::assertCount($what === 'nothing' ? 5 : 3, $read->values, $what);
+        }
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testAReadBringsInOneRoundTripWhatElseAFetchWould(string $client): void
+    {
+        [$store, $other] = [$this->plain($client), $this->open($client)];
+        self::assertInstanceOf(Reads::class, $store);
+        $store->save([new Item('served', 'x', 100, ['c']), new Item('plain', [1]), new Item('null', null), new Item('sealed', [Reads::SEAL, 1], 100)]);
+        $other->invalidateTags(['c'], 100);
+        $store->fetch(['served']);
+        $wanted = ['plain' => [[1], false], 'null' => [null, false], 'sealed' => [[Reads::SEAL, 1], true], 'absent' => ['default', true], 'served' => ['default', true]];
+        foreach ($wanted as $key => [$value, $isFetched]) {
+            $fetched = null;
+            $before = $this->proxy->roundTrips();
+            self::assertSame($value, $store->read($key, 'default', $fetched), $key);
+            self::assertSame(1, $this->proxy->roundTrips() - $before, $key);
+            self::assertEquals($isFetched ? $store->fetch([$key]) : null, $fetched, $key);
         }
     }
 

@@ -306,7 +306,7 @@ final class JournalTest extends TestCase
         self::assertFalse($cache->health()->isFlagged());
         $this->chaos->calls = [];
         $cache->getMany(['key']);
-        self::assertSame(['fetch'], $this->chaos->calls);
+        self::assertSame(['readMany'], $this->chaos->calls);
     }
 
     public function testAClearThatArrivesEmptiesAJournalThatCannotBeDelivered(): void

@@ -93,7 +93,7 @@ final class ChaosStoreTest extends StoreContract
         self::assertGreaterThan(9_900_000, hrtime(true) - $began);
     }
 
-    public function testAStoreWithoutDirectReadsIsReadAllTheSame(): void
+    public function testAStoreThatTellsNoValuesIsReadAllTheSame(): void
     {
         $scratch = new Scratch();
         $store = new ChaosStore(new FileStore($scratch->path));

@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Tier;
 
+use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Remember\Patience;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
@@ -143,11 +145,14 @@ final class TieredStoreTest extends TestCase
     public function testACacheThatMissesAsksTheFarStoreOnce(): void
     {
         $tier = $this->tier();
-        self::assertSame('default', $tier->read('key', 'default'));
-        self::assertSame(['key'], array_keys($tier->fetch(['key'])->tokens));
+        self::assertSame('default', $tier->read('key', 'default', $fetched));
+        self::assertSame(['key'], array_keys($fetched->tokens ?? []));
         self::assertSame(['fetch'], $this->asked());
-        $tier->fetch(['key']);
+        $cache = new Cache($tier);
+        self::assertSame('default', $cache->get('key', 'default'));
         self::assertSame(['fetch', 'fetch'], $this->asked());
+        $cache->remember('key', static fn(): string => 'computed', patience: new Patience(lease: 0.0));
+        self::assertSame(['fetch'], array_values(array_diff(\array_slice($this->asked(), 2), ['save'])));
     }
 
     public function testTheNearStoreKeepsNothingForLonger(): void

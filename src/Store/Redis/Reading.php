@@ -6,10 +6,10 @@ namespace Larder\Store\Redis;
 
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Reads;
 use Larder\Serializer\Payload;
 use Larder\Store\Tags;
 use Larder\Token;
-use Larder\Values;
 
 /**
  * How a RedisStore reads.
@@ -28,7 +28,7 @@ use Larder\Values;
  * write refuses. In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
  * script brings the values.
  */
-final class Reads
+final class Reading
 {
     private const SIX_BYTES = 0xffffffffffff;
 
@@ -68,23 +68,41 @@ final class Reads
         return new Fetched($items, $tokens, $stale);
     }
 
+    /** As of Larder\Reads. */
+    public function value(string $key, mixed $default, ?Fetched &$fetched): mixed
+    {
+        [$values, $bytes, $tokens] = $this->read([$key]);
+        if ($tokens === [] && !self::isSealed($values[$key])) {
+            return $values[$key];
+        }
+        $item = isset($bytes[$key]) && \array_key_exists($key, $values) ? [$key => $this->item($key, $values[$key], $bytes[$key])] : [];
+        $fetched = $tokens === [] ? new Fetched($item, []) : new Fetched([], $tokens, $item);
+
+        return $tokens === [] ? $values[$key] : $default;
+    }
+
     /**
-     * As of ValueReads.
+     * As of Larder\Reads.
      *
      * @param list<string> $keys
      */
-    public function values(array $keys, string $seal): Values
+    public function values(array $keys): Fetched
     {
         [$values, $bytes, $tokens] = $this->read($keys);
         $values = $tokens === [] ? $values : array_diff_key($values, $tokens);
         $sealed = [];
         foreach ($values as $key => $value) {
-            if (\is_array($value) && ($value[0] ?? null) === $seal) {
+            if (self::isSealed($value)) {
                 $sealed[$key] = $this->item((string) $key, $value, $bytes[$key]);
             }
         }
 
-        return new Values($values, $sealed, $tokens);
+        return new Fetched($sealed, $tokens, values: $values);
+    }
+
+    private static function isSealed(mixed $value): bool
+    {
+        return \is_array($value) && ($value[0] ?? null) === Reads::SEAL;
     }
 
     /** Whatever is there. */
