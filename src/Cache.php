@@ -19,6 +19,7 @@ use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
 use Larder\Exception\NotACounter;
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
@@ -26,12 +27,13 @@ use Larder\Lease\AddedLeases;
 use Larder\Remember\AtTheEnd;
 use Larder\Remember\Envelope;
 use Larder\Remember\Patience;
-use Larder\Remember\PoolRemembering;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;
 use Larder\Store\NamespacedStore;
 use Larder\Store\Retention;
-use Larder\Store\SharedMemoryStore;
+use Larder\Store\SharedMemory\Call;
+use Larder\Store\SharedMemory\Part;
+use Larder\Store\SharedMemory\PoolRemembering;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
@@ -69,10 +71,41 @@ final class Cache
     /** How often a pull() looks again after somebody else has written. */
     private const PULLS = 16;
 
-    /** The fast ways to read one key: the pool itself, or else the store. Both null while the store has failed, or when events are wanted. */
+    /**
+     * The fast ways: the pool itself, or else the store where it tells values. Both null while the store has failed, or when events
+     * are wanted.
+     */
     private ?SharedMemory $pool = null;
 
     private ?Reads $reads = null;
+
+    /** What the pool's keys begin with. */
+    private readonly string $prefix;
+
+    /** Bytes that a key in the pool may have without that prefix. */
+    private readonly int $longest;
+
+    /** @var list<string> the tags that all items in the pool carry */
+    private readonly array $poolTags;
+
+    /** Where the items lie, if that is a pool. */
+    private readonly ?Part $part;
+
+    /** What calls the pool's remember(); null without a pool. */
+    private readonly ?Call $call;
+
+    /**
+     * What the pool calls then.
+     *
+     * @var \Closure(): mixed
+     */
+    private readonly \Closure $answer;
+
+    /** Whether a TTL in seconds is what it says. */
+    private readonly bool $isExact;
+
+    /** @var ?int seconds that a TTL of null means, if it is exact */
+    private readonly ?int $ofNull;
 
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
@@ -132,16 +165,24 @@ final class Cache
     ) {
         $this->clock = $clock ?? static fn(): float => microtime(true);
         $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
+        $this->isExact = $jitter === 0.0 && !$defaultTtl instanceof \DateInterval;
+        $this->ofNull = $this->isExact ? $this->lifetimes->seconds(null) : null;
         $this->absent = new \stdClass();
         $this->takes = $store instanceof Takes && \in_array(Capability::Takes, $store->capabilities(), true) ? $store : null;
         $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock);
         $this->atTheEnd = new AtTheEnd();
-        $this->seals = !$store instanceof SharedMemoryStore;
+        $this->part = $store instanceof Pooled ? $store->part() : null;
+        $this->prefix = $this->part->prefix ?? '';
+        $this->longest = Key::LONGEST - \strlen($this->prefix);
+        $this->poolTags = $this->part->tags ?? [];
+        $this->seals = $this->part === null;
         $this->writes = new Writes($this->seals, $logger, $events);
-        $this->remembering = $store instanceof SharedMemoryStore
-            ? new PoolRemembering($store->pool, $this->lifetimes, $this->atTheEnd, $logger, $events)
-            : new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
-        $this->misses = !$store instanceof SharedMemoryStore && \in_array(Capability::Tokens, $store->capabilities(), true) ? new Misses() : null;
+        $this->remembering = $this->part === null
+            ? new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events)
+            : new PoolRemembering($this->part, $this->lifetimes, $this->atTheEnd, $logger, $events);
+        $this->call = $this->remembering instanceof PoolRemembering ? new Call($this->remembering) : null;
+        $this->answer = $this->call === null ? static fn(): mixed => null : $this->call->answer(...);
+        $this->misses = $this->part === null && \in_array(Capability::Tokens, $store->capabilities(), true) ? new Misses() : null;
         $this->chooseTheWay();
     }
 
@@ -170,12 +211,11 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        $pool = $this->pool;
-        if ($pool !== null) {
+        if ($this->pool !== null && $key !== '') {
             try {
-                return $pool->get($key, $default);
+                return $this->pool->get($this->prefix . $key, $default);
             } catch (\ValueError) {
-                Key::check($key);
+                // The key is too long.
             }
         }
         if ($key === '' || isset($key[Key::LONGEST])) {
@@ -213,6 +253,12 @@ final class Cache
      */
     public function getMany(iterable $keys): array
     {
+        if ($this->pool !== null && \is_array($keys)) {
+            $values = $this->part?->getMany($keys);
+            if ($values !== null) {
+                return $values;
+            }
+        }
         $keys = Names::keys($keys);
         $fetched = $this->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
@@ -262,6 +308,18 @@ final class Cache
      */
     public function set(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
+        if ($this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
+            $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
+            if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
+                try {
+                    return $this->pool->set($this->prefix . $key, $value, $seconds, $tags === [] ? $this->poolTags : [...Names::tags($tags), ...$this->poolTags], null, false)
+                        || $this->writes->noteSet($this->store, [$key], [$key]);
+                } catch (PoolUnusable $failure) {
+                    return $this->failToWrite($key, $failure);
+                }
+            }
+        }
+
         return $this->setMany([$key => $value], $ttl, $tags);
     }
 
@@ -290,7 +348,8 @@ final class Cache
             $items[] = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, Misses::isOfAMiss($token));
             $keys[] = $key;
         }
-        $unsaved = $this->attempt(fn(Store $store): array => $this->writes->save($store, $items), $keys);
+        $part = $items !== [] && ($items[0]->ttl === null || $items[0]->ttl > 0) ? $this->part : null;
+        $unsaved = $this->attempt(static fn(Store $store): array => $part === null ? $store->save($items) : $part->setMany($items), $keys);
 
         return $this->writes->noteSet($this->store, $keys, $unsaved);
     }
@@ -339,6 +398,16 @@ final class Cache
      */
     public function delete(string $key): bool
     {
+        if ($this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
+            try {
+                $this->pool->delete($this->prefix . $key);
+
+                return true;
+            } catch (PoolUnusable $failure) {
+                return $this->failToWrite($key, $failure);
+            }
+        }
+
         return $this->deleteMany([$key]);
     }
 
@@ -476,8 +545,28 @@ final class Cache
         array $tags = [],
         int $grace = 0,
         float $earliness = 1.0,
-        Patience $patience = new Patience(),
+        ?Patience $patience = null,
     ): mixed {
+        $call = $this->call;
+        if ($call !== null && $call->compute === null && $this->pool !== null && $patience === null && $tags === [] && $grace >= 0 && $earliness >= 0.0 && $earliness <= 1_000.0 && ($key[0] ?? "\0") !== "\0") {
+            $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
+            try {
+                // First the computation: from here on the call is taken.
+                $call->compute = $compute;
+                $call->key = $key;
+                $call->ttl = $ttl;
+                $value = $this->pool->remember($this->prefix . $key, $this->answer, $seconds, $this->poolTags, $earliness, $grace, Patience::LEASE, 2 * Patience::LEASE, 0.0, Patience::RETRY);
+            } catch (\Throwable $end) {
+                return $call->fail($key, $end);
+            }
+            if ($call->course !== null) {
+                $call->end($key);
+            } else {
+                $call->compute = null;
+            }
+
+            return $value;
+        }
         if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
@@ -498,7 +587,7 @@ final class Cache
         if (!($earliness >= 0.0 && $earliness <= 1_000.0)) {
             throw InvalidOption::range('earliness', $earliness, '0.0 to 1,000.0');
         }
-        $recipe = new Recipe($key, $compute(...), $ttl, Names::tags($tags), $grace, $earliness, $patience);
+        $recipe = new Recipe($key, $compute(...), $ttl, Names::tags($tags), $grace, $earliness, $patience ?? new Patience());
         $this->misses?->drop($key);
         try {
             /** @var T $value */
@@ -525,7 +614,7 @@ final class Cache
      * @throws Unstorable
      * @throws UnsupportedOperation if the store keeps no tags
      */
-    public function rememberForever(string $key, callable $compute, array $tags = [], Patience $patience = new Patience()): mixed
+    public function rememberForever(string $key, callable $compute, array $tags = [], ?Patience $patience = null): mixed
     {
         return $this->remember($key, $compute, Ttl::Forever, $tags, patience: $patience);
     }
@@ -733,6 +822,20 @@ final class Cache
         }
     }
 
+    /**
+     * What the pool was not told is owed to it.
+     *
+     * @return false
+     *
+     * @throws StoreUnavailable if this cache is strict
+     */
+    private function failToWrite(string $key, PoolUnusable $failure): bool
+    {
+        $this->attempt(static fn(): bool => throw Part::unavailable($failure), [$key]);
+
+        return false;
+    }
+
     private function found(Item $item): Envelope
     {
         return $this->seals ? Envelope::of($item) : new Envelope($item->value);
@@ -833,7 +936,7 @@ final class Cache
     private function chooseTheWay(): void
     {
         $isOpen = $this->events === null && $this->delivery->isAvailable();
-        $this->pool = $isOpen && $this->store instanceof SharedMemoryStore ? $this->store->pool : null;
+        $this->pool = $isOpen && $this->part !== null ? $this->part->pool : null;
         $this->reads = $isOpen && $this->store instanceof Reads ? $this->store : null;
     }
 }

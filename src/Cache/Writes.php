@@ -5,15 +5,8 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Event\Written;
-use Larder\Exception\PoolUnusable;
-use Larder\Exception\StoreUnavailable;
-use Larder\Exception\Unstorable;
-use Larder\Item;
 use Larder\Remember\Envelope;
-use Larder\Serializer\Contents;
 use Larder\Store;
-use Larder\Store\SharedMemoryStore;
-use Larder\Ttl;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
@@ -32,40 +25,6 @@ final class Writes
     public function storable(mixed $value): mixed
     {
         return $this->seals ? Envelope::plain($value) : $value;
-    }
-
-    /**
-     * In a pool, a set is a write or a fill as the pool itself sees it, which has noted what this request has missed.
-     *
-     * @param list<Item> $items
-     *
-     * @return list<string> the keys that were not saved
-     *
-     * @throws StoreUnavailable
-     * @throws Unstorable
-     */
-    public function save(Store $store, array $items): array
-    {
-        $pool = $store instanceof SharedMemoryStore ? $store->pool : null;
-        if ($pool === null || $items === [] || ($items[0]->ttl !== null && $items[0]->ttl <= 0)) {
-            return $store->save($items);
-        }
-        foreach (\count($items) > 1 ? $items : [] as $item) {
-            // Before anything is stored.
-            Contents::check($item->key, $item->value);
-        }
-        $unsaved = [];
-        try {
-            foreach ($items as $item) {
-                if (!$pool->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl, $item->tags, null, $item->keeps)) {
-                    $unsaved[] = $item->key;
-                }
-            }
-        } catch (PoolUnusable $failure) {
-            throw SharedMemoryStore::unavailable($failure);
-        }
-
-        return $unsaved;
     }
 
     /**

@@ -21,8 +21,8 @@ final class Recipe
         public readonly \Closure $compute,
         public readonly int|\DateInterval|Ttl|null $ttl,
         public readonly array $tags,
-        public readonly int $grace,
-        public readonly float $earliness,
-        public readonly Patience $patience,
+        public readonly int $grace = 0,
+        public readonly float $earliness = 1.0,
+        public readonly Patience $patience = new Patience(),
     ) {}
 }

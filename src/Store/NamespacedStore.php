@@ -16,9 +16,11 @@ use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\Pooled;
 use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\SharedMemory\Part;
 use Larder\StoreStatistics;
 use Larder\Takes;
 use Larder\Tidying;
@@ -30,7 +32,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, MayEvict, Tidying
+final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, Pooled, MayEvict, Tidying
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -72,6 +74,11 @@ final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, 
         if ($this->store instanceof PerRequest) {
             $this->store->beginRequest();
         }
+    }
+
+    public function part(): ?Part
+    {
+        return $this->store instanceof Pooled ? $this->store->part()?->within($this->prefix, $this->tag) : null;
     }
 
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed

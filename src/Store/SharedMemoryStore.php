@@ -14,11 +14,13 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\PerRequest;
+use Larder\Pooled;
 use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\SharedMemory;
 use Larder\Store;
+use Larder\Store\SharedMemory\Part;
 use Larder\StoreStatistics;
 use Larder\Takes;
 use Larder\Token;
@@ -29,7 +31,7 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, Reads, Takes, PerRequest
+final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
 {
     private const TRIES = 16;
 
@@ -70,6 +72,11 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest
         } catch (\ValueError $error) {
             throw InvalidDsn::part("shm:{$name}", 'asks for a pool that cannot be made', lcfirst($error->getMessage()));
         }
+    }
+
+    public function part(): Part
+    {
+        return new Part($this->pool);
     }
 
     public function beginRequest(): void
@@ -234,14 +241,8 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest
         try {
             return $ask();
         } catch (PoolUnusable $failure) {
-            throw self::unavailable($failure);
+            throw Part::unavailable($failure);
         }
-    }
-
-    /** @internal what a failure to reach the pool is to those who asked a store */
-    public static function unavailable(PoolUnusable $failure): StoreUnavailable
-    {
-        return StoreUnavailable::because('The pool of shared memory', $failure->getMessage(), 'see that /dev/shm has room for it and is this user\'s', $failure);
     }
 
     private function saveOne(Item $item, ?int $ttl, SaveMode $mode): bool

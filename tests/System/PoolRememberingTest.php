@@ -6,11 +6,14 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Draft;
+use Larder\Exception\InvalidKey;
+use Larder\Exception\InvalidOption;
 use Larder\Exception\Unstorable;
+use Larder\Key;
 use Larder\Remember\Envelope;
 use Larder\Remember\Patience;
-use Larder\Remember\PoolRemembering;
 use Larder\SharedMemory;
+use Larder\Store\SharedMemory\PoolRemembering;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\EventList;
 use Larder\Tests\MemoryLogger;
@@ -214,6 +217,114 @@ final class PoolRememberingTest extends TestCase
             ['Missed', 'Computed', 'Written', 'Hit'],
             array_map(static fn(object $event): string => (new \ReflectionClass($event))->getShortName(), $this->events->events),
         );
+    }
+
+    public function testANamespaceIsAPartOfThePoolAndRemembersAsThePoolDoes(): void
+    {
+        $shop = $this->cache->namespace('shop');
+        $slow = static function (): array {
+            usleep(2_000);
+
+            return ['value'];
+        };
+        self::assertSame(['value'], $shop->remember('key', $slow, 100, grace: 100));
+        $shop->namespace('inner')->set('key', 'inner');
+        $pool = SharedMemory::open($this->pool);
+        $outer = Key::internal('in', 'shop:key');
+        self::assertSame(['value'], $pool->get($outer));
+        self::assertSame('inner', $pool->get(Key::internal('in', 'shop:' . Key::internal('in', 'inner:key'))));
+        $shop->remember('shaped', static function (Draft $draft): int {
+            $draft->expireAfter(50);
+
+            return 1;
+        });
+        self::assertSame(['key' => ['value'], 'shaped' => 1], $shop->getMany(['absent', 'key', 'shaped']));
+        self::assertSame(['key' => ['value'], 'shaped' => 1], $shop->getMany(['key', 'shaped']));
+        self::assertSame([7 => 'seven', 'key' => ['value']], $shop->set('7', 'seven') ? $shop->getMany([7, 'key', 'key']) : []);
+        self::assertNull($this->cache->get('key'));
+        self::assertTrue($shop->delete('7'));
+        $shop->clear();
+        self::assertSame([], $shop->getMany(['7', 'key', 'shaped']));
+        self::assertNull($shop->namespace('inner')->get('key'));
+    }
+
+    public function testWhatReadingAnItemRemembersDoesNotTakeTheReadersComputation(): void
+    {
+        Bystander::$then = fn(): mixed => $this->cache->remember('other', static fn(): string => 'of the other', 50);
+        $this->cache->set('key', new Bystander());
+        self::assertSame('own', $this->cache->remember('key', static fn(): string => 'own', 100));
+        self::assertSame('own', $this->cache->get('key'));
+        self::assertSame('of the other', $this->cache->get('other'));
+    }
+
+    public function testAComputationMayRememberAndFailAndTheNextOneIsItsOwn(): void
+    {
+        $inner = fn(): mixed => $this->cache->remember('inner', static fn(): string => 'inner', 100);
+        self::assertSame('outer inner', $this->cache->remember('outer', fn(): string => 'outer ' . $inner() . $this->cache->remember('none', static fn(): string => ''), 100));
+        $this->cache->remember('old', static fn(): string => 'old', 1, grace: 100);
+        usleep(1_100_000);
+        self::assertSame('old', $this->cache->remember('old', static fn(): mixed => self::broken(new \DomainException($inner())), 1, grace: 100));
+        self::assertCount(1, $this->logger->lines);
+        for ($i = 0; $i < 2; $i++) {
+            try {
+                $this->cache->remember('absent', static fn(): mixed => self::broken(new \DomainException($inner())));
+                self::fail('The exception was lost.');
+            } catch (\DomainException) {
+                self::assertSame('inner', $this->cache->remember('inner', static fn(): string => 'again', 100));
+            }
+        }
+        self::assertCount(1, $this->logger->lines);
+    }
+
+    public function testNothingOfAComputationIsKept(): void
+    {
+        $held = new \stdClass();
+        $seen = \WeakReference::create($held);
+        for ($i = 0; $i < 2; $i++) {
+            $this->cache->remember('key', static fn(): int => \count((array) $held));
+        }
+        unset($held);
+        self::assertNull($seen->get());
+    }
+
+    public function testKeysAndOptionsThatAreNoneAreRefusedInTheFastWaysToo(): void
+    {
+        $internal = Key::internal('in', 'x');
+        foreach ([[$this->cache, 0], [$this->cache->namespace('shop'), \strlen(Key::internal('in', 'shop:'))]] as [$cache, $prefix]) {
+            $long = str_repeat('k', Key::LONGEST + 1 - $prefix);
+            $calls = [
+                'set' => static fn(string $key): mixed => $cache->set($key, 1),
+                'delete' => static fn(string $key): mixed => $cache->delete($key),
+                'remember' => static fn(string $key): mixed => $cache->remember($key, static fn(): int => 1),
+                'get' => static fn(string $key): mixed => $cache->get($key),
+                'getMany' => static fn(string $key): mixed => $cache->getMany(['a', $key]),
+            ];
+            foreach ($calls as $name => $call) {
+                foreach (['', $long, ...(\in_array($name, ['set', 'remember'], true) ? [$internal] : [])] as $key) {
+                    try {
+                        $call($key);
+                        self::fail("{$name} took a key of " . \strlen($key) . ' bytes.');
+                    } catch (InvalidKey) {
+                        self::assertNull($cache->get('a'));
+                    }
+                }
+                $call(substr($long, 1));
+            }
+            foreach ([[-1, 1.0], [0, -0.1], [0, \NAN], [0, 1_001.0]] as [$grace, $earliness]) {
+                try {
+                    $cache->remember('a', static fn(): int => 1, grace: $grace, earliness: $earliness);
+                    self::fail('An option out of its range was taken.');
+                } catch (InvalidOption) {
+                    self::assertNull($cache->get('a'));
+                }
+            }
+        }
+    }
+
+    public function testAWayThatIsFastWaitsAsPatienceSays(): void
+    {
+        $patience = new Patience();
+        self::assertSame([Patience::LEASE, 2 * Patience::LEASE, 0.0, Patience::RETRY], [$patience->lease, $patience->hard, $patience->soft, $patience->retry]);
     }
 
     private static function broken(\Throwable $failure): mixed

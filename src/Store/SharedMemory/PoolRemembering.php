@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Remember;
+namespace Larder\Store\SharedMemory;
 
 use Larder\Cache\Lifetimes;
 use Larder\Draft;
@@ -11,7 +11,9 @@ use Larder\Event\Hit;
 use Larder\Event\Missed;
 use Larder\Event\Written;
 use Larder\Exception\PoolUnusable;
-use Larder\SharedMemory;
+use Larder\Remember\AtTheEnd;
+use Larder\Remember\Patience;
+use Larder\Remember\Recipe;
 use Larder\Token;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
@@ -29,7 +31,7 @@ final class PoolRemembering
     private const LONGEST = 3_600.0;
 
     public function __construct(
-        private readonly SharedMemory $pool,
+        private readonly Part $part,
         private readonly Lifetimes $lifetimes,
         private readonly AtTheEnd $atTheEnd,
         private readonly ?LoggerInterface $logger,
@@ -55,7 +57,7 @@ final class PoolRemembering
                 try {
                     $this->remember($recipe, $compute, new Course());
                 } catch (\Throwable $failure) {
-                    $this->logFailure($recipe, $failure);
+                    $this->logFailure($recipe->key, $failure);
                 }
             });
         }
@@ -69,32 +71,17 @@ final class PoolRemembering
      */
     private function remember(Recipe $recipe, \Closure $compute, Course $course, ?float $retry = null): mixed
     {
-        $asked = static function () use ($compute, $course): mixed {
-            $course->isAsked = true;
-            try {
-                return $compute();
-            } catch (Shaped $end) {
-                throw $end;
-            } catch (PutOff $end) {
-                $course->isPutOff = true;
-                throw $end;
-            } catch (\Throwable $failure) {
-                $course->failure = $failure;
-                // The pool makes up for an \Exception by what is stale, and lets an \Error pass; here both are alike.
-                throw new Failed($failure);
-            }
-        };
+        $key = $this->part->outer($recipe->key);
+        $ttl = $this->lifetimes->seconds($recipe->ttl);
+        [$lease, $hard, $soft, $afterFailure] = self::inSeconds($recipe->patience);
+        $ask = fn(): mixed => self::marked($compute, $course);
         try {
-            $ttl = $this->lifetimes->seconds($recipe->ttl);
-            [$lease, $hard, $soft, $afterFailure] = self::inSeconds($recipe->patience);
-            $value = $this->pool->remember($recipe->key, $asked, $ttl, $recipe->tags, $recipe->earliness, $recipe->grace, $lease, $hard, $soft, $retry ?? $afterFailure);
-        } catch (Shaped $shaped) {
-            return $shaped->value;
-        } catch (Failed $failure) {
-            throw $failure->failure;
+            $value = $this->part->pool->remember($key, $ask, $ttl, [...$recipe->tags, ...$this->part->tags], $recipe->earliness, $recipe->grace, $lease, $hard, $soft, $retry ?? $afterFailure);
+        } catch (Shaped|Failed $end) {
+            return $this->valueIn($end, $recipe->key);
         }
         if ($course->failure !== null) {
-            $this->logFailure($recipe, $course->failure);
+            $this->logFailure($recipe->key, $course->failure);
         }
         $isWritten = $course->isAsked && !$course->isPutOff && $course->failure === null;
         $this->events?->dispatch($isWritten ? new Written([$recipe->key]) : new Hit($recipe->key));
@@ -102,10 +89,55 @@ final class PoolRemembering
         return $value;
     }
 
-    /** @return list<float> lease, hard, soft, retry */
+    /** @internal what a pool is answered that asks for a computation */
+    public function answer(Recipe $recipe, Course $course): mixed
+    {
+        return self::marked(fn(): mixed => $this->compute($recipe), $course);
+    }
+
+    /**
+     * @internal the value that a computation has ended with, as the pool let it pass
+     *
+     * @throws \Throwable what the computation threw, or the pool
+     */
+    public function valueIn(\Throwable $end, string $key): mixed
+    {
+        if ($end instanceof Shaped) {
+            return $end->value;
+        }
+        if ($end instanceof \ValueError) {
+            // Of all that the pool was given only the key can be wrong.
+            $this->part->outer($key);
+        }
+        throw $end instanceof Failed ? $end->failure : $end;
+    }
+
+    /**
+     * Computes, and notes what came of it.
+     *
+     * @param \Closure(): mixed $compute
+     */
+    private static function marked(\Closure $compute, Course $course): mixed
+    {
+        $course->isAsked = true;
+        try {
+            return $compute();
+        } catch (Shaped $end) {
+            throw $end;
+        } catch (PutOff $end) {
+            $course->isPutOff = true;
+            throw $end;
+        } catch (\Throwable $failure) {
+            $course->failure = $failure;
+            // The pool makes up for an \Exception by what is stale, and lets an \Error pass; here both are alike.
+            throw new Failed($failure);
+        }
+    }
+
+    /** @return array{float, float, float, float} lease, hard, soft, retry */
     private static function inSeconds(Patience $patience): array
     {
-        return array_map(static fn(float $seconds): float => min($seconds, self::LONGEST), [$patience->lease, $patience->hard, $patience->soft, $patience->retry]);
+        return [min($patience->lease, self::LONGEST), min($patience->hard, self::LONGEST), min($patience->soft, self::LONGEST), min($patience->retry, self::LONGEST)];
     }
 
     private static function putOff(): mixed
@@ -128,7 +160,7 @@ final class PoolRemembering
         }
         $ttl = $this->lifetimes->seconds($draft->ttl());
         if ($token !== null && $draft->isStored() && ($ttl === null || $ttl > 0)) {
-            $this->pool->fill($recipe->key, $value, $token, $ttl, $tags, $cost);
+            $this->part->pool->fill($this->part->outer($recipe->key), $value, $token, $ttl, [...$tags, ...$this->part->tags], $cost);
         }
 
         throw new Shaped($value);
@@ -138,16 +170,17 @@ final class PoolRemembering
     private function token(string $key): ?Token
     {
         try {
-            return $this->pool->token($key);
+            return $this->part->pool->token($this->part->outer($key));
         } catch (PoolUnusable) {
             return null;
         }
     }
 
-    private function logFailure(Recipe $recipe, \Throwable $failure): void
+    /** @internal */
+    public function logFailure(string $key, \Throwable $failure): void
     {
         $this->logger?->warning('A value could not be computed anew; the stale one is served.', [
-            'key' => $recipe->key,
+            'key' => $key,
             'exception' => $failure,
         ]);
     }

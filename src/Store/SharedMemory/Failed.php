@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Remember;
+namespace Larder\Store\SharedMemory;
 
 /** What a computation threw, in a form that the pool makes up for by something stale. */
 final class Failed extends \Exception

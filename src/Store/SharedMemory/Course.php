@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Remember;
+namespace Larder\Store\SharedMemory;
 
 /** What became of one call of a pool's remember(). */
 final class Course

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Remember;
+namespace Larder\Store\SharedMemory;
 
 /**
  * A value that the pool is not to store, as that is done, or not to be done. Not an \Exception, which the pool would
