@@ -12,6 +12,8 @@ final class Gets implements Experiment
 {
     /** Who reads in the same time whatever is in a value. */
     private const IN_PLACE = ['none', 'array', 'array-object', 'shared-memory', 'shared-memory-tags'];
+    /** Of which deletes are measured as well. */
+    private const DELETED = ['none', 'shared-memory', 'cache-shared-memory', 'cache-shared-memory-namespace'];
     /** Values that are read under many keys, too: those of the sizes and shapes that a cache has many of. */
     private const MANY = ['string-20', 'string-1k', 'page', 'post', 'entity', 'product'];
     /**
@@ -57,6 +59,7 @@ final class Gets implements Experiment
             $steps[] = new Step($value, [...Operation::reads(), Operation::Set]);
         }
         $steps[] = new Step(Values::long(), [Operation::Get], without: array_values(array_diff(array_keys($subjects), self::IN_PLACE)));
+        $steps[] = new Step(Values::named('string-20'), [Operation::Delete], without: array_values(array_diff(array_keys($subjects), self::DELETED)));
         foreach (self::MANY as $name) {
             $value = Values::named($name);
             $fitting = intdiv($laboratory->profile->bytesOfMany(), strlen(serialize($value->make(0))));

@@ -13,19 +13,50 @@ final class LibrarySubjects
     private const WRITE = '$client->set($key, $value);';
     /** How many keys one getMany() asks for. */
     public const BATCH = 100;
+    private const DELETE = '$client->delete($key);';
     private const READ_OF_A_REQUEST = '($client->refresh() ?? $client->get($key))';
 
     public static function sharedMemory(): Subject
     {
+        return self::inPool('shared-memory', 'shared memory', self::READ, delete: self::DELETE);
+    }
+
+    /** remember() on a hit, over MemorySubjects::remembering(). */
+    public static function remembering(): Subject
+    {
+        return self::inPool('shared-memory-remember', 'shared memory, its remember() on a hit', MemorySubjects::REMEMBER, '$client->set($key, $value, 300);', MemorySubjects::exceptReadsOfAString(...));
+    }
+
+    /** Over MemorySubjects::many(). */
+    public static function sharedMemoryMany(): Subject
+    {
+        return self::inPool('shared-memory-many', 'shared memory, ' . MemorySubjects::FEW . ' keys a getMany', '$client->getMany($keys)', exempt: MemorySubjects::exceptReadsOfAString(...), batch: MemorySubjects::FEW);
+    }
+
+    public static function namespaceOfSharedMemory(): Subject
+    {
+        return self::inPool('shared-memory-namespace', 'a namespace of shared memory', self::READ, exempt: MemorySubjects::exceptAString(...), delete: self::DELETE, namespace: 'part');
+    }
+
+    /** @param (\Closure(Operation, Value): ?string)|null $exempt */
+    private static function inPool(string $name, string $title, string $read, string $write = self::WRITE, ?\Closure $exempt = null, int $batch = 1, ?string $delete = null, ?string $namespace = null): Subject
+    {
         return self::cache(
-            'shared-memory',
-            'shared memory',
+            $name,
+            $title,
             static fn(Place $place): string => "shm:{$place->name}?size={$place->bytes}",
             ['larder', 'it with `make ext`'],
             static function (Place $place): void {
                 \Larder\SharedMemory::remove($place->name);
+                self::removeDirectory($place);
             },
             warm: MemorySubjects::touchPool(...),
+            read: $read,
+            write: $write,
+            exempt: $exempt,
+            batch: $batch,
+            delete: $delete,
+            namespace: $namespace,
         );
     }
 
@@ -195,16 +226,18 @@ final class LibrarySubjects
      * @param (\Closure(mixed, Place): void)|null $warm
      * @param (\Closure(Operation, Value): ?string)|null $exempt
      */
-    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null, bool $staysWarm = false, int $batch = 1): Subject
+    private static function cache(string $name, string $title, \Closure $dsn, ?array $extension, ?\Closure $clean, ?ServerKind $server = null, ?\Closure $warm = null, string $read = self::READ, string $write = self::WRITE, ?\Closure $exempt = null, bool $staysWarm = false, int $batch = 1, ?string $delete = null, ?string $namespace = null): Subject
     {
         return new Subject(
             name: "cache-{$name}",
             title: "Larder\\Cache over {$title}",
             family: $server === null ? Family::Library : Family::Server,
-            open: static function (Place $place) use ($dsn): Cache {
+            open: static function (Place $place) use ($dsn, $namespace): Cache {
                 @mkdir("{$place->disk}/cache", 0o700);
 
-                return Cache::open($dsn($place));
+                $cache = Cache::open($dsn($place));
+
+                return $namespace === null ? $cache : $cache->namespace($namespace);
             },
             read: static fn(): string => $read,
             write: static fn(): string => $write,
@@ -224,6 +257,7 @@ final class LibrarySubjects
             warm: $warm,
             staysWarm: $staysWarm,
             batch: $batch,
+            delete: $delete === null ? null : static fn(): string => $delete,
         );
     }
 

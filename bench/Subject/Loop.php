@@ -34,7 +34,7 @@ final class Loop
         mixed $stored,
         int $rounds,
     ): array {
-        $isBatched = $subject->batch > 1 && $operation !== Operation::Set;
+        $isBatched = $subject->batch > 1 && !$operation->isChange();
         $loop = $this->compile($isBatched ? self::batched($subject, $value, $operation) : self::single($subject, $value, $operation));
 
         return $loop($client, $place, $isBatched ? array_chunk($keys, $subject->batch) : $keys, $stored, $rounds);
@@ -44,6 +44,7 @@ final class Loop
     {
         $body = match ($operation) {
             Operation::Set => '$value = $stored; ' . $subject->write($value),
+            Operation::Delete => $subject->delete($value),
             Operation::Connect => $subject->connect($value),
             default => '$value = ' . $subject->read($value) . '; ' . $value->code($operation),
         };

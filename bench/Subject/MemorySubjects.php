@@ -10,6 +10,10 @@ use Larder\SharedMemory;
 /** What keeps its items in the memory of the process or of the machine, without a server. */
 final class MemorySubjects
 {
+    /** How many keys one getMany() of a pool asks for. */
+    public const FEW = 20;
+    /** A hit. The closure is there for all calls, as that of a loop of one's own would be. */
+    public const REMEMBER = '$client->remember($key, $compute ??= static fn(): null => null, 300)';
     /** Bytes that are stored at once where memory is touched: less than a segment has. */
     private const TOUCHED = 60_000;
 
@@ -22,9 +26,10 @@ final class MemorySubjects
             open: static fn(): null => null,
             read: static fn(): string => '$key',
             write: static fn(): string => '',
+            delete: static fn(): string => '',
             close: static function (): void {},
             exempt: static fn(Operation $operation): ?string => match ($operation) {
-                Operation::Get, Operation::Set => null,
+                Operation::Get, Operation::Set, Operation::Delete => null,
                 default => 'there is nothing to use',
             },
         );
@@ -75,7 +80,51 @@ final class MemorySubjects
             missing: static fn(): ?string => Extension::missing('larder', 'it with `make ext`'),
             settings: ['larder.zero_copy' => $zeroCopy ? 'on' : 'off'],
             warm: self::touchPool(...),
+            delete: static fn(): string => '$client->delete($key);',
         );
+    }
+
+    /** What LibrarySubjects::remembering() has above it. */
+    public static function remembering(): Subject
+    {
+        return self::calling('remember', 'its remember() on a hit', self::REMEMBER);
+    }
+
+    /** As many keys at once as LibrarySubjects::sharedMemoryMany() takes. */
+    public static function many(): Subject
+    {
+        return self::calling('many', self::FEW . ' keys a getMany', '$client->getMany($keys)', self::FEW);
+    }
+
+    /** A subject that reads by another call of the pool. */
+    private static function calling(string $name, string $title, string $read, int $batch = 1): Subject
+    {
+        return new Subject(
+            name: "shared-memory-{$name}",
+            title: "Larder shared memory, {$title}",
+            family: Family::Memory,
+            open: static fn(Place $place): SharedMemory => self::pool($place, 'zero-copy'),
+            read: static fn(): string => $read,
+            write: static fn(): string => '$client->set($key, $value, 300);',
+            close: static function (mixed $client, Place $place): void {
+                SharedMemory::remove($place->name);
+            },
+            missing: static fn(): ?string => Extension::missing('larder', 'it with `make ext`'),
+            exempt: self::exceptReadsOfAString(...),
+            settings: ['larder.zero_copy' => 'on'],
+            warm: self::touchPool(...),
+            batch: $batch,
+        );
+    }
+
+    public static function exceptReadsOfAString(Operation $operation, Value $value): ?string
+    {
+        return $operation === Operation::Get ? self::exceptAString($operation, $value) : 'it is there for one comparison';
+    }
+
+    public static function exceptAString(Operation $operation, Value $value): ?string
+    {
+        return in_array($operation, [Operation::Get, Operation::Set, Operation::Delete], true) && $value->name === 'string-20' ? null : 'it is there for one comparison';
     }
 
     /** Each item carries a hundred tags, none of which was invalidated since. */

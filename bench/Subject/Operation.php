@@ -12,7 +12,14 @@ enum Operation: string
     case Walk = 'get and walk';
     case Modify = 'get and modify';
     case Set = 'set';
+    case Delete = 'delete';
     case Connect = 'connect, get, close';
+
+    /** Whether the items are not afterwards what they were before. */
+    public function isChange(): bool
+    {
+        return $this === self::Set || $this === self::Delete;
+    }
 
     /** @return list<self> */
     public static function reads(): array

@@ -39,6 +39,7 @@ final readonly class Subject
      * @param (\Closure(mixed, Place): void)|null $warm called after `open`: writes to all memory that the subject may use,
      *                                                 so that no block pays for a page that its process meets for the first time
      * @param bool $staysWarm whether that memory is the process's for good: then it is written to once, and not for each value
+     * @param (\Closure(Value): string)|null $delete a statement that deletes `$key`; null where deletes are not measured
      */
     public function __construct(
         public string $name,
@@ -56,6 +57,7 @@ final readonly class Subject
         public int $batch = 1,
         private ?\Closure $warm = null,
         public bool $staysWarm = false,
+        private ?\Closure $delete = null,
     ) {}
 
     /** The same subject where it cannot be measured, for a reason of the circumstances. */
@@ -77,6 +79,7 @@ final readonly class Subject
             $this->batch,
             $this->warm,
             $this->staysWarm,
+            $this->delete,
         );
     }
 
@@ -125,10 +128,20 @@ final readonly class Subject
             : ($this->connect)($value);
     }
 
+    public function delete(Value $value): string
+    {
+        return $this->delete === null
+            ? throw new \LogicException("{$this->title} is not measured by its deletes.")
+            : ($this->delete)($value);
+    }
+
     public function exempt(Operation $operation, Value $value): ?string
     {
         if ($operation === Operation::Connect && $this->connect === null) {
             return 'there is nothing to connect to';
+        }
+        if ($operation === Operation::Delete && $this->delete === null) {
+            return 'its deletes are not measured';
         }
         if ($this->batch > 1 && $value->name === Values::LARGEST) {
             return "{$this->batch} values of 1 MiB at once are more than a request asks for";

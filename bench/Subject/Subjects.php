@@ -22,6 +22,8 @@ final class Subjects
             MemorySubjects::sharedMemory(true),
             MemorySubjects::sharedMemory(false),
             MemorySubjects::sharedMemoryWithTags(),
+            MemorySubjects::remembering(),
+            MemorySubjects::many(),
             MemorySubjects::apcu('default'),
             MemorySubjects::apcu('php'),
             MemorySubjects::apcu('igbinary'),
@@ -45,6 +47,9 @@ final class Subjects
             // Before the library's: it flushes the server that they share, when it is told of the next value.
             RedisSubjects::many(),
             LibrarySubjects::sharedMemory(),
+            LibrarySubjects::remembering(),
+            LibrarySubjects::sharedMemoryMany(),
+            LibrarySubjects::namespaceOfSharedMemory(),
             LibrarySubjects::apcu(),
             LibrarySubjects::sqlite(),
             LibrarySubjects::file(),

@@ -36,7 +36,7 @@ final readonly class Value
             Operation::LookUp => $this->lookUp,
             Operation::Walk => $this->walk,
             Operation::Modify => $this->modify,
-            Operation::Get, Operation::Set, Operation::Connect => '',
+            Operation::Get, Operation::Set, Operation::Delete, Operation::Connect => '',
         };
     }
 }

@@ -103,17 +103,17 @@ final class Worker
         $numbers = $this->next($length);
         $keys = array_map($this->key(...), $numbers);
         $rounds = max(1, (int) round($operations / $length));
-        if ($this->value()->name === Values::LARGEST && $operation !== Operation::Set) {
+        if ($this->value()->name === Values::LARGEST && !$operation->isChange()) {
             $this->run($operation, [$keys[0]], null, self::LEADING);
         }
         $before = CpuTime::ofThisProcess();
         [$nanoseconds, $value] = $this->run($operation, $keys, $this->stored, $rounds);
         $cpu = CpuTime::ofThisProcess() - $before;
         $last = $numbers[$length - 1];
-        if ($operation === Operation::Set) {
-            // The block stored one value under all its keys; each gets its own again.
+        if ($operation->isChange()) {
+            // The block stored one value under all its keys, or deleted them; each gets its own again.
             foreach (array_unique($numbers) as $number) {
-                $this->run($operation, [$this->key($number)], $this->expected($number), 1);
+                $this->run(Operation::Set, [$this->key($number)], $this->expected($number), 1);
             }
         } elseif ($operation !== Operation::Modify) {
             $this->check($last, $value);

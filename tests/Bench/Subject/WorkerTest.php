@@ -45,6 +45,9 @@ final class WorkerTest extends TestCase
     #[TestWith(['cache-tier-apcu'])]
     #[TestWith(['cache-tier-apcu-request'])]
     #[TestWith(['cache-tier-shared-memory'])]
+    #[TestWith(['shared-memory-remember'])]
+    #[TestWith(['cache-shared-memory-remember'])]
+    #[TestWith(['cache-shared-memory-namespace'])]
     public function testASubjectReadsBackEveryValueAfterEveryOperation(string $name): void
     {
         $subject = Subjects::all()[$name] ?? null;
@@ -129,7 +132,7 @@ final class WorkerTest extends TestCase
         foreach (Subjects::all() as $subject) {
             if ($subject->batch > 1) {
                 self::assertNotNull($subject->exempt(Operation::Get, Values::named('string-1m')), $subject->name);
-                if (!in_array($subject->name, ['redis-mget', 'cache-redis-many'], true)) {
+                if (!in_array($subject->name, ['redis-mget', 'cache-redis-many', 'shared-memory-many', 'cache-shared-memory-many'], true)) {
                     self::assertNull($subject->exempt(Operation::Get, Values::named('string-32k')), $subject->name);
                 }
             }
