@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder;
 
 use Larder\Cache\Delivery;
+use Larder\Cache\Envelope;
 use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
@@ -25,7 +26,6 @@ use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Lease\AddedLeases;
 use Larder\Remember\AtTheEnd;
-use Larder\Remember\Envelope;
 use Larder\Remember\Patience;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;

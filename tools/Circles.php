@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tools;
 
 /**
- * Finds classes of the library, or of the benchmark, and parts of the engine that use each other in a circle, so that none of them can be
+ * Finds classes of the library, or of the benchmark, folders of the library, and parts of the engine that use each other in a circle, so that none of them can be
  * understood, or tested, before the others. A part of the engine is a source with its header, and uses those that it includes.
  */
 final readonly class Circles
@@ -15,7 +15,18 @@ final readonly class Circles
     /** @return list<string> one sentence for each circle, with the files on it */
     public function violations(): array
     {
-        $uses = [...$this->uses(), ...$this->includes()];
+        $classes = $this->uses();
+
+        return [...$this->circles([...$classes, ...$this->includes()]), ...$this->circles(self::folders($classes))];
+    }
+
+    /**
+     * @param array<string, array<string, true>> $uses
+     *
+     * @return list<string>
+     */
+    private function circles(array $uses): array
+    {
         $violations = [];
         while ($uses !== []) {
             // What uses nothing, or only what is gone, is on no circle.
@@ -47,6 +58,30 @@ final readonly class Circles
         }
 
         return \array_slice(array_keys($path), $path[$at]);
+    }
+
+    /**
+     * What lies at the root of the library is for all of its folders, and may use them.
+     *
+     * @param array<string, array<string, true>> $uses file => those that it uses
+     *
+     * @return array<string, array<string, true>> folder of the library => others that its files use
+     */
+    private static function folders(array $uses): array
+    {
+        $folder = static fn(string $file): ?string => preg_match('~^src/[^/]+(?=/)~', $file, $found) === 1 ? $found[0] : null;
+        $folders = [];
+        foreach ($uses as $file => $used) {
+            $from = $folder($file);
+            foreach ($from === null ? [] : array_keys($used) as $to) {
+                $folders[$from] ??= [];
+                if ($folder($to) !== null && $folder($to) !== $from) {
+                    $folders[$from][$folder($to)] = true;
+                }
+            }
+        }
+
+        return $folders;
     }
 
     /** @return array<string, array<string, true>> part of the engine => those that it includes */

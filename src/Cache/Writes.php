@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Event\Written;
-use Larder\Remember\Envelope;
 use Larder\Store;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Remember;
 
+use Larder\Cache\Envelope;
 use Larder\Token;
 
 /** What was found of a key at one moment. */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Remember;
 
 use Larder\Cache\Delivery;
+use Larder\Cache\Envelope;
 use Larder\Cache\Lifetimes;
 use Larder\Draft;
 use Larder\Event\Computed;

@@ -22,11 +22,11 @@ use Larder\Store;
 use Larder\Store\Sqlite\DatabaseFile;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
+use Larder\Store\Sqlite\SqliteLog;
 use Larder\Store\Sqlite\Tables;
 use Larder\Store\Sqlite\Values;
 use Larder\StoreStatistics;
 use Larder\Tidying;
-use Larder\Tier\SqliteLog;
 use Larder\Token;
 use Larder\Ttl;
 

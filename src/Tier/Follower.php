@@ -7,6 +7,8 @@ namespace Larder\Tier;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
+use Larder\Log;
+use Larder\Log\News;
 use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;

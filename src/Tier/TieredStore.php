@@ -13,6 +13,8 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\Log;
+use Larder\Log\Event;
 use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\Reads;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
-use Larder\Tier\SqliteLog;
+use Larder\Store\Sqlite\SqliteLog;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 

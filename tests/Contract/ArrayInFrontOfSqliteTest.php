@@ -7,7 +7,7 @@ namespace Larder\Tests\Contract;
 use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ArrayStore;
-use Larder\Tier\SqliteLog;
+use Larder\Store\Sqlite\SqliteLog;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 

@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace Larder\Tests\Contract;
 
 use Larder\Cache;
+use Larder\Cache\Envelope;
 use Larder\Capability;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
-use Larder\Remember\Envelope;
 use Larder\Store;
 use Larder\Store\ChaosStore;
 use Larder\Store\NamespacedStore;

@@ -5,12 +5,12 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
+use Larder\Cache\Envelope;
 use Larder\Draft;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\Unstorable;
 use Larder\Key;
-use Larder\Remember\Envelope;
 use Larder\Remember\Patience;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemory\PoolRemembering;

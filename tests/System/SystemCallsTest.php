@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Bench\Experiment\Counter;
+use Larder\Store\Sqlite\HeadFile;
+use Larder\Store\Sqlite\SqliteLog;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
-use Larder\Tier\HeadFile;
-use Larder\Tier\SqliteLog;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
 

@@ -32,6 +32,10 @@ final class CirclesTest extends TestCase
             ['A' => 'new B();', 'B' => 'new A(); new C();', 'C' => 'new D();', 'D' => 'new C();'],
             ['src/A.php → src/B.php → src/A.php', 'src/C.php → src/D.php → src/C.php'],
         ];
+        yield 'two folders, with no circle of classes' => [
+            ['Tier\Log' => 'new \Larder\Store\Sqlite\Rows();', 'Store\Sqlite\Rows' => '', 'Store\Sqlite' => 'new \Larder\Tier\Event(); new \Larder\Key();', 'Tier\Event' => '', 'Key' => ''],
+            ['src/Store → src/Tier → src/Store'],
+        ];
         yield 'of what seems to be circles only the one that is' => [
             [
                 'Cache' => 'new Cache\Misses();',

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Remember;
 
+use Larder\Cache\Envelope;
 use Larder\Item;
-use Larder\Remember\Envelope;
 use Larder\Remember\Remembering;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;

@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Tier;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Tier\Event;
-use Larder\Tier\Log;
-use Larder\Tier\News;
+use Larder\Log;
+use Larder\Log\Event;
+use Larder\Log\News;
 
 /** A log that cannot be read, or has no head, when a test says so, and that counts how often it is asked for news. */
 final class BreakableLog implements Log

@@ -6,10 +6,10 @@ namespace Larder\Tests\Unit\Tier;
 
 use Larder\Item;
 use Larder\Store\ArrayStore;
+use Larder\Store\Sqlite\HeadFile;
+use Larder\Store\Sqlite\SqliteLog;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
-use Larder\Tier\HeadFile;
-use Larder\Tier\SqliteLog;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;

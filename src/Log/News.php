@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tier;
+namespace Larder\Log;
 
 /** What a log has to say to a near store that has followed it up to some position. */
 final class News

@@ -2,11 +2,11 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit\Tier;
+namespace Larder\Tests\Unit\Store;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Store\Sqlite\HeadFile;
 use Larder\Tests\Scratch;
-use Larder\Tier\HeadFile;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
 

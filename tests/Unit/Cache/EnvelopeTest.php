@@ -2,9 +2,10 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit\Remember;
+namespace Larder\Tests\Unit\Cache;
 
-use Larder\Remember\Envelope;
+use Larder\Cache\Envelope;
+use Larder\Tests\Unit\Remember\RememberingCase;
 use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;

@@ -2,13 +2,13 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tier;
+namespace Larder\Store\Sqlite;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Log;
+use Larder\Log\Event;
+use Larder\Log\News;
 use Larder\PrivateDirectory;
-use Larder\Store\Sqlite\Database;
-use Larder\Store\Sqlite\Schema;
-use Larder\Store\Sqlite\Tables;
 
 /**
  * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the

@@ -2,9 +2,11 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tier;
+namespace Larder;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Log\Event;
+use Larder\Log\News;
 
 /**
  * The ordered list of invalidations that near stores follow: an append-only list of events, which everyone who has a near

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Remember;
+namespace Larder\Cache;
 
 use Larder\Item;
 use Larder\Reads;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tier;
+namespace Larder\Log;
 
 /** What near stores must forget: some keys, the items with some tags, or everything. */
 final class Event

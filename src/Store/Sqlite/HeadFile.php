@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tier;
+namespace Larder\Store\Sqlite;
 
 use Larder\Exception\StoreUnavailable;
 use Larder\FileLock;

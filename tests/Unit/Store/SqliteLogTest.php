@@ -2,15 +2,15 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit\Tier;
+namespace Larder\Tests\Unit\Store;
 
 use Larder\Exception\Unstorable;
 use Larder\Item;
+use Larder\Log;
+use Larder\Log\Event;
+use Larder\Store\Sqlite\SqliteLog;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
-use Larder\Tier\Event;
-use Larder\Tier\Log;
-use Larder\Tier\SqliteLog;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
 
