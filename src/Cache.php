@@ -68,6 +68,13 @@ final class Cache
     /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
     private const MOST_NAMESPACES = 1_000;
 
+    /** What a Patience says of which nothing is said, in seconds: constants of another class take longer to find. */
+    private const LEASE = 30.0;
+
+    private const HARD = 60.0;
+
+    private const RETRY = 1.0;
+
     /** How often a pull() looks again after somebody else has written. */
     private const PULLS = 16;
 
@@ -548,14 +555,14 @@ final class Cache
         ?Patience $patience = null,
     ): mixed {
         $call = $this->call;
-        if ($call !== null && $call->compute === null && $this->pool !== null && $patience === null && $tags === [] && $grace >= 0 && $earliness >= 0.0 && $earliness <= 1_000.0 && ($key[0] ?? "\0") !== "\0") {
-            $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
+        if ($call !== null && $call->compute === null && $this->pool !== null && $patience === null && $tags === [] && $grace >= 0 && ($earliness === 1.0 || ($earliness >= 0.0 && $earliness <= 1_000.0)) && ($key[0] ?? "\0") !== "\0") {
+            $seconds = $this->isExact && \is_int($ttl) ? $ttl : $this->lifetimes->seconds($ttl);
             try {
                 // First the computation: from here on the call is taken.
                 $call->compute = $compute;
                 $call->key = $key;
                 $call->ttl = $ttl;
-                $value = $this->pool->remember($this->prefix . $key, $this->answer, $seconds, $this->poolTags, $earliness, $grace, Patience::LEASE, 2 * Patience::LEASE, 0.0, Patience::RETRY);
+                $value = $this->pool->remember($this->prefix . $key, $this->answer, $seconds, $this->poolTags, $earliness, $grace, self::LEASE, self::HARD, 0.0, self::RETRY);
             } catch (\Throwable $end) {
                 return $call->fail($key, $end);
             }

@@ -14,11 +14,6 @@ use Larder\Exception\InvalidOption;
  */
 final class Patience
 {
-    /** Seconds, unless said otherwise. */
-    public const LEASE = 30.0;
-
-    public const RETRY = 1.0;
-
     public readonly float $hard;
 
     /**
@@ -36,10 +31,10 @@ final class Patience
      * @throws InvalidOption
      */
     public function __construct(
-        public readonly float $lease = self::LEASE,
+        public readonly float $lease = 30.0,
         public readonly float $soft = 0.0,
         ?float $hard = null,
-        public readonly float $retry = self::RETRY,
+        public readonly float $retry = 1.0,
         public readonly bool $afterResponse = false,
     ) {
         $this->hard = $hard ?? 2 * $lease;
