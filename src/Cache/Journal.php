@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
-use Larder\Distrust;
 use Larder\Exception\InvalidOption;
-use Larder\FileLock;
-use Larder\Guests;
-use Larder\PrivateDirectory;
+use Larder\System\Distrust;
+use Larder\System\FileLock;
+use Larder\System\Guests;
+use Larder\System\PrivateDirectory;
 
 /**
  * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation or

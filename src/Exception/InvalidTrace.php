@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Exception;
 
-use Larder\Distrust;
 use Larder\Exception;
+use Larder\System\Distrust;
 
 /** A file that holds no trace, or cannot be written as one. */
 final class InvalidTrace extends \RuntimeException implements Exception

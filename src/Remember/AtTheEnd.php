@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Remember;
 
-use Larder\Process;
+use Larder\System\Process;
 
 /**
  * What is left for the end of the request: computations that were put off until the response is out, and the

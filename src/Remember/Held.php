@@ -7,7 +7,7 @@ namespace Larder\Remember;
 use Larder\Cache\Delivery;
 use Larder\Exception\StoreUnavailable;
 use Larder\Leases;
-use Larder\Process;
+use Larder\System\Process;
 
 /** The lease of one key, while this process has it. */
 final class Held

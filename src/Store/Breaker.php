@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
-use Larder\PrivateDirectory;
+use Larder\System\PrivateDirectory;
 
 /**
  * Keeps those who use a server from waiting for it again and again while it does not answer: after a failure, nobody on this

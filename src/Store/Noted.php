@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
-use Larder\PrivateDirectory;
+use Larder\System\PrivateDirectory;
 
 /**
  * What the processes of a user on one machine tell each other about a server, so that not each of them has to ask it: a file

@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\FileLock;
 use Larder\Store\Breaker;
 use Larder\Store\FileStore;
 use Larder\Store\PhpFileStore;
 use Larder\Store\SqliteStore;
+use Larder\System\FileLock;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;

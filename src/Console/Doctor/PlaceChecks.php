@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace Larder\Console\Doctor;
 
 use Larder\Dsn;
-use Larder\Guests;
-use Larder\PrivateDirectory;
 use Larder\Store\Sqlite\DatabaseFile;
+use Larder\System\Guests;
+use Larder\System\PrivateDirectory;
 
 /** Whether another user may have a hand in what a store keeps on a disk: such a store is not used (see PrivateDirectory). */
 final class PlaceChecks

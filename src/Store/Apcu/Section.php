@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Apcu;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Process;
+use Larder\System\Process;
 
 /** APCu's one lock, under which several things are one. */
 final class Section

@@ -6,9 +6,9 @@ namespace Larder\Store\File;
 
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\FileLock;
-use Larder\Guests;
-use Larder\PrivateDirectory;
+use Larder\System\FileLock;
+use Larder\System\Guests;
+use Larder\System\PrivateDirectory;
 
 /**
  * The directory of a store: what is in it, and who may change it.

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\File;
 
-use Larder\PrivateDirectory;
+use Larder\System\PrivateDirectory;
 
 /**
  * How much of a bounded directory is in use: a file with two numbers for each shard, bytes and items, which only the

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Store\Memcached;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Process;
 use Larder\Store\Breaker;
+use Larder\System\Process;
 
 /** A line to one server, over the extension memcached. It connects when first used. */
 final class Server

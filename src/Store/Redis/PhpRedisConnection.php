@@ -8,8 +8,8 @@ use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\Process;
 use Larder\Store\Breaker;
+use Larder\System\Process;
 
 /** Over the extension redis. */
 final class PhpRedisConnection implements Living

@@ -6,7 +6,7 @@ namespace Larder\Store\Sqlite;
 
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
-use Larder\Process;
+use Larder\System\Process;
 
 /**
  * A connection to one database, made when it is first needed, and anew after every failure.

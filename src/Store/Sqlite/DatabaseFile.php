@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Store\Sqlite;
 
-use Larder\Distrust;
 use Larder\Exception\StoreUnavailable;
-use Larder\Guests;
-use Larder\PrivateDirectory;
+use Larder\System\Distrust;
+use Larder\System\Guests;
+use Larder\System\PrivateDirectory;
 
 /** The file of a database, and those that SQLite has beside it, which nobody else may have a hand in (see PrivateDirectory). */
 final class DatabaseFile

@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace Larder\Store\Sqlite;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\FileLock;
-use Larder\Guests;
-use Larder\PrivateDirectory;
-use Larder\Process;
+use Larder\System\FileLock;
+use Larder\System\Guests;
+use Larder\System\PrivateDirectory;
+use Larder\System\Process;
 
 /**
  * A file beside a database by whose size a request learns, without opening the database, that nothing was written. Only the

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store\Sqlite;
 
-use Larder\PrivateDirectory;
-use Larder\Process;
+use Larder\System\PrivateDirectory;
+use Larder\System\Process;
 
 /**
  * A file beside a database whose size says that what is in the tables is dead: an invalidation for which a disk has no room is given

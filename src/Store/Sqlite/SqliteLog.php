@@ -8,7 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Log;
 use Larder\Log\Event;
 use Larder\Log\News;
-use Larder\PrivateDirectory;
+use Larder\System\PrivateDirectory;
 
 /**
  * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder;
+namespace Larder\System;
 
 /** This process, by a number that a fork changes: what its parent has opened is not its own. */
 final class Process

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder;
+namespace Larder\System;
 
 /** The lock of a file that is open, which goes when that is closed. */
 final class FileLock

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder;
+namespace Larder\System;
 
 /** Which users besides its owner may keep files in a directory. */
 enum Guests

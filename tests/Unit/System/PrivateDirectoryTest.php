@@ -2,13 +2,13 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit;
+namespace Larder\Tests\Unit\System;
 
-use Larder\Distrust;
 use Larder\Exception\InvalidOption;
-use Larder\Guests;
-use Larder\PrivateDirectory;
 use Larder\Store\SqliteStore;
+use Larder\System\Distrust;
+use Larder\System\Guests;
+use Larder\System\PrivateDirectory;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;

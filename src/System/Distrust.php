@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder;
+namespace Larder\System;
 
 /** Why a directory or file cannot be used: who else could have changed it, and what to do about that. */
 final class Distrust

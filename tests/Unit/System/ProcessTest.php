@@ -2,9 +2,9 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit;
+namespace Larder\Tests\Unit\System;
 
-use Larder\Process;
+use Larder\System\Process;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
@@ -34,7 +34,7 @@ final class ProcessTest extends TestCase
             echo json_encode($said);
             PHP;
         $process = proc_open(
-            [\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'disable_functions=getmypid', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path],
+            [\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'disable_functions=getmypid', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path],
             [1 => ['pipe', 'w']],
             $pipes,
         );

@@ -2,9 +2,9 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit;
+namespace Larder\Tests\Unit\System;
 
-use Larder\FileLock;
+use Larder\System\FileLock;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder;
+namespace Larder\System;
 
 /**
  * A directory in which Larder keeps files, and the rule that says who may have a hand in it. All files that the library makes
