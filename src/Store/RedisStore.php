@@ -22,6 +22,7 @@ use Larder\Store;
 use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
+use Larder\Store\Redis\Entry;
 use Larder\Store\Redis\Eviction;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Life;
@@ -88,9 +89,6 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
 
     /** How many names a clear looks at, to free what it can of their memory. */
     private const CLEARED_AT_ONCE = 10_000;
-
-    /** Where the server writes what comes before the tags. */
-    private const ROOM = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     /** From so many bytes on an item is put aside first. */
     private const LARGE = 2_048;
@@ -204,9 +202,8 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
         $isJudged = $mode !== SaveMode::Set;
         foreach ($items as $i => $item) {
             $isJudged = $isJudged || $item->token !== null;
-            $tags = $item->tags === [] ? '' : Tags::pack($item->tags);
-            $tags = $tags === '' ? "\0\0\0" : substr(pack('N', \strlen($tags)), 1) . $tags;
-            $bytes = $this->payload->encode($item->key, $item->value, self::ROOM . $tags);
+            $before = Entry::before($item);
+            $bytes = $this->payload->encode($item->key, $item->value, $before);
             $isLarge = \strlen($bytes) >= self::LARGE;
             if ($isLarge) {
                 $aside[$i] = $bytes;
@@ -217,7 +214,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
                 self::milliseconds($item->ttl),
                 self::epoch($item->token),
                 (string) ($item->token->clock ?? ''),
-                $isLarge ? $tags : substr($bytes, \strlen(self::ROOM)),
+                Entry::withoutRoom($isLarge ? $before : $bytes),
                 $this->guards($item->key, $item->token),
             ];
         }

@@ -9,7 +9,7 @@ use Larder\Bench\Server\RedisServer;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store;
-use Larder\Store\Redis\Script;
+use Larder\Store\Redis\Entry;
 use Larder\Store\Tags;
 use Larder\Stores;
 
@@ -64,7 +64,7 @@ abstract class RedisContract extends NamedStoreContract
     final public function testWhatIsCutOffInItsTagsIsAMissAndNoErrorToAnyOperation(): void
     {
         $item = new Item('key', 'value', 1_000, ['first', 'second']);
-        $end = Script::HEAD + \strlen(Tags::pack($item->tags));
+        $end = Entry::HEAD + \strlen(Tags::pack($item->tags));
         for ($length = 0; $length < $end; $length++) {
             self::assertSame([], $this->store()->save([$item]));
             $this->store()->invalidateTags(['another']);

@@ -8,6 +8,7 @@ use Larder\Item;
 use Larder\Leases;
 use Larder\Reads;
 use Larder\Store;
+use Larder\Store\Redis\Entry;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\Script;
@@ -217,7 +218,7 @@ final class RedisReadsTest extends OneRedis
     {
         $store = $this->plain('phpredis');
         $redis = self::redis();
-        $item = Script::MARK . 'an epoch' . "\0\0\0\0\0\x01" . str_repeat("\0", 9) . 'Sold';
+        $item = Entry::beginning('an epoch') . "\0\0\0\0\0\x01" . str_repeat("\0", 9) . 'Sold';
         foreach (["an epoch\0\0\0\0\0\x01\0\0\0\0\0\0", 'not ours', "an epoch\0\0\0\0\0\x01\0\0\0\0\0\0\0", ''] as $clock) {
             $store->save([new Item('here', 'x', 100)]);
             $redis->set("{$this->prefix}!clock", $clock);

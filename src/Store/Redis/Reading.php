@@ -8,7 +8,6 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\Reads;
 use Larder\Serializer\Payload;
-use Larder\Store\Tags;
 use Larder\Token;
 
 /**
@@ -30,10 +29,6 @@ use Larder\Token;
  */
 final class Reading
 {
-    private const SIX_BYTES = 0xffffffffffff;
-
-    private const EXPIRY = 0x7fffffffffff;
-
     /** Whether a plain MGET will do, as far as we know. */
     private bool $isPlain = false;
 
@@ -126,14 +121,14 @@ final class Reading
         $chunks = $this->layout->grouped($keys);
         $looks = $chunks === [] ? [] : (($this->isPlain ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
-            $begins = Script::MARK . substr($token->epoch, 0, Script::EPOCH);
+            $begins = Entry::beginning(substr($token->epoch, 0, Script::EPOCH));
             $ours = $tagged = [];
             foreach ($chunks[$i][1] as $key) {
                 $item = $all[$at++] ?? null;
-                if (\is_string($item) && isset($item[Script::HEAD - 1]) && str_starts_with($item, $begins)) {
+                if (\is_string($item) && isset($item[Entry::HEAD - 1]) && str_starts_with($item, $begins)) {
                     $ours[$key] = $item;
-                    if (substr($item, Script::HEAD - 3, 3) !== "\0\0\0") {
-                        $tagged[$key] = Script::HEAD + self::lengthOfTags($item);
+                    if (Entry::hasTags($item)) {
+                        $tagged[$key] = Entry::payloadAt($item);
                     }
                 } else {
                     $tokens[$key] = $token;
@@ -142,7 +137,7 @@ final class Reading
                     $tokens[$key] = $token;
                 }
             }
-            $read = $this->payload->decodeAll($ours, Script::HEAD, $tagged);
+            $read = $this->payload->decodeAll($ours, Entry::HEAD, $tagged);
             if (\count($read) < \count($ours)) {
                 $tokens += array_fill_keys(array_keys(array_diff_key($ours, $read)), $token);
             }
@@ -199,10 +194,10 @@ final class Reading
         if ($this->now !== null && $this->now[0] === $clock) {
             return $this->now;
         }
-        $invalidated = self::number($clock, Script::INVALIDATED);
+        $invalidated = Entry::number($clock, Script::INVALIDATED);
         $this->learn($invalidated);
 
-        return $this->now = [$clock, new Token(substr($clock, 1, Script::EPOCH) . $life, self::number($clock, Script::TICK)), $invalidated];
+        return $this->now = [$clock, new Token(substr($clock, 1, Script::EPOCH) . $life, Entry::number($clock, Script::TICK)), $invalidated];
     }
 
     /** @param int $invalidated the tick at which a tag was last invalidated */
@@ -300,9 +295,9 @@ final class Reading
     /** @param string $item one that the server takes for living */
     public function canRead(string $key, string $item): bool
     {
-        return isset($item[Script::HEAD - 1])
-            && str_starts_with($item, Script::MARK)
-            && $this->payload->decodeAll([$key => $item], Script::HEAD + self::lengthOfTags($item)) !== [];
+        return isset($item[Entry::HEAD - 1])
+            && str_starts_with($item, Entry::beginning())
+            && $this->payload->decodeAll([$key => $item], Entry::payloadAt($item)) !== [];
     }
 
     /**
@@ -314,7 +309,7 @@ final class Reading
     private static function mayBeDead(array $items, int $invalidated): bool
     {
         foreach ($items as $item) {
-            if (\is_string($item) && isset($item[Script::HEAD - 1]) && self::lengthOfTags($item) > 0 && self::number($item, Script::STAMP) < $invalidated) {
+            if (\is_string($item) && isset($item[Entry::HEAD - 1]) && Entry::hasTags($item) && Entry::stamp($item) < $invalidated) {
                 return true;
             }
         }
@@ -324,33 +319,18 @@ final class Reading
 
     private function item(string $key, mixed $value, string $bytes): Item
     {
-        $expiry = self::number($bytes, Script::EXPIRY) & self::EXPIRY;
-        $length = self::lengthOfTags($bytes);
+        $expiry = Entry::expiry($bytes);
 
         return new Item(
             $key,
             $value,
             null,
-            $length === 0 ? [] : Tags::unpack(substr($bytes, Script::HEAD, $length)),
+            Entry::tags($bytes),
             null,
             false,
             0.0,
             $expiry === 0 ? null : $this->time->ours($expiry),
-            self::number($bytes, Script::STAMP),
+            Entry::stamp($bytes),
         );
-    }
-
-    private static function lengthOfTags(string $item): int
-    {
-        return self::number($item, Script::HEAD - 6) & 0xffffff;
-    }
-
-    /** @param int $at where six bytes are, behind at least two others */
-    private static function number(string $bytes, int $at): int
-    {
-        /** @var array{1: int} $number */
-        $number = unpack('J', $bytes, $at - 2);
-
-        return $number[1] & self::SIX_BYTES;
     }
 }

@@ -24,8 +24,6 @@ namespace Larder\Store\Redis;
  */
 enum Script: string
 {
-    public const MARK = "\2";
-
     /** What the clock begins with, and how many bytes it has: those who knew other guards take it for none, and the other way round. */
     public const CLOCK_MARK = "\5";
     public const CLOCK_BYTES = 53;
@@ -36,12 +34,7 @@ enum Script: string
     /** What the epoch of a token ends with that was taken while there was a counter: no hexadecimal digit, with which a life's name ends. */
     public const COUNTER = '+';
 
-    /** How many bytes of an item lie before its tags. */
-    public const HEAD = 24;
-
-    /** Where numbers of six bytes are, in an item and in the clock. */
-    public const STAMP = 9;
-    public const EXPIRY = 15;
+    /** Where numbers of six bytes are in the clock. */
     public const TICK = 9;
     public const INVALIDATED = 15;
 
