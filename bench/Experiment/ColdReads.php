@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Fields;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuMeter;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\SqliteTable;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\Program;
-use Larder\Bench\Subject\FileSystem;
 use SQLite3;
 
 /** What the machine is, as far as figures depend on it. */

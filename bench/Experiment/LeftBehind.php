@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Fields;
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\SharedMemory;
 

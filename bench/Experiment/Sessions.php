@@ -6,13 +6,13 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
 use Larder\Bench\Experiment\Session\SessionRequests;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\Extension;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\WorkerFailed;

@@ -13,10 +13,10 @@ use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagPlace;
 use Larder\Bench\Experiment\Tag\ZendTags;
 use Larder\Bench\Fields;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuMeter;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\WorkerFailed;
 

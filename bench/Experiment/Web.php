@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use Random\Randomizer;

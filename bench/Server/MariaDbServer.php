@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Server;
 
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 
 /** MariaDB on a Unix socket, with data of its own that goes with it; nothing is flushed to the disk at once. */
 final class MariaDbServer implements Server

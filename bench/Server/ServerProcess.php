@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Server;
 
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 
 /**
  * One server under a watchdog (see watchdog.sh).

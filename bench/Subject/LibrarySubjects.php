@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Subject;
 
+use Larder\Bench\FileSystem;
 use Larder\Cache;
 
 /** The stores through the library's one interface: what its convenience costs beside the client it uses. */

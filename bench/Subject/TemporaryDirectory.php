@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Subject;
 
+use Larder\Bench\FileSystem;
+
 /**
  * A directory of a run's own, which goes with this object: also where something is thrown before whoever asked for it
  * has noted that it has it.

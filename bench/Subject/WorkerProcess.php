@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Subject;
 
 use Larder\Bench\Fields;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Server;
 

@@ -11,7 +11,7 @@
 declare(strict_types=1);
 
 use Larder\Bench\Fields;
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\Operation;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subjects;

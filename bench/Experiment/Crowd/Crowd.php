@@ -8,7 +8,7 @@ use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Fields;
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\TemporaryDirectory;

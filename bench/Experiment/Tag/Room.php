@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Fields;
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 use Larder\SharedMemory;
 
 /** How large a pool must be for items, found by storing some of them in another. */

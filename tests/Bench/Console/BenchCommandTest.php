@@ -6,10 +6,10 @@ namespace Larder\Tests\Bench\Console;
 
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Finding\Run;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Program;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Subjects;
 use Larder\Tests\Bench\Finding\RunFixture;
 use Larder\Tests\Bench\Patience;

@@ -6,7 +6,7 @@ namespace Larder\Tests\Bench\Experiment;
 
 use Larder\Bench\Experiment\LeftBehind;
 use Larder\Bench\Fields;
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\SharedMemory;
 use PHPUnit\Framework\TestCase;

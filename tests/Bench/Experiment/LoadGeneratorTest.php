@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Experiment;
 
 use Larder\Bench\Experiment\LoadGenerator;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\Server;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Tests\Bench\RealServers;
 use PHPUnit\Framework\Attributes\TestWith;
 use Redis;

@@ -5,12 +5,12 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Report;
 
 use Larder\Bench\Fields;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Finding\Findings;
 use Larder\Bench\Finding\Run;
 use Larder\Bench\Report\Charts;
 use Larder\Bench\Report\HtmlReport;
 use Larder\Bench\Server\Program;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Tests\Bench\Finding\RunFixture;
 use PHPUnit\Framework\TestCase;
 

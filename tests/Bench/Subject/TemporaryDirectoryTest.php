@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Bench\Subject;
 
-use Larder\Bench\Subject\FileSystem;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Tests\Bench\Patience;
 use Larder\Tests\Scratch;

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Subject;
 
 use ArrayObject;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\Family;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Operation;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subject;

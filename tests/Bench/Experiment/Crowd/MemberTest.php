@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Experiment\Crowd;
 
 use Larder\Bench\Experiment\Crowd\Member;
+use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\Family;
-use Larder\Bench\Subject\FileSystem;
 use Larder\Bench\Subject\Place;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\TemporaryDirectory;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Bench\Subject;
+namespace Larder\Bench;
 
 /** Finds directories by what they lie on: files in memory and files on a disk are two subjects. */
 final class FileSystem
