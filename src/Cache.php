@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Larder;
 
+use Larder\Cache\Batches;
 use Larder\Cache\Delivery;
 use Larder\Cache\Envelope;
+use Larder\Cache\Generation;
 use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
@@ -57,8 +59,8 @@ use Psr\Log\LoggerInterface;
  *
  * A value is as old as the moment its computation began. Where the store judges tokens, a set() of a key that was
  * missing earlier in this request is taken for what it usually is, the end of a computation: it is refused, and
- * false, if the key was deleted, overwritten or invalidated by another process since. A process that serves many
- * requests says refresh() when one begins.
+ * false, if the key was deleted, overwritten or invalidated by another process since; what is there then stays. A key
+ * that was read after its miss is missed no more. A process that serves many requests says refresh() when one begins.
  */
 final class Cache
 {
@@ -131,6 +133,9 @@ final class Cache
     /** Whether values are sealed with what remember() needs to know of them; a pool knows it itself. */
     private readonly bool $seals;
 
+    /** Whether the store judges tokens. */
+    private readonly bool $judges;
+
     /** Null where the store judges no tokens, or keeps those of misses itself. */
     private readonly ?Misses $misses;
 
@@ -138,6 +143,8 @@ final class Cache
     private readonly \Closure $clock;
 
     private readonly Writes $writes;
+
+    private readonly Batches $batches;
 
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
@@ -184,12 +191,14 @@ final class Cache
         $this->poolTags = $this->part->tags ?? [];
         $this->seals = $this->part === null;
         $this->writes = new Writes($this->seals, $logger, $events);
+        $this->batches = new Batches($this->delivery, $this->writes, $this->part === null ? null : $this->part->setMany(...));
         $this->remembering = $this->part === null
             ? new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events)
             : new PoolRemembering($this->part, $this->lifetimes, $this->atTheEnd, $logger, $events);
         $this->call = $this->remembering instanceof PoolRemembering ? new Call($this->remembering) : null;
         $this->answer = $this->call === null ? static fn(): mixed => null : $this->call->answer(...);
-        $this->misses = $this->part === null && \in_array(Capability::Tokens, $store->capabilities(), true) ? new Misses() : null;
+        $this->judges = \in_array(Capability::Tokens, $store->capabilities(), true);
+        $this->misses = $this->judges && $this->part === null ? new Misses() : null;
         $this->chooseTheWay();
     }
 
@@ -245,8 +254,12 @@ final class Cache
             // Only a miss costs this second look, for the token by which what is computed now will be judged.
             return $this->misses === null ? $default : $this->look($key, $default);
         }
+        if (\is_array($value) && isset($value[0]) && $value[0] === Envelope::MARK) {
+            return $this->opened($key, $value, $default);
+        }
+        $this->misses?->drop($key);
 
-        return \is_array($value) && isset($value[0]) && $value[0] === Envelope::MARK ? $this->opened($key, $value, $default) : $value;
+        return $value;
     }
 
     /**
@@ -288,13 +301,43 @@ final class Cache
                 unset($values[$key]);
             }
         }
-        if ($this->events !== null) {
-            foreach ($keys as $key) {
-                $this->events->dispatch(\array_key_exists($key, $values) ? new Hit($key) : new Missed($key));
-            }
-        }
+        $this->misses?->dropAll($values);
+        $this->tellOfReads($keys, $values);
 
         return $values;
+    }
+
+    /**
+     * Items with their values, and a token for each key that is missing: for a caller that keeps both until it stores something,
+     * as saveMany() takes it. The tokens are the caller's; unlike get() this remembers no miss.
+     *
+     * @param iterable<mixed> $keys strings; ints are taken for their decimal strings
+     *
+     * @return Fetched without tokens where the store judges none. That of a key whose store cannot be asked is one that refuses
+     *
+     * @throws InvalidKey
+     */
+    public function fetch(iterable $keys): Fetched
+    {
+        $keys = Names::keys($keys);
+        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
+        $items = $tokens = [];
+        foreach ($keys as $key) {
+            $item = $fetched->items[$key] ?? null;
+            $found = $item === null ? null : $this->found($item);
+            if ($item !== null && $found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
+                $items[$key] = Item::found($key, $found->value, $item->expiry, $item->stamp, $item->tags);
+            } elseif ($this->judges) {
+                // Only what is there past its time has none.
+                $tokens[$key] = $fetched->tokens[$key]
+                    ?? ($item === null ? null : $this->attempt(static fn(Store $store): Token => $store->token($key)))
+                    ?? Generation::unknown();
+            }
+        }
+        $this->misses?->dropAll($items);
+        $this->tellOfReads($keys, $items);
+
+        return new Fetched($items, $tokens, failure: $fetched->failure);
     }
 
     /** @throws InvalidKey */
@@ -306,7 +349,7 @@ final class Cache
     /**
      * @param list<string> $tags
      *
-     * @return bool whether it was stored; if not, nothing older is left under the key either
+     * @return bool whether it was stored; if not, nothing older is left under the key either. What is newer is left
      *
      * @throws InvalidKey
      * @throws InvalidTag
@@ -359,6 +402,54 @@ final class Cache
         $unsaved = $this->attempt(static fn(Store $store): array => $part === null ? $store->save($items) : $part->setMany($items), $keys);
 
         return $this->writes->noteSet($this->store, $keys, $unsaved);
+    }
+
+    /**
+     * Stores items that each have a TTL, tags and a token of their own, in one round trip or transaction. A value that
+     * cannot be stored, or is refused, takes no other down.
+     *
+     * An item with a token is judged by it, as a write or, with Item::$fill, as a fill. One without is judged as by set(),
+     * add() or replace(). Here a TTL of null is the cache's default; one of more than Ttl::LONGEST seconds is no end.
+     *
+     * @param iterable<mixed, Item>         $items      of two with the same key the last one counts
+     * @param ?array<array-key, Unstorable> $unstorable is given why values cannot be stored, by key
+     *
+     * @param-out array<array-key, Unstorable> $unstorable
+     *
+     * @return list<string> the keys that were not saved. In the modes Set and Replace nothing older is left under those
+     *                      that could not be stored; what is left under those that were refused is as of set() and
+     *                      replace()
+     *
+     * @throws InvalidKey
+     * @throws InvalidTag
+     * @throws UnsupportedOperation if the store keeps no tags
+     */
+    public function saveMany(iterable $items, SaveMode $mode = SaveMode::Set, ?array &$unstorable = null): array
+    {
+        $unstorable = $checked = $prepared = [];
+        foreach ($items as $item) {
+            Key::check($item->key);
+            $checked[] = [$item, Names::tags($item->tags)];
+        }
+        foreach ($checked as [$item, $tags]) {
+            $missed = $this->misses?->take($item->key);
+            $missed = $mode === SaveMode::Replace ? null : $missed;
+            $prepared[] = new Item(
+                $item->key,
+                $this->writes->storable($item->value),
+                $this->lifetimes->seconds($item->ttl),
+                $tags,
+                $item->token ?? $missed,
+                $mode === SaveMode::Add || ($item->token === null ? Misses::isOfAMiss($missed) : $item->fill),
+                $item->cost,
+                keeps: $item->keeps,
+            );
+        }
+        try {
+            return $this->batches->save($prepared, $mode, $unstorable);
+        } finally {
+            $this->chooseTheWay();
+        }
     }
 
     /**
@@ -442,11 +533,10 @@ final class Cache
         if ($this->takes !== null) {
             return $this->taken($this->takes, $key, $default);
         }
-        $judges = \in_array(Capability::Tokens, $this->store->capabilities(), true);
         for ($tries = 0; $tries < self::PULLS; $tries++) {
             // Before the look: what is stored after it is younger.
-            $token = $judges ? $this->attempt(static fn(Store $store): Token => $store->token($key)) : null;
-            $value = $judges && $token === null ? $this->absent : $this->get($key, $this->absent);
+            $token = $this->judges ? $this->attempt(static fn(Store $store): Token => $store->token($key)) : null;
+            $value = $this->judges && $token === null ? $this->absent : $this->get($key, $this->absent);
             if ($value === $this->absent) {
                 return $default;
             }
@@ -454,7 +544,7 @@ final class Cache
             if ($existed === [$key]) {
                 return $value;
             }
-            if ($existed === null || !$judges) {
+            if ($existed === null || !$this->judges) {
                 return $default;
             }
         }
@@ -581,6 +671,7 @@ final class Cache
         if ($this->reads !== null && $this->remembering instanceof Remembering) {
             $found = $this->readEnvelope($this->reads, $key, $fetched);
             if ($found !== null && ($found->freshUntil === \INF || $this->remembering->isFresh($found, $earliness))) {
+                $this->misses?->drop($key);
                 /** @var T $value */
                 $value = $found->value;
 
@@ -800,6 +891,19 @@ final class Cache
         }
     }
 
+    /**
+     * @param list<string>            $keys
+     * @param array<array-key, mixed> $found by key
+     */
+    private function tellOfReads(array $keys, array $found): void
+    {
+        if ($this->events !== null) {
+            foreach ($keys as $key) {
+                $this->events->dispatch(\array_key_exists($key, $found) ? new Hit($key) : new Missed($key));
+            }
+        }
+    }
+
     /** @param ?Fetched $fetched as of Reads::read(); null if the key has to be fetched to tell more */
     private function readEnvelope(Reads $reads, string $key, ?Fetched &$fetched): ?Envelope
     {
@@ -856,9 +960,13 @@ final class Cache
     private function opened(string $key, array $sealed, mixed $default): mixed
     {
         $found = Envelope::open($sealed);
+        if ($found->freshUntil <= ($this->clock)()) {
+            // It may still have been touched, which its expiry in the store tells.
+            return $this->look($key, $default);
+        }
+        $this->misses?->drop($key);
 
-        // Past its time it may still have been touched, which its expiry in the store tells.
-        return $found->freshUntil > ($this->clock)() ? $found->value : $this->look($key, $default);
+        return $found->value;
     }
 
     private function taken(Takes $from, string $key, mixed $default): mixed
@@ -883,6 +991,7 @@ final class Cache
         $fetched = $this->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
         $found = isset($fetched->items[$key]) ? $this->found($fetched->items[$key]) : null;
         if ($found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
+            $this->misses?->drop($key);
             $this->events?->dispatch(new Hit($key));
 
             return $found->value;

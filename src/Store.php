@@ -52,8 +52,8 @@ interface Store
     public function token(string $key): Token;
 
     /**
-     * Stores items. An item that is not saved leaves nothing behind in mode Set: its key is then a miss; only of what has
-     * refused a fill may a store leave what others have written. Where there is no room, a store that can leaves what the key
+     * Stores items. An item that is not saved leaves nothing behind in mode Set: its key is then a miss; but what has
+     * refused a fill because of its token is newer, and stays. Where there is no room, a store that can leaves what the key
      * of an item with $keeps holds.
      *
      * Items are judged by their tokens (see Item) where the store can; a refused one counts as not saved. A fill

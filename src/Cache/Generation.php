@@ -67,6 +67,17 @@ final class Generation
         return $token ?? ($this->forgotten !== [] && $this->recall($key) ? self::unknown() : null);
     }
 
+    /** @param array<array-key, mixed> $found by key */
+    public function dropAll(array $found): void
+    {
+        foreach ($this->tokens === [] ? [] : array_intersect_key($found, $this->tokens) as $key => $_) {
+            unset($this->tokens[$key]);
+        }
+        foreach ($this->forgotten === [] ? [] : $found as $key => $_) {
+            $this->recall((string) $key);
+        }
+    }
+
     private function forgetOlderHalf(): void
     {
         foreach (array_keys(\array_slice($this->tokens, 0, self::MOST_TOKENS >> 1, true)) as $key) {

@@ -89,6 +89,17 @@ final class Misses
         $this->take($key);
     }
 
+    /**
+     * What was found is missed no more: what is stored then was made of that, and is new truth.
+     *
+     * @param array<array-key, mixed> $found by key
+     */
+    public function dropAll(array $found): void
+    {
+        $this->young->dropAll($found);
+        $this->old?->dropAll($found);
+    }
+
     public function clear(): void
     {
         $this->young = new Generation();

@@ -52,6 +52,25 @@ final class Writes
     }
 
     /**
+     * Tells of a batch of items that each have terms of their own.
+     *
+     * @param list<string>  $keys
+     * @param ?list<string> $unsaved null: the store was unavailable
+     *
+     * @return list<string> the keys that were not saved
+     */
+    public function noteBatch(array $keys, ?array $unsaved): array
+    {
+        $keys = array_values(array_unique($keys, \SORT_STRING));
+        $saved = $unsaved === null ? [] : array_values(array_diff($keys, $unsaved));
+        if ($saved !== []) {
+            $this->events?->dispatch(new Written($saved));
+        }
+
+        return $unsaved ?? $keys;
+    }
+
+    /**
      * Tells of an add or a replace, which may be refused because of what is there or is not.
      *
      * @param ?list<string> $unsaved null: the store was unavailable

@@ -6,6 +6,7 @@ namespace Larder\Psr6;
 
 use Larder\Exception\InvalidTag;
 use Larder\Tag;
+use Larder\Token;
 use Psr\Cache\CacheItemInterface;
 
 /** An item of a CachePool. One to which a value was set counts as a hit, so that get() always gives what it holds. */
@@ -20,11 +21,17 @@ final class CacheItem implements CacheItemInterface
     /** @var list<string> */
     private array $tags = [];
 
-    /** @internal items come from a CachePool */
+    /**
+     * @internal items come from a CachePool
+     *
+     * @param ?Token $token of the moment at which the key was missed, by which what is saved is judged; null: it was found, and what
+     *                      is saved is new truth
+     */
     public function __construct(
         private readonly string $key,
         private mixed $value,
         private bool $isHit,
+        private ?Token $token = null,
     ) {}
 
     public function getKey(): string
@@ -88,6 +95,18 @@ final class CacheItem implements CacheItemInterface
     public function tags(): array
     {
         return $this->tags;
+    }
+
+    /** @internal as of the constructor */
+    public function token(): ?Token
+    {
+        return $this->token;
+    }
+
+    /** @internal the store holds it: what is saved from now on is new truth */
+    public function isStored(): void
+    {
+        $this->token = null;
     }
 
     /**

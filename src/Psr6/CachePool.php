@@ -5,13 +5,14 @@ declare(strict_types=1);
 namespace Larder\Psr6;
 
 use Larder\Cache;
+use Larder\Cache\Misses;
 use Larder\Cache\Pairs;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidTag;
 use Larder\Exception\StoreUnavailable;
-use Larder\Exception\Unstorable;
+use Larder\Fetched;
+use Larder\Item;
 use Larder\Key;
-use Larder\Ttl;
 use Psr\Cache\CacheItemInterface;
 use Psr\Cache\CacheItemPoolInterface;
 use Psr\Log\LoggerInterface;
@@ -28,17 +29,13 @@ final class CachePool implements CacheItemPoolInterface
     /** Deferred items beyond this many are stored at once. */
     private const MOST_DEFERRED = 1_000;
 
-    private readonly \stdClass $absent;
-
     /** @var array<array-key, CacheItem> */
     private array $deferred = [];
 
     public function __construct(
         private readonly Cache $cache,
         private readonly ?LoggerInterface $logger = null,
-    ) {
-        $this->absent = new \stdClass();
-    }
+    ) {}
 
     public function __destruct()
     {
@@ -61,9 +58,8 @@ final class CachePool implements CacheItemPoolInterface
         if (isset($this->deferred[$key])) {
             return $this->ofDeferred($key);
         }
-        $value = $this->trap(fn(): mixed => $this->cache->get($key, $this->absent));
 
-        return new CacheItem($key, $value, $value !== $this->absent);
+        return $this->read([$key])[0];
     }
 
     /**
@@ -75,11 +71,10 @@ final class CachePool implements CacheItemPoolInterface
     {
         $keys = $this->allLegal($keys);
         $asked = array_values(array_filter($keys, fn(string $key): bool => !isset($this->deferred[$key])));
-        $found = $asked === [] ? [] : $this->trap(fn(): array => $this->cache->getMany($asked));
+        $read = $asked === [] ? [] : array_combine($asked, $this->read($asked));
         $pairs = [];
         foreach ($keys as $key) {
-            $isHit = \array_key_exists($key, $found);
-            $pairs[] = [$key, isset($this->deferred[$key]) ? $this->ofDeferred($key) : new CacheItem($key, $found[$key] ?? null, $isHit)];
+            $pairs[] = [$key, $read[$key] ?? $this->ofDeferred($key)];
         }
 
         return Pairs::of($pairs);
@@ -89,7 +84,7 @@ final class CachePool implements CacheItemPoolInterface
     {
         $this->legal($key);
 
-        return isset($this->deferred[$key]) ? $this->ofDeferred($key)->isHit() : $this->trap(fn(): bool => $this->cache->has($key));
+        return isset($this->deferred[$key]) ? $this->ofDeferred($key)->isHit() : $this->read([$key])[0]->isHit();
     }
 
     public function clear(): bool
@@ -123,7 +118,7 @@ final class CachePool implements CacheItemPoolInterface
         }
         unset($this->deferred[$item->getKey()]);
 
-        return $this->store($item);
+        return $this->store([$item]);
     }
 
     public function saveDeferred(CacheItemInterface $item): bool
@@ -138,24 +133,10 @@ final class CachePool implements CacheItemPoolInterface
 
     public function commit(): bool
     {
-        $deferred = $this->deferred;
+        $deferred = array_values($this->deferred);
         $this->deferred = [];
-        $groups = [];
-        foreach ($deferred as $item) {
-            // Those that live equally long and carry the same tags are one batch.
-            $groups[serialize([$item->ttl(), $item->tags()])][] = $item;
-        }
-        $isSaved = true;
-        $failure = null;
-        foreach ($groups as $items) {
-            try {
-                $isSaved = $this->storeGroup($items) && $isSaved;
-            } catch (Failure|InvalidArgument $failure) {
-                // The others are deferred nowhere any more, and what they replace is outdated.
-            }
-        }
 
-        return $failure === null ? $isSaved : throw $failure;
+        return $deferred === [] || $this->store($deferred);
     }
 
     /**
@@ -198,38 +179,55 @@ final class CachePool implements CacheItemPoolInterface
         }
     }
 
-    /** @param non-empty-list<CacheItem> $items of one TTL and the same tags */
-    private function storeGroup(array $items): bool
+    /**
+     * @param non-empty-list<string> $keys
+     *
+     * @return non-empty-list<CacheItem>
+     */
+    private function read(array $keys): array
     {
-        $values = static function () use ($items): iterable {
-            foreach ($items as $item) {
-                yield $item->getKey() => $item->get();
-            }
-        };
-        try {
-            return $this->trap(fn(): bool => $this->cache->setMany($values(), $this->ttl($items[0]), $items[0]->tags()));
-        } catch (Unstorable) {
-            // It is one of them; the others can be stored.
-            array_map($this->store(...), $items);
+        $fetched = $this->trap(fn(): Fetched => $this->cache->fetch($keys));
 
-            return false;
-        }
+        return array_map(static fn(string $key): CacheItem => new CacheItem(
+            $key,
+            isset($fetched->items[$key]) ? $fetched->items[$key]->value : null,
+            isset($fetched->items[$key]),
+            $fetched->tokens[$key] ?? null,
+        ), $keys);
     }
 
-    private function store(CacheItem $item): bool
+    /**
+     * @param non-empty-list<CacheItem> $items
+     *
+     * @return bool whether all were stored
+     */
+    private function store(array $items): bool
     {
-        try {
-            return $this->trap(fn(): bool => $this->cache->set($item->getKey(), $item->get(), $this->ttl($item), $item->tags()));
-        } catch (Unstorable $mistake) {
-            $this->logger?->warning('An item was not saved, as its value cannot be stored.', ['key' => $item->getKey(), 'exception' => $mistake]);
-
-            return false;
+        $unstorable = [];
+        $unsaved = $this->trap(function () use ($items, &$unstorable): array {
+            return $this->cache->saveMany(array_map($this->item(...), $items), unstorable: $unstorable);
+        });
+        foreach ($unstorable as $key => $mistake) {
+            $this->logger?->warning('An item was not saved, as its value cannot be stored.', ['key' => (string) $key, 'exception' => $mistake]);
         }
+        foreach ($items as $item) {
+            \in_array($item->getKey(), $unsaved, true) || $item->isStored();
+        }
+
+        return $unsaved === [];
     }
 
-    private function ttl(CacheItem $item): int|\DateInterval|Ttl
+    private function item(CacheItem $item): Item
     {
-        return $item->ttl() ?? $this->cache->defaultTtl ?? Ttl::Forever;
+        $token = $item->token();
+
+        return new Item($item->getKey(), $item->get(), $this->ttl($item), $item->tags(), $token, Misses::isOfAMiss($token));
+    }
+
+    /** Seconds; null: the cache's default. */
+    private function ttl(CacheItem $item): ?int
+    {
+        return $item->ttl() ?? ($this->cache->defaultTtl === null ? \PHP_INT_MAX : null);
     }
 
     /** As if it were stored: what is saved with another value says its expiry and tags anew. */
@@ -237,7 +235,9 @@ final class CachePool implements CacheItemPoolInterface
     {
         $ttl = $this->deferred[$key]->ttl();
 
-        return $ttl !== null && $ttl <= 0 ? new CacheItem($key, null, false) : new CacheItem($key, $this->deferred[$key]->get(), true);
+        return $ttl !== null && $ttl <= 0
+            ? new CacheItem($key, null, false, $this->deferred[$key]->token())
+            : new CacheItem($key, $this->deferred[$key]->get(), true, $this->deferred[$key]->token());
     }
 
     /**
@@ -252,7 +252,6 @@ final class CachePool implements CacheItemPoolInterface
      * @throws Failure
      * @throws InvalidArgument
      * @throws InvalidTag
-     * @throws Unstorable
      */
     private function trap(\Closure $ask): mixed
     {

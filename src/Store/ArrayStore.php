@@ -167,7 +167,8 @@ final class ArrayStore implements Store, Reads
             if (!$mayBe || $refused) {
                 $unsaved[] = $item->key;
             }
-            if (!$mayBe || ($refused && $mode !== SaveMode::Set)) {
+            // What has refused a fill is newer.
+            if (!$mayBe || ($refused && ($item->fill || $mode !== SaveMode::Set))) {
                 continue;
             }
             $stamp = $item->token->clock ?? $this->ticks->now();

@@ -186,7 +186,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
 
         $unsaved = $tables->room->for(
             fn(): array => $isOne ? $tables->database->attempt($work) : $tables->database->atomically($work),
-            fn(): array => $tables->changes->refuse(array_map(static fn(Item $item): string => $item->key, $items), $mode === SaveMode::Set)[0],
+            fn(): array => $tables->changes->refuse(array_column($items, 'key'), $mode === SaveMode::Set, array_column($items, null, 'key'))[0],
         );
         // The clock's last digits are dice enough; random_int() would be a system call more.
         if (hrtime(true) % self::SAVES_PER_SWEEP === 0) {

@@ -10,6 +10,8 @@ use Larder\Capability;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\Psr6\CacheItem;
+use Larder\Psr6\CachePool;
 use Larder\Store;
 use Larder\Store\ChaosStore;
 use Larder\Store\NamespacedStore;
@@ -38,7 +40,115 @@ abstract class CacheContract extends RememberContract
                 $store->save([new Item('key', 'new', 1_000)]);
             });
             self::assertFalse($cache->set('key', 'computed before'));
-            self::assertContains($this->store()->fetch(['key'])->items['key']->value ?? null, [null, 'new']);
+            self::assertSame('new', $this->value('key'));
+        }
+    }
+
+    /** A limiter of requests, say, is missed once, and read and written back ever after. */
+    public function testWhatWasFoundAfterAMissIsNewTruthWhenItIsSet(): void
+    {
+        $reads = [
+            'get' => static fn(Cache $cache): mixed => $cache->get('key'),
+            'getMany' => static fn(Cache $cache): mixed => $cache->getMany(['other', 'key'])['key'] ?? null,
+            'has' => static fn(Cache $cache): mixed => $cache->has('key') ? 'there' : null,
+            'remember' => static fn(Cache $cache): mixed => $cache->remember('key', static fn(): string => 'computed'),
+        ];
+        foreach ([null, new EventList()] as $events) {
+            foreach ($reads as $name => $read) {
+                foreach (['plain', 'sealed'] as $form) {
+                    $cache = new Cache($this->store(), strict: true, events: $events);
+                    $cache->delete('key');
+                    self::assertNull($cache->get('key'));
+                    $this->elsewhere(static function (Store $store) use ($form): void {
+                        $store->save([new Item('key', 'first', 1_000)]);
+                        $store->save([new Item('key', $form === 'plain' ? ['second'] : (new Envelope(['second'], 0.1, microtime(true) + 500.0, 5))->sealed(), 1_000)]);
+                    });
+                    self::assertNotNull($read($cache), $name);
+                    self::assertTrue($cache->set('key', 'made of the second'), "{$name}, {$form}");
+                    self::assertSame('made of the second', $cache->get('key'));
+                }
+            }
+        }
+    }
+
+    public function testWhatWasMissedAndIsOlderLeavesWhatIsNewer(): void
+    {
+        if (!$this->can(Capability::Tokens)) {
+            self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
+
+            return;
+        }
+        $sets = [
+            static fn(Cache $cache): bool => $cache->set('key', 'older', 1_000),
+            static fn(Cache $cache): bool => $cache->setMany(['key' => 'older', 'other' => 1], 1_000),
+            static fn(Cache $cache): bool => $cache->saveMany([new Item('key', 'older', 1_000), new Item('other', 1)]) === [],
+        ];
+        foreach ($sets as $set) {
+            $cache = new Cache($this->store(), strict: true);
+            $cache->delete('key');
+            self::assertNull($cache->get('key'));
+            $this->elsewhere(static function (Store $store): void {
+                $store->save([new Item('key', 'first', 1_000)]);
+                $store->save([new Item('key', 'newer', 1_000)]);
+            });
+            self::assertFalse($set($cache));
+            self::assertSame('newer', $this->value('key'));
+        }
+        // One that would not even fit in some is still older.
+        $cache = new Cache($this->store(), strict: true);
+        $cache->delete('key');
+        self::assertNull($cache->get('key'));
+        $this->elsewhere(static function (Store $store): void {
+            $store->save([new Item('key', 'newer', 1_000)]);
+        });
+        self::assertFalse($cache->set('key', str_repeat('x', 3_000_000), 1_000));
+        self::assertSame('newer', $this->value('key'));
+    }
+
+    public function testAnItemOfPsr6IsJudgedByTheMomentAtWhichItWasRead(): void
+    {
+        $pool = new CachePool(new Cache($this->store(), strict: true));
+        $elsewhere = fn(mixed ...$values) => $this->elsewhere(static function (Store $store) use ($values): void {
+            foreach ($values as $value) {
+                $theirs = new CachePool(new Cache($store, strict: true));
+                self::assertTrue($theirs->save($theirs->getItem('key')->set($value)->expiresAfter(1_000)));
+            }
+        });
+        foreach (['getItem', 'getItems'] as $way) {
+            $item = static function () use ($pool, $way): CacheItem {
+                $items = $way === 'getItem' ? ['key' => $pool->getItem('key')] : $pool->getItems(['other', 'key']);
+                foreach ($items as $key => $item) {
+                    if ($key === 'key') {
+                        return $item;
+                    }
+                }
+                self::fail('There is no item.');
+            };
+            foreach (['save', 'saveDeferred'] as $how) {
+                $save = static fn(CacheItem $item): bool => $pool->{$how}($item->expiresAfter(1_000)) && $pool->commit();
+                $pool->deleteItem('key');
+                $missed = $item();
+                self::assertFalse($missed->isHit());
+                $elsewhere(1, 2);
+                $hit = $item();
+                self::assertSame(2, $hit->get());
+                $elsewhere(3);
+                self::assertTrue($save($hit->set(4)), 'A value that was read and written back is new truth.');
+                self::assertSame(4, $this->value('key'));
+                if ($this->can(Capability::Tokens)) {
+                    $elsewhere(5);
+                    self::assertFalse($save($missed->set('older')), "A hit of another item's does not make this one younger.");
+                    self::assertSame(5, $this->value('key'));
+                    $pool->deleteItem('key');
+                    $missed = $item();
+                    $this->elsewhere(static function (Store $store): void {
+                        $store->delete(['key']);
+                    });
+                    self::assertFalse($item()->isHit());
+                    self::assertFalse($save($missed->set('older')), 'Nor does another miss.');
+                    self::assertFalse($this->has('key'));
+                }
+            }
         }
     }
 

@@ -36,12 +36,6 @@ abstract class MemcachedContract extends NamedStoreContract
         $this->store()->clear();
     }
 
-    /** A fill is refused by what has been stored since. */
-    protected function refusedFillsLeaveNothing(): bool
-    {
-        return false;
-    }
-
     protected function losses(): iterable
     {
         $all = [];

@@ -61,12 +61,6 @@ final class SharedMemoryStoreTest extends SharedStoreContract
         usleep((int) ($seconds * 1e6));
     }
 
-    /** They change nothing. */
-    protected function refusedFillsLeaveNothing(): bool
-    {
-        return false;
-    }
-
     /** The engine keeps their hashes. */
     protected function tellsTags(): bool
     {

@@ -40,12 +40,6 @@ abstract class StoreCase extends TestCase
         $work($this->store());
     }
 
-    /** Whether a refused fill also removes what refused it, which may be older than what it knew. */
-    protected function refusedFillsLeaveNothing(): bool
-    {
-        return true;
-    }
-
     /** Whether to count may refuse a few fills of other keys. */
     protected function countsMoveGuards(): bool
     {

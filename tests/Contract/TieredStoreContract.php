@@ -33,12 +33,6 @@ abstract class TieredStoreContract extends NamedStoreContract
         $this->scratch = null;
     }
 
-    /** The near store keeps what was written, and is right to. */
-    protected function refusedFillsLeaveNothing(): bool
-    {
-        return false;
-    }
-
     protected function losses(): iterable
     {
         $this->store()->fetch(['key']);

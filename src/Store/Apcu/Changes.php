@@ -110,7 +110,8 @@ final class Changes
             return false;
         }
         if (!$this->isCurrent($item)) {
-            if ($mode === SaveMode::Set) {
+            // What has refused a fill is newer.
+            if ($mode === SaveMode::Set && !$item->fill) {
                 apcu_delete($this->prefix . $item->key);
             }
 

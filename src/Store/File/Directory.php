@@ -396,6 +396,10 @@ final class Directory
                 return false;
             }
             $saved = $this->isCurrent($item, $lock, $guard);
+            if (!$saved && $item->fill) {
+                // What has refused it is newer.
+                return false;
+            }
             if ($saved && !$item->fill) {
                 $lock->move($guard);
             }

@@ -32,7 +32,7 @@ final class Changes
     /**
      * @param string $mark of what is stored, if that lies apart (see Values::stored())
      *
-     * @return bool whether it was stored; what was refused in mode Set leaves nothing behind
+     * @return bool whether it was stored; what was refused in mode Set leaves nothing behind, but a fill what is newer than it
      */
     public function save(Item $item, int|string $stored, string $mark, SaveMode $mode): bool
     {
@@ -44,11 +44,21 @@ final class Changes
         if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored, $mark)) {
             return true;
         }
+        if ($item->fill && $item->token !== null && (!$tooLarge || $this->isOvertaken($item, $item->token))) {
+            // What there is is newer.
+            return false;
+        }
         if ($mode === SaveMode::Set || $tooLarge) {
             $tooLarge && !$item->fill ? $this->bury($item->key) : $this->drop($item->key);
         }
 
         return false;
+    }
+
+    /** Whether the item is refused because of what has happened since its computation began. */
+    private function isOvertaken(Item $item, Token $token): bool
+    {
+        return !$this->isCurrent($item) || !$this->hasNotMoved($item->key, $token);
     }
 
     /** Whether no tag of the item was invalidated since its computation began. */
@@ -139,18 +149,24 @@ final class Changes
     /**
      * There is no room, not even for tombstones: the floor stands for them.
      *
-     * @param list<string> $keys
-     * @param bool         $remove whether what is under the keys is no longer true
+     * @param list<string>           $keys
+     * @param bool                   $remove whether what is under the keys is no longer true
+     * @param array<array-key, Item> $items  by key, of those of the keys that were to be stored
      *
      * @return array{list<string>, list<string>} the keys, and those that held something live
      */
-    public function refuse(array $keys, bool $remove): array
+    public function refuse(array $keys, bool $remove, array $items = []): array
     {
         $live = [];
         $keys = array_map(strval(...), array_keys(array_fill_keys($keys, true)));
         if ($remove) {
-            $this->database->atomically(function () use ($keys, &$live): void {
+            $this->database->atomically(function () use ($keys, $items, &$live): void {
                 foreach ($keys as $key) {
+                    $item = $items[$key] ?? null;
+                    if ($item !== null && $item->fill && $item->token !== null && $this->isOvertaken($item, $item->token)) {
+                        // What there is is newer.
+                        continue;
+                    }
                     $this->rows->live($key) === null || $live[] = $key;
                     $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
                 }
