@@ -179,6 +179,52 @@ final class FullDiskTest extends TestCase
         self::assertSame([true, $left, false, [true, true, 1, 2], [...$left, 'new', 'newer'], [...$left, 'new', 'newer'], [...$left, 'new', 'newer']], $report);
     }
 
+    /** @return iterable<string, array{string, bool, bool, list<string>}> whether a stranger had the database open last */
+    public static function closings(): iterable
+    {
+        foreach (self::invalidations() as $name => [$dsn, $clears, $left]) {
+            yield "{$name}, after a long log" => [$dsn, $clears, false, $left];
+            yield "{$name}, without log and shared memory" => [$dsn, $clears, true, $left];
+        }
+    }
+
+    /** @param list<string> $left */
+    #[DataProvider('closings')]
+    public function testADatabaseThatNobodyHasOpenOnAFullDiskForgetsToo(string $dsn, bool $clears, bool $isByStranger, array $left): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $clears, $isByStranger): array {
+            $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            $cache = $open();
+            for ($i = 0; $i < 100; $i++) {
+                $cache->set("filler {$i}", str_repeat('x', 6_000));
+            }
+            $cache->set('tagged', 1, tags: ['tag']);
+            $cache->set('plain', 1);
+            unset($cache);
+            if ($isByStranger) {
+                $stranger = new \SQLite3("{$directory}/cache.db");
+                $stranger->exec('PRAGMA wal_checkpoint(TRUNCATE)');
+                $stranger->close();
+            }
+            $isThere = [file_exists("{$directory}/cache.db-wal"), file_exists("{$directory}/cache.db-shm")];
+            self::fill($directory);
+            $before = $isByStranger ? [] : array_keys($open()->getMany(['tagged', 'plain']));
+            $cache = $open();
+            $done = $clears ? $cache->clear() : $cache->invalidateTags(['tag']);
+            $owes = $cache->health()->isFlagged();
+            $full = $isByStranger ? [] : array_keys($open()->getMany(['tagged', 'plain']));
+            unset($cache);
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+            $reader = $open();
+
+            return [$isThere, $before, $done, $owes, $full, array_keys($reader->getMany(['tagged', 'plain'])), $reader->set('new', 1, tags: ['tag']), array_keys($open()->getMany(['tagged', 'plain', 'new']))];
+        }, 6);
+        self::assertSame(
+            [[!$isByStranger, !$isByStranger], $isByStranger ? [] : ['tagged', 'plain'], true, false, $isByStranger ? [] : $left, $left, true, [...$left, 'new']],
+            $report,
+        );
+    }
+
     public function testAClearOnAFullDiskEndsNoLease(): void
     {
         $report = $this->onADiskOfItsOwn(static function (string $directory): array {

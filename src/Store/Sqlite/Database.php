@@ -56,6 +56,9 @@ final class Database
 
     private bool $isOpen = false;
 
+    /** Whether the next connection is to have the database for itself (see alone()). */
+    private bool $isAlone = false;
+
     /** SQLite's extended code for what has failed in a transaction, which leaves another one when it is rolled back, or when the connection was made. */
     private ?int $failure = null;
 
@@ -184,6 +187,31 @@ final class Database
             $this->atomically($work);
         } finally {
             $this->connection?->busyTimeout($this->patience());
+        }
+    }
+
+    /**
+     * As atomically(), with the database for this process alone: so it can be opened without the memory that connections share, a file
+     * beside it that a full disk has no room for. While another process has it open that file is there, and this fails.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     * @throws Full
+     */
+    public function alone(\Closure $work): mixed
+    {
+        $this->close();
+        $this->isAlone = true;
+        try {
+            return $this->atomically($work);
+        } finally {
+            $this->close();
+            $this->isAlone = false;
         }
     }
 
@@ -371,8 +399,9 @@ final class Database
         $connection->enableExceptions(true);
         $connection->busyTimeout($this->patience());
         try {
-            // The first time that it looks into the file.
-            $connection->exec('PRAGMA synchronous = NORMAL');
+            // The first time that it looks into the file, which is when it takes it for itself if it is to.
+            $this->isAlone && $connection->exec('PRAGMA locking_mode = EXCLUSIVE');
+            $this->patiently($connection, fn(): bool => $connection->exec('PRAGMA synchronous = NORMAL'));
         } catch (\Exception $failure) {
             $this->failure = $connection->lastExtendedErrorCode();
             $connection->close();
@@ -394,14 +423,29 @@ final class Database
      */
     private function install(): void
     {
+        $connection = $this->connection();
+        $this->patiently($connection, fn() => $this->makeTables($connection));
+    }
+
+    /**
+     * Does work that SQLite lets wait for nobody: each of two would wait for what the other has.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws \Exception
+     */
+    private function patiently(\SQLite3 $connection, \Closure $work): mixed
+    {
         $end = hrtime(true) + (int) (1e9 * $this->timeout);
         for ($pause = 1_000; ; $pause = min(2 * $pause, 50_000)) {
             try {
-                $this->makeTables($this->connection());
-
-                return;
+                return $work();
             } catch (\Exception $failure) {
-                if (!self::isOfSqlite($failure) || $this->connection?->lastErrorCode() !== self::BUSY || hrtime(true) > $end) {
+                if (!self::isOfSqlite($failure) || $connection->lastErrorCode() !== self::BUSY || hrtime(true) > $end) {
                     throw $failure;
                 }
             }
@@ -461,16 +505,22 @@ final class Database
         $this->connection = null;
     }
 
-    /** What keeps the connection from being the last one while it closes, if the log may stay (see LogFile); null: nothing. */
+    /**
+     * Closes the connection, but keeps it from being the last one meanwhile, if the log may stay (see LogFile).
+     *
+     * @return bool false: SQLite may have removed what it has beside the database
+     */
+    private function leave(): bool
+    {
+        $keeper = $this->log->mayStay() ? $this->keeper() : null;
+        $this->close();
+        $keeper?->close();
+
+        return $keeper !== null;
+    }
+
     private function keeper(): ?\SQLite3
     {
-        if ($this->connection === null || $this->process !== Process::id() || !$this->log->mayStay()) {
-            return null;
-        }
-        clearstatcache(true, $this->path);
-        if ($this->file === null || @fileinode($this->path) !== $this->file) {
-            return null;
-        }
         try {
             $keeper = new \SQLite3($this->real, \SQLITE3_OPEN_READONLY | self::NO_LINKS);
             $keeper->enableExceptions(true);
@@ -483,11 +533,27 @@ final class Database
         }
     }
 
+    /** Whether this process has the database open, and that is still the file of its name. */
+    private function isMine(): bool
+    {
+        clearstatcache(true, $this->path);
+
+        return $this->connection !== null && $this->process === Process::id() && $this->file !== null && @fileinode($this->path) === $this->file;
+    }
+
     /** Also where PHP ends a request; after a fatal error it frees the connection without this, which then takes the log along. */
     public function __destruct()
     {
-        $keeper = $this->keeper();
-        $this->close();
-        $keeper?->close();
+        if (!$this->isMine()) {
+            $this->close();
+        } elseif (!$this->leave() && !$this->log->isThere()) {
+            try {
+                // An empty log and the shared memory, while the disk has room for them: without these a full one could not be read.
+                $this->connection();
+                $this->leave();
+            } catch (\Exception) {
+                $this->close();
+            }
+        }
     }
 }

@@ -14,6 +14,9 @@ namespace Larder\Store\Sqlite;
  * writing. So where the log is short, such a connection is opened before the others close, and closed after them. Until then
  * it holds the lock that every reader of the database has, which keeps the others from being the last.
  *
+ * A longer log goes, and an empty one is made at once: where a disk fills up while nobody has the database open, it can then still be
+ * read, as the shared memory for that is there.
+ *
  * The log is left as a killed process would leave it: the next one to open the database reads it through, which is why it has
  * to be short, and goes on with it. Nothing waits for the disk then, as where other processes have the database open: a power
  * cut takes what the system has not written by itself, and never more than the end of the log.
@@ -72,6 +75,11 @@ final class LogFile
         $this->wasLong = 2 * $length > $this->most();
 
         return $length > $this->most();
+    }
+
+    public function isThere(): bool
+    {
+        return $this->length() !== null;
     }
 
     /** Whether it is there, and so short that it costs the next process little. */

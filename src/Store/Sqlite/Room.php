@@ -95,11 +95,16 @@ final class Room
                 throw $failure;
             }
         }
-        return $this->database->atomically(function () use ($all, $before, $failure): null {
+        $give = function () use ($all, $before, $failure): null {
             $before === null || $before();
 
             return $this->rows->notices->give($this->rows->epoch(), $all) ? null : throw $failure;
-        });
+        };
+        try {
+            return $this->database->atomically($give);
+        } catch (StoreUnavailable $failure) {
+            return $failure->takesNothing ? $this->database->alone($give) : throw $failure;
+        }
     }
 
     /**
