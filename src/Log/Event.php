@@ -19,17 +19,25 @@ final class Event
     /**
      * @param list<string> $keys
      * @param list<string> $tags
+     * @param bool         $isDeletion whether nothing else can be under the keys now
      */
     private function __construct(
         public readonly array $keys = [],
         public readonly array $tags = [],
         public readonly bool $isEverything = false,
+        public readonly bool $isDeletion = false,
     ) {}
 
     /** @param list<string> $keys */
     public static function keys(array $keys): self
     {
         return new self(keys: $keys);
+    }
+
+    /** @param list<string> $keys */
+    public static function deletion(array $keys): self
+    {
+        return new self(keys: $keys, isDeletion: true);
     }
 
     /** @param list<string> $tags */

@@ -20,6 +20,7 @@ use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
 use Larder\Store\Sqlite\DatabaseFile;
+use Larder\Store\Sqlite\Reach;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\SqliteLog;
@@ -203,7 +204,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
         }
 
         $tables = $this->tables();
-        return $tables->room->must(fn(): array => $tables->database->atomically(function () use ($keys, $token, $tables): array {
+        $work = fn(): array => $tables->database->atomically(function () use ($keys, $token, $tables): array {
             $existed = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
                 [$rows] = $tables->rows->look($chunk);
@@ -220,7 +221,12 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
             }
 
             return $existed;
-        }), fn(): array => $tables->changes->refuse($keys, $token === null)[1]);
+        });
+
+        return $tables->room->byNotice(
+            fn(): array => $tables->room->for($work, fn(): array => $tables->changes->refuse($keys, $token === null)[1]),
+            fn(): array => $tables->changes->buryByNotice($keys, $token),
+        );
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
@@ -300,7 +306,10 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
 
             return null;
         });
-        $tables->room->byNotice(fn(): null => $tables->room->for($work, fn(): null => $tables->sweep->invalidateAllTags()), false);
+        $tables->room->byNotice(
+            fn(): null => $tables->room->for($work, fn(): null => $tables->sweep->invalidateAllTags()),
+            fn(): null => $tables->rows->give(Reach::Tags),
+        );
     }
 
     public function clear(): void
@@ -313,7 +322,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
 
             return null;
         });
-        $tables->room->byNotice(fn(): null => $tables->room->for($work), true);
+        $tables->room->byNotice(fn(): null => $tables->room->for($work), fn(): null => $tables->rows->give(Reach::Everything));
         try {
             $tables->database->shrink(self::PAGES_AT_ONCE);
         } catch (StoreUnavailable) {

@@ -217,7 +217,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, MayEvict, T
 
     public function delete(array $keys, ?Token $token = null): array
     {
-        return $keys === [] ? [] : $this->record(Event::keys($keys), fn(): array => $this->far->delete($keys, $token));
+        return $keys === [] ? [] : $this->record($token === null ? Event::deletion($keys) : Event::keys($keys), fn(): array => $this->far->delete($keys, $token));
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int

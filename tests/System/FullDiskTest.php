@@ -112,32 +112,54 @@ final class FullDiskTest extends TestCase
         self::assertSame([true, ['plain' => 1], 1, false, true, []], $this->forgetWhereNothingFits($dsn, $fillsDisk));
     }
 
-    /** What is written into a database goes into its log first, which takes room. */
-    public function testADeleteForWhichADiskHasNoRoomSaysSoAndIsOwedUntilEverythingIsCleared(): void
+    /** @return iterable<string, array{string}> */
+    public static function databases(): iterable
     {
-        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
-            $open = static fn(): Cache => Cache::open("sqlite:{$directory}/cache.db");
-            $cache = $open();
-            $cache->setMany(['deleted' => 1, 'other' => 1]);
-            self::fill($directory);
+        yield 'SQLite' => ['sqlite:DIRECTORY/cache.db'];
+        yield 'two tiers' => ['array: > sqlite:DIRECTORY/cache.db'];
+        yield 'three tiers' => ['array: > apcu:?prefix=full-disk > sqlite:DIRECTORY/cache.db'];
+    }
 
-            return [
+    /** What is written into a database goes into its log first, which takes room. */
+    #[DataProvider('databases')]
+    public function testWhatIsDeletedWhereTheLogOfADatabaseHasNoRoomIsGoneAndTheRestStays(string $dsn): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn): array {
+            $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            [$cache, $other, $late] = [$open(), $open(), $open()];
+            $keys = ['overwritten', 'deleted', 'other', 'another', '1', 'missing'];
+            $late->getMany(['missing', 'late']);
+            $cache->setMany(array_fill_keys(\array_slice($keys, 0, -1), 1));
+            $other->getMany($keys);
+            self::fill($directory);
+            $report = [
                 $cache->delete('deleted'),
-                $open()->getMany(['deleted', 'other']),
-                $cache->get('other'),
+                $cache->deleteMany(['1', 'missing']),
+                $cache->set('overwritten', 2),
                 $cache->health()->isFlagged(),
-                $cache->clear(),
+                $cache->getMany($keys),
                 $cache->health()->isFlagged(),
-                $open()->getMany(['deleted', 'other']),
+                $open()->getMany($keys),
             ];
+            $other->refresh();
+            $report[] = $other->getMany($keys);
+            $cache->refresh();
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+            $report[] = [$open()->getMany($keys), $late->set('missing', 'older'), $cache->set('deleted', 3), $cache->set('1', 4)];
+            $other->refresh();
+            array_push($report, $other->getMany($keys), $open()->getMany($keys), glob("{$directory}/cache.db-dead-*") === [] ? 'There was no notice.' : 'There was a notice.');
+
+            return $report;
         });
-        self::assertSame([false, ['deleted' => 1, 'other' => 1], null, true, true, false, []], $report);
+        $left = ['other' => 1, 'another' => 1];
+        $last = ['deleted' => 3, 'other' => 1, 'another' => 1, '1' => 4];
+        self::assertSame([true, true, false, true, $left, false, $left, $left, [$left, false, true, true], $last, $last, 'There was a notice.'], $report);
     }
 
     /** @return iterable<string, array{string, bool, list<string>}> what is left of an item with a tag and one without */
     public static function invalidations(): iterable
     {
-        foreach (['SQLite' => 'sqlite:DIRECTORY/cache.db', 'two tiers' => 'array: > sqlite:DIRECTORY/cache.db', 'three tiers' => 'array: > apcu:?prefix=full-disk > sqlite:DIRECTORY/cache.db'] as $name => $dsn) {
+        foreach (self::databases() as $name => [$dsn]) {
             yield "a tag in {$name}" => [$dsn, false, ['plain']];
             yield "a clear of {$name}" => [$dsn, true, []];
         }
@@ -234,11 +256,17 @@ final class FullDiskTest extends TestCase
             self::fill($directory);
             $store->clear();
             $full = $store->fence('lease', 'another');
+            try {
+                $own = $store->fence('lease', 'owner');
+            } catch (StoreUnavailable $failure) {
+                // Only whoever has it gets as far as to count.
+                $own = $failure->takesNothing;
+            }
             array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
 
-            return [$store->fetch(['key'])->items, $full, $store->acquire('lease', 'another', 1.0), $store->save([new Item('key', 2)]), $store->acquire('lease', 'another', 1.0), $store->release('lease', 'owner')];
+            return [$store->fetch(['key'])->items, $full, $own, $store->acquire('lease', 'another', 1.0), $store->save([new Item('key', 2)]), $store->acquire('lease', 'another', 1.0), $store->release('lease', 'owner')];
         });
-        self::assertSame([[], null, false, [], false, true], $report);
+        self::assertSame([[], null, true, false, [], false, true], $report);
     }
 
     public function testWhatOneCacheInvalidatesOnAFullDiskLivesInAnotherOfTheSameDatabase(): void
@@ -252,6 +280,45 @@ final class FullDiskTest extends TestCase
             return [$cache->clear(), $cache->get('key'), $other->get('key')];
         });
         self::assertSame([true, null, 1], $report);
+    }
+
+    public function testNoCacheRemovesWhatAnotherOfTheSameDatabaseHasInvalidatedOnAFullDiskLongAgo(): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            [$cache, $other] = [Cache::open("sqlite:{$directory}/cache.db?prefix=a"), Cache::open("sqlite:{$directory}/cache.db?prefix=a-b")];
+            $cache->set('key', 1);
+            $other->set('key', 1);
+            self::fill($directory);
+            $isCleared = $cache->clear() && $other->clear();
+            foreach (glob("{$directory}/cache.db-dead-*") ?: [] as $notice) {
+                touch($notice, time() - 100_000);
+            }
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+
+            return [$isCleared, $cache->set('new', 1), $other->get('key'), $other->set('new', 1), $cache->get('key')];
+        });
+        self::assertSame([true, true, null, true, null], $report);
+    }
+
+    public function testALeaseForWhoseEndADiskHasNoRoomIsNotEndedByANotice(): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory): array {
+            $store = new SqliteStore("{$directory}/cache.db");
+            $store->acquire('lease', 'owner', 1_000.0);
+            self::fill($directory);
+            $report = [];
+            foreach ([fn(): bool => $store->release('lease', 'owner'), fn(): array => $store->delete([AddedLeases::prefix() . 'lease'])] as $end) {
+                try {
+                    $report[] = $end();
+                } catch (StoreUnavailable $failure) {
+                    $report[] = $failure->takesNothing ? 'takes nothing' : $failure->getMessage();
+                }
+            }
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+
+            return [...$report, $store->acquire('lease', 'another', 1.0), $store->release('lease', 'owner'), $store->acquire('lease', 'another', 1.0)];
+        });
+        self::assertSame(['takes nothing', 'takes nothing', false, true, true], $report);
     }
 
     /** @return mixed whether an invalidation is done, what is left for others and for this process, whether it owes anything; the same of a clear */

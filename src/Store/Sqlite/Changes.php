@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\Sqlite;
 
+use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store\Verdict;
@@ -144,6 +145,33 @@ final class Changes
             ($this->clock)() + Row::LINGERS,
             $key,
         );
+    }
+
+    /**
+     * The disk has no room for tombstones: a notice stands for them. Called in a transaction.
+     *
+     * @param list<string> $keys
+     *
+     * @return list<string> those that held something live
+     *
+     * @throws StoreUnavailable
+     */
+    public function buryByNotice(array $keys, ?Token $token = null): array
+    {
+        $existed = $buried = [];
+        $epoch = $this->rows->epoch();
+        foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
+            [$rows] = $this->rows->look($chunk);
+            foreach ($chunk as $key) {
+                if ($token === null || $this->hasNotMoved($key, $token)) {
+                    $buried[] = $key;
+                    ($rows[$key] ?? null)?->verdict === Verdict::Live && $existed[$key] = $key;
+                }
+            }
+        }
+        $this->rows->notices->give($epoch, Reach::Keys, $buried);
+
+        return array_values($existed);
     }
 
     /**

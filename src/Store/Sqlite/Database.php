@@ -21,6 +21,9 @@ final class Database
 
     private const FULL = 13;
 
+    /** Bytes of the memory that connections share, at least. */
+    private const SHARED = 32_768;
+
     /** Milliseconds to wait for readers that still need the log. */
     private const LOG_PATIENCE = 250;
 
@@ -190,9 +193,18 @@ final class Database
         }
     }
 
+    /** Whether the memory is there that connections share: then one may have the database open, and it can be opened without room. */
+    public function isShared(): bool
+    {
+        $path = "{$this->path}-shm";
+        clearstatcache(true, $path);
+
+        return (int) @filesize($path) >= self::SHARED;
+    }
+
     /**
      * As atomically(), with the database for this process alone: so it can be opened without the memory that connections share, a file
-     * beside it that a full disk has no room for. While another process has it open that file is there, and this fails.
+     * beside it that a full disk may have no room for.
      *
      * @template T
      *

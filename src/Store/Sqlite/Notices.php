@@ -4,14 +4,17 @@ declare(strict_types=1);
 
 namespace Larder\Store\Sqlite;
 
+use Larder\Exception\StoreUnavailable;
 use Larder\System\PrivateDirectory;
 use Larder\System\Process;
 
 /**
- * A file beside a database whose size says that what is in the tables is dead: an invalidation for which a disk has no room is given
- * so, as SQLite writes each change into its log first. To change a size takes none.
+ * A file beside a database that says that what is in the tables is dead: an invalidation for which a disk has no room is given so, as
+ * SQLite writes each change into its log first. To change a size takes none, nor does it to write over what is there.
  *
- *     cache.db-dead-PREFIX-EPOCH    empty: nothing; one byte: every item with a tag is dead; two: everything is, but leases
+ *     cache.db-dead-PREFIX-EPOCH    4,096 bytes, a map of keys (see Notice), and nothing behind them: nothing is dead
+ *                                   one byte more: the items whose keys are in the map; two: every item with a tag as well;
+ *                                   three: everything but leases
  *
  * A reader takes the rows and the clock's epoch in one look, and then reads from the file of that epoch, which it has open: at the
  * end of a file that has nothing that takes a third of a microsecond. What was invalidated before the reader began is so never
@@ -20,13 +23,12 @@ use Larder\System\Process;
  * Notices are given with the database's lock held, which takes no room either. The first writer that finds one brings it into the
  * tables in one transaction, which begins another epoch; none comes back. The file of the old one stays for an hour: a
  * reader that looked before that transaction may ask for it after it.
+ *
+ * The map is written when the file is made, so that the disk has its place. Where there was no room, or where what is written
+ * over moves to another place (btrfs, ZFS), no key may fit; tags and everything always do.
  */
 final class Notices
 {
-    private const OF_TAGS = 1;
-
-    private const OF_ALL = 2;
-
     /** Seconds, far more than there are between a reader's look and its question. */
     private const LINGER = 3_600;
 
@@ -41,7 +43,7 @@ final class Notices
     /** Which has opened it: a child would share where in it the next byte is read. */
     private int $process = 0;
 
-    /** Whether something was read from it, once. */
+    /** Whether something was read from behind the map, once. */
     private bool $isGiven = false;
 
     public function __construct(string $database, string $prefix)
@@ -59,41 +61,48 @@ final class Notices
         return $this->isGiven || $this->isGiven = $this->file !== null && (string) fgetc($this->file) !== '';
     }
 
-    /** Whether the one that there is says that everything is dead. */
-    public function sayAll(string $epoch): bool
+    /** What those say that are there; where they cannot be read any more, that everything is dead. */
+    public function read(string $epoch): Notice
     {
-        clearstatcache(true, $this->of($epoch));
+        $bytes = self::isEpoch($epoch) ? (string) @file_get_contents($this->of($epoch), length: Notice::MAP + Reach::Everything->value) : '';
+        $reach = Reach::tryFrom(\strlen($bytes) - Notice::MAP) ?? Reach::Everything;
 
-        return self::isEpoch($epoch) && (int) @filesize($this->of($epoch)) >= self::OF_ALL;
+        return new Notice($reach, substr($bytes, 0, Notice::MAP));
     }
 
     /** Makes the file in which a notice is given, so that readers can have it open. */
     public function prepare(string $epoch): void
     {
-        if (self::isEpoch($epoch) && $this->file === null) {
-            $file = DatabaseFile::directory($this->path)->open($this->of($epoch));
-            $file === false || fclose($file);
+        $file = self::isEpoch($epoch) && $this->file === null ? DatabaseFile::directory($this->path)->open($this->of($epoch)) : false;
+        if ($file === false) {
+            return;
         }
+        // Another process may make it, and give a notice at once.
+        if (flock($file, \LOCK_EX) && (fstat($file)['size'] ?? 0) === 0) {
+            @fwrite($file, (new Notice(Reach::Keys, ''))->with([]));
+        }
+        fclose($file);
     }
 
     /**
      * With the database's lock held: else the epoch might be over, and what was alive in it alive in the next.
      *
-     * @param bool $all whether everything is dead, or what has tags
+     * @param list<string> $keys that are dead
      *
-     * @return bool false: the file is not there and cannot be made, or may not be written into
+     * @throws StoreUnavailable the file is not there and cannot be made, or may not be written into; or a key is that of a lease
      */
-    public function give(string $epoch, bool $all): bool
+    public function give(string $epoch, Reach $reach, array $keys = []): void
     {
-        $file = self::isEpoch($epoch) ? DatabaseFile::directory($this->path)->open($this->of($epoch)) : false;
-        if ($file === false) {
-            return false;
+        $leases = array_filter($keys, Notice::isOfLease(...));
+        $file = $leases === [] && self::isEpoch($epoch) ? DatabaseFile::directory($this->path)->open($this->of($epoch)) : false;
+        $isGiven = false;
+        if ($file !== false) {
+            $isGiven = flock($file, \LOCK_EX) && ($keys === [] || self::add($keys, $file)) && self::reach($reach, $file);
+            fclose($file);
         }
-        $size = fstat($file)['size'] ?? 0;
-        $needed = $all ? self::OF_ALL : self::OF_TAGS;
-        $isGiven = $size >= $needed || @ftruncate($file, $needed);
-
-        return fclose($file) && $isGiven;
+        if (!$isGiven) {
+            throw StoreUnavailable::because("The file \"{$this->of($epoch)}\"", 'it cannot be written into', 'free some space on its disk', takesNothing: true);
+        }
     }
 
     /** The file may have been removed, and another made. */
@@ -118,10 +127,27 @@ final class Notices
         }
     }
 
+    /**
+     * @param list<string> $keys
+     * @param resource     $file
+     */
+    private static function add(array $keys, mixed $file): bool
+    {
+        $map = (new Notice(Reach::Keys, (string) stream_get_contents($file, Notice::MAP, 0)))->with($keys);
+
+        return fseek($file, 0) === 0 && @fwrite($file, $map) === Notice::MAP;
+    }
+
+    /** @param resource $file */
+    private static function reach(Reach $reach, mixed $file): bool
+    {
+        return (fstat($file)['size'] ?? 0) >= Notice::MAP + $reach->value || @ftruncate($file, Notice::MAP + $reach->value);
+    }
+
     private function open(string $epoch): void
     {
         $file = self::isEpoch($epoch) ? @fopen($this->of($epoch), 'rn') : false;
-        $this->file = $file === false ? null : $file;
+        $this->file = $file === false || fseek($file, Notice::MAP) !== 0 ? null : $file;
         $this->epoch = $epoch;
         $this->process = Process::id();
         $this->isGiven = false;

@@ -21,7 +21,6 @@ final class Room
      */
     public function __construct(
         private readonly Database $database,
-        private readonly Rows $rows,
         private readonly Sweep $sweep,
         private readonly ?int $size,
         private readonly bool $evicts,
@@ -61,32 +60,19 @@ final class Room
     }
 
     /**
-     * As for(), for what must not be lost: once more where the disk was full, as the log has been emptied then (see Database).
+     * Does what invalidates: once more where the disk was full, as the log has been emptied then (see Database), and where it has no
+     * room at all by a notice beside the database.
      *
      * @template T
      *
-     * @param \Closure(): T  $work
-     * @param ?\Closure(): T $otherwise if there is no room to be made
+     * @param \Closure(): T $work
+     * @param \Closure(): T $notice gives the notice; in a transaction, and at most twice
      *
      * @return T
      *
      * @throws StoreUnavailable
      */
-    public function must(\Closure $work, ?\Closure $otherwise = null): mixed
-    {
-        return $this->twice(fn(): mixed => $this->for($work, $otherwise));
-    }
-
-    /**
-     * Does what invalidates, and returns nothing; as must(), and where the disk has no room at all by a notice beside the database.
-     *
-     * @param \Closure(): mixed $work
-     * @param bool              $all    whether everything is to die, or what has tags
-     * @param ?\Closure(): void $before before the notice is given
-     *
-     * @throws StoreUnavailable
-     */
-    public function byNotice(\Closure $work, bool $all, ?\Closure $before = null): mixed
+    public function byNotice(\Closure $work, \Closure $notice): mixed
     {
         try {
             return $this->twice($work);
@@ -95,15 +81,10 @@ final class Room
                 throw $failure;
             }
         }
-        $give = function () use ($all, $before, $failure): null {
-            $before === null || $before();
-
-            return $this->rows->notices->give($this->rows->epoch(), $all) ? null : throw $failure;
-        };
         try {
-            return $this->database->atomically($give);
+            return $this->database->atomically($notice);
         } catch (StoreUnavailable $failure) {
-            return $failure->takesNothing ? $this->database->alone($give) : throw $failure;
+            return $failure->takesNothing && !$this->database->isShared() ? $this->database->alone($notice) : throw $failure;
         }
     }
 

@@ -49,6 +49,18 @@ final class Rows
     }
 
     /**
+     * Has a notice say that something is dead. Called in a transaction.
+     *
+     * @throws StoreUnavailable
+     */
+    public function give(Reach $reach): null
+    {
+        $this->notices->give($this->epoch(), $reach);
+
+        return null;
+    }
+
+    /**
      * What is under the keys, and the token of this moment.
      *
      * @param list<string> $keys at most KEYS_AT_ONCE
@@ -173,11 +185,10 @@ final class Rows
         }
         $now = ($this->clock)();
         $tags = [];
-        $haveNotices = $this->notices->areThere($epoch);
-        $areDead = $haveNotices && $this->notices->sayAll($epoch);
+        $notice = $this->notices->areThere($epoch) ? $this->notices->read($epoch) : null;
         foreach ($rows as $row) {
             $isOver = $row->expiry !== null && $row->expiry <= $now;
-            $isDead = $row->value === null || $isOver || ($haveNotices && self::isOfNotices($row, $areDead));
+            $isDead = $row->value === null || $isOver || $notice?->kills($row->key, $row->tags !== []) === true;
             $row->verdict = $isDead ? Verdict::Dead : Verdict::Live;
             $row->isTombstone = $row->value === null && !$isOver;
             $row->isLongDead = $isOver && ($row->value === null || $row->expiry <= $now - Row::LINGERS);
@@ -196,12 +207,6 @@ final class Rows
                 }
             }
         }
-    }
-
-    /** @param bool $areAll whether they are of everything, or of what has tags */
-    private static function isOfNotices(Row $row, bool $areAll): bool
-    {
-        return $areAll ? !str_starts_with($row->key, AddedLeases::prefix()) : $row->tags !== [];
     }
 
     /**

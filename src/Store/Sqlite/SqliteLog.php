@@ -93,9 +93,11 @@ final class SqliteLog implements Log
             );
         };
         try {
-            /** @var T $result what clears, or invalidates tags, returns nothing */
-            $result = $event->keys !== [] ? $record() : ($this->tables)()->room->byNotice($record, $event->isEverything, function () use (&$begun): void {
+            /** @var T $result that of a notice is what the store says of one */
+            $result = $event->keys !== [] && !$event->isDeletion ? $record() : ($this->tables)()->room->byNotice($record, function () use ($event, &$begun): ?array {
                 $begun = $this->head->begin();
+
+                return $this->giveNotice($event);
             });
 
             return $result;
@@ -104,6 +106,14 @@ final class SqliteLog implements Log
                 $this->head->end($begun);
             }
         }
+    }
+
+    /** @return ?list<string> of what was deleted, what was there */
+    private function giveNotice(Event $event): ?array
+    {
+        $tables = ($this->tables)();
+
+        return $event->keys === [] ? $tables->rows->give($event->isEverything ? Reach::Everything : Reach::Tags) : $tables->changes->buryByNotice($event->keys);
     }
 
     private function append(Event $event): void

@@ -163,16 +163,34 @@ final class Sweep
                 // Another process has done it.
                 return;
             }
-            if ($notices->sayAll($epoch)) {
-                $this->rows->removeAllButLeases();
-            }
-            $this->invalidateAllTags();
+            $notice = $notices->read($epoch);
+            match (true) {
+                $notice->reach === Reach::Everything => $this->rows->removeAllButLeases(),
+                $notice->hasKeys() => $this->removeKilled($notice),
+                default => null,
+            };
+            $notice->reach === Reach::Keys || $this->invalidateAllTags();
             foreach ([$this->schema->newEpoch(), ...$this->schema->endOfLog()] as $statement) {
                 $this->database->change($statement);
             }
             $notices->retire($epoch);
             $this->rows->epoch();
         });
+    }
+
+    /** What is in the map of a notice. */
+    private function removeKilled(Notice $notice): void
+    {
+        for ($key = ''; ;) {
+            $rows = $this->database->rows("SELECT key FROM {$this->schema->items} WHERE key > ? ORDER BY key LIMIT ?", $key, self::ROWS_AT_ONCE);
+            if ($rows === []) {
+                return;
+            }
+            foreach ($rows as [$key]) {
+                $key = (string) $key;
+                $notice->kills($key, false) && $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
+            }
+        }
     }
 
     /** The key up to which evictions have come. */

@@ -32,6 +32,6 @@ final class Tables
         $this->rows = new Rows($this->database, $schema, $clock);
         $this->changes = new Changes($this->database, $schema, $this->rows, $values, $size, $clock);
         $this->sweep = new Sweep($this->database, $schema, $this->rows, $clock);
-        $this->room = new Room($this->database, $this->rows, $this->sweep, $size, $evict);
+        $this->room = new Room($this->database, $this->sweep, $size, $evict);
     }
 }
