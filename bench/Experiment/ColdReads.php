@@ -11,6 +11,7 @@ use Larder\Bench\Subject\SqliteTable;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use Larder\SharedMemory;
+use Symfony\Component\Process\Process;
 
 /** Reads pages from files, from SQLite and from shared memory while the kernel has all, nothing or little of them in its cache. */
 final class ColdReads implements Task
@@ -173,9 +174,9 @@ final class ColdReads implements Task
     private static function forget(string $program, array $files): void
     {
         foreach (array_chunk($files, 500) as $some) {
-            $process = proc_open([$program, ...$some], [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], STDERR], $pipes);
-            if ($process === false || proc_close($process) !== 0) {
-                throw new \RuntimeException('The kernel\'s cache of a file could not be emptied; what was said about it stands above.');
+            $process = new Process([$program, ...$some], timeout: null);
+            if ($process->run() !== 0) {
+                throw new \RuntimeException('The kernel\'s cache of a file could not be emptied: ' . trim($process->getErrorOutput()));
             }
         }
     }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Server\Program;
+use Symfony\Component\Process\Process;
 
 /** A program that runs a command and counts what it did. */
 final readonly class Counter
@@ -76,9 +77,7 @@ final readonly class Counter
     {
         $file = (string) tempnam(sys_get_temp_dir(), 'larder-bench-');
         try {
-            $nothing = ['file', '/dev/null', 'w'];
-            $process = proc_open([...$this->before($file), 'true'], [['file', '/dev/null', 'r'], $nothing, $nothing], $pipes);
-            if ($process === false || proc_close($process) !== 0) {
+            if ((new Process([...$this->before($file), 'true'], timeout: null))->run() !== 0) {
                 return false;
             }
             $this->read((string) file_get_contents($file));

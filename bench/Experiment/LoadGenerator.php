@@ -6,6 +6,7 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Fields;
 use Larder\Bench\Server\Program;
+use Symfony\Component\Process\Process;
 
 /** The load generator of bench/load, compiled when it is first needed. */
 final readonly class LoadGenerator
@@ -31,13 +32,9 @@ final readonly class LoadGenerator
     {
         $make = Program::find('make') ?? throw new \RuntimeException('The load generator cannot be compiled because make is not installed: install the packages make and gcc.');
         $build = dirname(__DIR__, 2) . '/build/load';
-        $process = proc_open([$make, '-s', '-C', dirname(__DIR__) . '/load', "BUILD={$build}"], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
-        if ($process === false) {
-            throw new \RuntimeException('The load generator cannot be compiled because make could not be started: too many processes may be running.');
-        }
-        $output = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
-        if (proc_close($process) !== 0) {
-            throw new \RuntimeException('The load generator cannot be compiled; install the packages gcc and libc6-dev if the compiler is missing: ' . trim($output));
+        $process = new Process([$make, '-s', '-C', dirname(__DIR__) . '/load', "BUILD={$build}"], timeout: null);
+        if ($process->run() !== 0) {
+            throw new \RuntimeException('The load generator cannot be compiled; install the packages gcc and libc6-dev if the compiler is missing: ' . trim($process->getOutput() . $process->getErrorOutput()));
         }
 
         return $build;
@@ -124,12 +121,8 @@ final readonly class LoadGenerator
     /** @param list<string> $arguments */
     private function output(array $arguments): string
     {
-        $process = proc_open([...$this->command, ...$arguments], [['file', '/dev/null', 'r'], ['pipe', 'w'], STDERR], $pipes);
-        if ($process === false) {
-            throw new \RuntimeException('The load generator could not be started: too many processes may be running.');
-        }
-        $output = (string) stream_get_contents($pipes[1]);
+        $process = new Process([...$this->command, ...$arguments], timeout: null);
 
-        return proc_close($process) === 0 ? $output : throw new \RuntimeException('The load generator gave up; what it said stands above.');
+        return $process->run() === 0 ? $process->getOutput() : throw new \RuntimeException('The load generator gave up: ' . trim($process->getErrorOutput()));
     }
 }

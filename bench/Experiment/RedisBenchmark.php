@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
+use Symfony\Component\Process\Process;
+
 /** The generator that comes with Redis or Valkey, to check ours against. */
 final readonly class RedisBenchmark
 {
@@ -17,17 +19,13 @@ final readonly class RedisBenchmark
     public function run(string $operation, int $clients, int $requests): ?array
     {
         $before = self::cpu();
-        $process = proc_open([
+        $process = new Process([
             ...$this->command, '-h', '127.0.0.1', '-p', (string) $this->port, '-t', strtolower($operation), '-n', (string) $requests,
             '-c', (string) $clients, '-d', '32', '-r', (string) $this->keys, '--csv',
-        ], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['file', '/dev/null', 'w']], $pipes);
-        if ($process === false) {
-            return null;
-        }
-        $report = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        ], timeout: null);
+        $process->run();
 
-        return preg_match("/^\"{$operation}\",\"([\d.]+)\"/m", $report, $match) === 1
+        return preg_match("/^\"{$operation}\",\"([\d.]+)\"/m", $process->getOutput(), $match) === 1
             ? [(float) $match[1], round(min(1.0, (self::cpu() - $before) * (float) $match[1] / $requests), 3)]
             : null;
     }

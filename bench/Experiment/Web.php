@@ -11,6 +11,7 @@ use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\Values;
 use Random\Randomizer;
+use Symfony\Component\Process\Process;
 
 /** What one read costs a request: nginx and php-fpm with a script for each subject, an empty one among them. */
 final class Web implements Experiment
@@ -217,13 +218,9 @@ final class Web implements Experiment
      */
     private static function wrk(array $command, string $address): ?float
     {
-        $process = proc_open([...$command, '-t1', '-c50', '-d1s', $address], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
-        if ($process === false) {
-            return null;
-        }
-        $report = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        $process = new Process([...$command, '-t1', '-c50', '-d1s', $address], timeout: null);
+        $process->run();
 
-        return preg_match('/^Requests\/sec:\s+([\d.]+)/m', $report, $match) === 1 ? (float) $match[1] : null;
+        return preg_match('/^Requests\/sec:\s+([\d.]+)/m', $process->getOutput(), $match) === 1 ? (float) $match[1] : null;
     }
 }

@@ -6,6 +6,7 @@ namespace Larder\Bench\Report;
 
 use Larder\Bench\Fields;
 use Larder\Bench\Server\Program;
+use Symfony\Component\Process\Process;
 
 /** The charts' runtime, Vega-Lite, as bench/package-lock.json pins it. */
 final class Charts
@@ -33,15 +34,9 @@ final class Charts
         foreach (['package.json', 'package-lock.json'] as $file) {
             copy(dirname(__DIR__) . "/{$file}", "{$directory}/{$file}");
         }
-        $nothing = ['file', '/dev/null', 'w'];
-        $process = proc_open(
-            [$npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'],
-            [['file', '/dev/null', 'r'], $nothing, $nothing],
-            $pipes,
-            $directory,
-        );
+        $process = new Process([$npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], $directory, timeout: null);
 
-        return $process !== false && proc_close($process) === 0 && self::areInstalled()
+        return $process->run() === 0 && self::areInstalled()
             ? null
             : "The report has tables but no charts, because `npm ci` failed in {$directory}: run it there to see why.";
     }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Server;
 
 use Larder\Bench\FileSystem;
+use Symfony\Component\Process\Process;
 
 /** MariaDB on a Unix socket, with data of its own that goes with it; nothing is flushed to the disk at once. */
 final class MariaDbServer implements Server
@@ -63,17 +64,14 @@ final class MariaDbServer implements Server
 
     private static function install(string $installer, string $directory): void
     {
-        $log = "{$directory}/log";
-        $process = proc_open(
+        $process = new Process(
             [$installer, '--no-defaults', "--datadir={$directory}/data", '--auth-root-authentication-method=normal', '--skip-test-db', ...(posix_geteuid() === 0 ? ['--user=root'] : [])],
-            [['file', '/dev/null', 'r'], ['file', $log, 'w'], ['file', $log, 'a']],
-            $pipes,
+            timeout: null,
         );
-        if ($process === false || proc_close($process) !== 0) {
-            $said = (string) @file_get_contents($log);
+        if ($process->run() !== 0) {
             FileSystem::remove($directory);
 
-            throw ServerFailed::toStart('MariaDB', 'its data could not be made', $said);
+            throw ServerFailed::toStart('MariaDB', 'its data could not be made', $process->getOutput() . $process->getErrorOutput());
         }
     }
 

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Server;
 
+use Symfony\Component\Process\Process;
+
 /** Finds programs, those in the administrator's directories included, which a user's PATH often lacks. */
 final class Program
 {
@@ -32,13 +34,9 @@ final class Program
     public static function version(array $command): string
     {
         // nginx tells its version on standard error.
-        $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
-        if ($process === false) {
-            return 'unknown';
-        }
-        $output = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
-        proc_close($process);
+        $process = new Process($command, timeout: null);
+        $process->run();
 
-        return preg_match('/\d+\.\d+[.\w-]*/', $output, $match) === 1 ? $match[0] : 'unknown';
+        return preg_match('/\d+\.\d+[.\w-]*/', $process->getOutput() . $process->getErrorOutput(), $match) === 1 ? $match[0] : 'unknown';
     }
 }

@@ -6,6 +6,7 @@ namespace Larder\Tests\System;
 
 use Larder\Bench\Server\Program;
 use Larder\Tests\Scratch;
+use Symfony\Component\Process\Process;
 
 /** An authority of our own, and what it has signed: server.crt for localhost and 127.0.0.1, client.crt; and their keys. */
 final class Certificates
@@ -27,9 +28,6 @@ final class Certificates
     private function openssl(string ...$arguments): void
     {
         $program = Program::find('openssl') ?? throw new \RuntimeException('openssl is not installed; install the package openssl.');
-        $process = proc_open([$program, ...array_values($arguments)], [['file', '/dev/null', 'r'], ['file', "{$this->path}/log", 'a'], ['file', "{$this->path}/log", 'a']], $pipes, $this->path);
-        if ($process === false || proc_close($process) !== 0) {
-            throw new \RuntimeException('openssl failed: ' . file_get_contents("{$this->path}/log"));
-        }
+        (new Process([$program, ...array_values($arguments)], $this->path))->mustRun();
     }
 }

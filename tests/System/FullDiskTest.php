@@ -22,6 +22,7 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /**
  * A process that may not write files is refused as by a full disk: with another error, but at the same places. Where the
@@ -450,14 +451,8 @@ final class FullDiskTest extends TestCase
                 echo preg_replace('/^.*; /', '', $failure->getMessage()), ' ', json_encode($failure->takesNothing);
             }
             PHP;
-        $process = proc_open(
-            ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:error=EIO', \PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', "{$scratch->path}/cache.db"],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        self::assertSame('see that its disk works and that no quota is used up. true', stream_get_contents($pipes[1]));
-        self::assertSame(0, proc_close($process));
+        $process = new Process(['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:error=EIO', \PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', "{$scratch->path}/cache.db"], timeout: null);
+        self::assertSame('see that its disk works and that no quota is used up. true', $process->mustRun()->getOutput());
     }
 
     #[DataProvider('stores')]

@@ -12,6 +12,7 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** A request that is alone with a database closes the last connection to it, each time. */
 #[CoversClass(Database::class)]
@@ -131,14 +132,8 @@ final class LoneRequestTest extends TestCase
     private function syncs(string $code): array
     {
         $calls = "{$this->scratch?->path}/calls";
-        $process = proc_open(
-            ['strace', '-f', '-qq', '-o', $calls, '-e', 'trace=fsync,fdatasync,sync_file_range', \PHP_BINARY, '-r', 'require $argv[1]; $store = new Larder\Store\SqliteStore($argv[2]); ' . $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $this->path],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        self::assertSame('', stream_get_contents($pipes[1]));
-        self::assertSame(0, proc_close($process));
+        $process = new Process(['strace', '-f', '-qq', '-o', $calls, '-e', 'trace=fsync,fdatasync,sync_file_range', \PHP_BINARY, '-r', 'require $argv[1]; $store = new Larder\Store\SqliteStore($argv[2]); ' . $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $this->path], timeout: null);
+        self::assertSame('', $process->mustRun()->getOutput());
 
         return array_values(array_filter(explode("\n", (string) file_get_contents($calls)), static fn(string $line): bool => str_contains($line, 'sync')));
     }

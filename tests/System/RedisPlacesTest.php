@@ -20,6 +20,7 @@ use Larder\Store\RedisStore;
 use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
+use Symfony\Component\Process\Process;
 
 /** Redis or Valkey in a cluster, behind sentinels, and with TLS. */
 #[CoversClass(ClusterConnection::class)]
@@ -316,10 +317,8 @@ final class RedisPlacesTest extends OwnServers
             }
             echo json_encode($after);
             PHP;
-        $process = proc_open([\PHP_BINARY, '-r', $parent, '--', __DIR__ . '/../../vendor/autoload.php', $dsn], [1 => ['pipe', 'w']], $pipes);
-        self::assertIsResource($process);
-        self::assertSame('[[null,true],[null,true],[null,true]]', stream_get_contents($pipes[1]));
-        proc_close($process);
+        $process = new Process([\PHP_BINARY, '-r', $parent, '--', __DIR__ . '/../../vendor/autoload.php', $dsn], timeout: null);
+        self::assertSame('[[null,true],[null,true],[null,true]]', $process->mustRun()->getOutput());
     }
 
     private static function sentinelKnows(CacheServer $sentinel, int $others, int $replicas): bool

@@ -16,6 +16,7 @@ use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProviderExternal;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** PHP's own sessions, in processes of their own: workers of php-fpm, and scripts on the command line. */
 #[CoversClass(SessionHandler::class)]
@@ -143,17 +144,12 @@ final class SessionTest extends TestCase
         $place = new Place($kind);
         $scratch = new Scratch();
         $this->page($place, ['do' => 'count']);
-        $process = proc_open(
-            $this->command(['dsn' => $place->dsn, 'id' => 'shared', 'do' => 'hang', 'longest' => 1, 'file' => "{$scratch->path}/hangs"]),
-            [1 => ['file', '/dev/null', 'w'], 2 => ['file', '/dev/null', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
+        $process = new Process($this->command(['dsn' => $place->dsn, 'id' => 'shared', 'do' => 'hang', 'longest' => 1, 'file' => "{$scratch->path}/hangs"]), timeout: null);
+        $process->start();
         while (!file_exists("{$scratch->path}/hangs")) {
             usleep(1_000);
         }
-        proc_terminate($process, \SIGKILL);
-        proc_close($process);
+        $process->stop(0);
         self::assertSame(['n' => 2], $this->page($place, ['do' => 'count'])['session']);
     }
 
@@ -273,10 +269,9 @@ final class SessionTest extends TestCase
      */
     private function ask(array $asked): array
     {
-        $process = proc_open($this->command($asked), [1 => ['pipe', 'w']], $pipes);
-        self::assertIsResource($process);
-        $said = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        $process = new Process($this->command($asked), timeout: null);
+        $process->run();
+        $said = $process->getOutput();
         $answer = json_decode($said, true);
         self::assertIsArray($answer, $said);
 

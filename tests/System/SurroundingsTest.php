@@ -14,6 +14,7 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** What becomes of a cache whose PHP or file system lacks something: an extension, locks, the right to look elsewhere. */
 #[CoversClass(Cache::class)]
@@ -39,14 +40,8 @@ final class SurroundingsTest extends TestCase
                 }
             }
             PHP;
-        $process = proc_open(
-            ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:error=ENOLCK', \PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        self::assertSame('no locks no locks ', stream_get_contents($pipes[1]));
-        self::assertSame(0, proc_close($process));
+        $process = new Process(['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:error=ENOLCK', \PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path], timeout: null);
+        self::assertSame('no locks no locks ', $process->mustRun()->getOutput());
     }
 
     /** @return iterable<string, array{string, string}> */
@@ -76,14 +71,9 @@ final class SurroundingsTest extends TestCase
                 echo get_class($mistake), ': ', $mistake->getMessage();
             }
             PHP;
-        $process = proc_open(
-            [\PHP_BINARY, '-n', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $dsn, $extension],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        $said = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        $process = new Process([\PHP_BINARY, '-n', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $dsn, $extension], timeout: null);
+        $process->run();
+        $said = $process->getOutput();
         self::assertStringStartsWith('Larder\Exception\ExtensionMissing: ', $said);
         self::assertStringContainsString("needs the PHP extension \"{$extension}\", which is not loaded", $said);
     }
@@ -115,28 +105,18 @@ final class SurroundingsTest extends TestCase
             }
             echo json_encode($done);
             PHP;
-        $process = proc_open(
-            [\PHP_BINARY, '-d', 'open_basedir=' . \dirname(__DIR__, 2) . ":{$scratch->path}", '-d', 'apc.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', str_replace('DIRECTORY', $scratch->path, $dsn), $scratch->path],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        $said = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        $process = new Process([\PHP_BINARY, '-d', 'open_basedir=' . \dirname(__DIR__, 2) . ":{$scratch->path}", '-d', 'apc.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', str_replace('DIRECTORY', $scratch->path, $dsn), $scratch->path], timeout: null);
+        $process->run();
+        $said = $process->getOutput();
         self::assertSame(str_contains($dsn, 'redis') ? '[false,false,null,false,false,false,null]' : '[true,true,null,true,true,true,null]', $said);
     }
 
     public function testAnApcuThatIsSwitchedOffIsOneClearError(): void
     {
         $code = 'require $argv[1]; try { Larder\Cache::open("apcu:"); } catch (Larder\Exception\InvalidOption $mistake) { echo $mistake->getMessage(); }';
-        $process = proc_open(
-            [\PHP_BINARY, '-d', 'apc.enable_cli=0', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php'],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        $said = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        $process = new Process([\PHP_BINARY, '-d', 'apc.enable_cli=0', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php'], timeout: null);
+        $process->run();
+        $said = $process->getOutput();
         self::assertSame('ApcuStore cannot work while APCu is disabled; set apc.enabled=1 and apc.enable_cli=1.', $said);
     }
 }

@@ -11,6 +11,7 @@ use Larder\Store\SqliteStore;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** Most of what a small set takes is spent in the kernel. */
 #[CoversClass(HeadFile::class)]
@@ -59,9 +60,7 @@ final class SystemCallsTest extends TestCase
         self::assertInstanceOf(Counter::class, $counter, \is_string($counter) ? $counter : '');
         $file = (string) tempnam(sys_get_temp_dir(), 'larder-test-');
         try {
-            $process = proc_open([...$counter->before($file), \PHP_BINARY, '-d', 'opcache.enable_cli=0', '-r', $code], [['file', '/dev/null', 'r']], $pipes);
-            self::assertIsResource($process);
-            self::assertSame(0, proc_close($process));
+            (new Process([...$counter->before($file), \PHP_BINARY, '-d', 'opcache.enable_cli=0', '-r', $code], timeout: null))->mustRun();
 
             return $counter->read((string) file_get_contents($file));
         } finally {

@@ -19,6 +19,7 @@ use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** Tiers under workers of php-fpm and scripts on the command line that cannot see what the workers see. */
 #[CoversClass(TieredStore::class)]
@@ -128,10 +129,8 @@ final class TierTest extends TestCase
             echo get_class($store->near), ' ', $store->read('key');
             PHP;
         foreach ([['-n', '-d', 'extension=sqlite3'], ['-d', 'apc.enable_cli=0']] as $settings) {
-            $process = proc_open([\PHP_BINARY, ...$settings, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path], [1 => ['pipe', 'w']], $pipes);
-            self::assertIsResource($process);
-            self::assertSame(ArrayStore::class . ' value', stream_get_contents($pipes[1]));
-            self::assertSame(0, proc_close($process));
+            $process = new Process([\PHP_BINARY, ...$settings, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $scratch->path], timeout: null);
+            self::assertSame(ArrayStore::class . ' value', $process->mustRun()->getOutput());
         }
     }
 

@@ -9,6 +9,7 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** Runs the examples of the user's pages and compares what they print with what the page says they print. */
 #[CoversNothing]
@@ -62,24 +63,21 @@ final class DocumentationTest extends TestCase
         $scratch = new Scratch();
         // As /tmp is: what is put there directly could be another user's.
         chmod($scratch->path, 0o1777);
-        $process = proc_open(
+        $process = new Process(
             [PHP_BINARY, '-d', 'error_reporting=-1', '-d', 'display_errors=1', '-d', 'extension=' . self::ROOT . '/ext/modules/larder.so'],
-            [['pipe', 'r'], ['pipe', 'w'], STDERR],
-            $pipes,
             self::ROOT,
-            ['TMPDIR' => $scratch->path] + getenv(),
+            ['TMPDIR' => $scratch->path],
+            $code,
+            null,
         );
-        self::assertIsResource($process);
-        fwrite($pipes[0], $code);
-        fclose($pipes[0]);
-        $output = stream_get_contents($pipes[1]);
+        $process->run();
         preg_match_all('/shm:([\w-]+)/', $code, $pools);
         foreach (array_unique($pools[1]) as $pool) {
             SharedMemory::remove($pool);
         }
 
-        self::assertSame(0, proc_close($process), (string) $output);
-        self::assertSame($printed, $output);
+        self::assertSame(0, $process->getExitCode(), $process->getOutput() . $process->getErrorOutput());
+        self::assertSame($printed, $process->getOutput());
     }
 
     /** Each runs where the user would be: in the checkout, of which a directory that goes with the test has what it needs. */
@@ -96,11 +94,7 @@ final class DocumentationTest extends TestCase
             $scratch = new Scratch();
             symlink(self::ROOT . '/ext', "{$scratch->path}/ext");
             file_put_contents("{$scratch->path}/script.php", '<?php exit(extension_loaded("larder") ? 0 : 1);');
-            $process = proc_open(['sh', '-eu', '-c', "exec 2>&1\n{$block}"], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes, $scratch->path);
-            self::assertIsResource($process);
-            fclose($pipes[0]);
-            $output = (string) stream_get_contents($pipes[1]);
-            self::assertSame(0, proc_close($process), "{$block}{$output}");
+            (new Process(['sh', '-eu', '-c', $block], $scratch->path, timeout: null))->mustRun();
             $run++;
         }
         self::assertGreaterThan(0, $run);

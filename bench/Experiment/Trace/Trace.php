@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Trace;
 
 use Larder\Bench\Server\Program;
+use Symfony\Component\Process\Process;
 
 /** A recorded order of accesses: big-endian 32-bit integers, each a key, perhaps compressed by xz. */
 final readonly class Trace
@@ -54,16 +55,8 @@ final readonly class Trace
     private static function decompress(string $file): string
     {
         $xz = Program::find('xz') ?? throw new \RuntimeException("The trace {$file} cannot be read because xz is not installed: install the package xz-utils.");
-        $process = proc_open([$xz, '-dc', '--', $file], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
-        if ($process === false) {
-            throw new \RuntimeException("The trace {$file} cannot be read because xz could not be started.");
-        }
-        $bytes = (string) stream_get_contents($pipes[1]);
-        $complaint = trim((string) stream_get_contents($pipes[2]));
-        if (proc_close($process) !== 0) {
-            throw new \RuntimeException("The trace {$file} cannot be read: {$complaint}");
-        }
+        $process = new Process([$xz, '-dc', '--', $file], timeout: null);
 
-        return $bytes;
+        return $process->run() === 0 ? $process->getOutput() : throw new \RuntimeException("The trace {$file} cannot be read: " . trim($process->getErrorOutput()));
     }
 }

@@ -9,6 +9,7 @@ use Larder\Bench\Experiment\CountingFailed;
 use Larder\Bench\Experiment\Profile;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 final class CounterTest extends TestCase
 {
@@ -56,9 +57,7 @@ final class CounterTest extends TestCase
     {
         $file = (string) tempnam(sys_get_temp_dir(), 'larder-counter-');
         try {
-            $process = proc_open([...$counter->before($file), PHP_BINARY, '-n', '-r', $code], [['file', '/dev/null', 'r']], $pipes);
-            self::assertNotFalse($process);
-            self::assertSame(0, proc_close($process));
+            (new Process([...$counter->before($file), PHP_BINARY, '-n', '-r', $code], timeout: null))->mustRun();
 
             return $counter->read((string) file_get_contents($file));
         } finally {

@@ -13,6 +13,7 @@ use Larder\Bench\Report\HtmlReport;
 use Larder\Bench\Server\Program;
 use Larder\Tests\Bench\Finding\RunFixture;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** The report in a real browser, headless Chromium, driven by browser/check.mjs. */
 final class BrowserTest extends TestCase
@@ -73,12 +74,9 @@ final class BrowserTest extends TestCase
         $chromium = self::need('chromium', 'chromium');
         $node = self::need('node', 'nodejs');
         $modules = $this->modules();
-        $process = proc_open([$node, self::SCRIPTS . '/check.mjs', $chromium, $report], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['file', "{$this->directory}/errors", 'w']], $pipes, $modules);
-        self::assertIsResource($process);
-        $answer = (string) stream_get_contents($pipes[1]);
-        self::assertSame(0, proc_close($process), (string) file_get_contents("{$this->directory}/errors"));
+        $process = new Process([$node, self::SCRIPTS . '/check.mjs', $chromium, $report], $modules, timeout: null);
 
-        return Fields::ofJson($answer, 'check');
+        return Fields::ofJson($process->mustRun()->getOutput(), 'check');
     }
 
     /** @return string the directory in which npm has installed what check.mjs needs, as its lock file pins it */
@@ -93,9 +91,7 @@ final class BrowserTest extends TestCase
             foreach (['package.json', 'package-lock.json'] as $file) {
                 copy(self::SCRIPTS . "/{$file}", "{$directory}/{$file}");
             }
-            $process = proc_open([$npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', "{$this->directory}/errors", 'w']], $pipes, $directory);
-            self::assertIsResource($process);
-            self::assertSame(0, proc_close($process), (string) file_get_contents("{$this->directory}/errors"));
+            (new Process([$npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], $directory, timeout: null))->mustRun();
         }
 
         return $directory;

@@ -13,6 +13,7 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** What the files of a PhpFileStore are to opcache, and what becomes of what somebody else has put there. */
 #[CoversClass(PhpFileStore::class)]
@@ -204,14 +205,8 @@ final class PhpFileStoreTest extends TestCase
             echo json_encode([array_keys($found), count(array_filter(glob("{$argv[2]}/??/*.php"), opcache_is_script_cached(...)))]);
             PHP;
         $opcache = \extension_loaded('Zend OPcache') ? [] : ['-d', 'zend_extension=opcache'];
-        $process = proc_open(
-            [\PHP_BINARY, ...$opcache, '-d', 'opcache.enable=1', '-d', 'opcache.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', "{$scratch->path}/cache"],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        self::assertSame('[["whole"],1]', stream_get_contents($pipes[1]));
-        self::assertSame(0, proc_close($process));
+        $process = new Process([\PHP_BINARY, ...$opcache, '-d', 'opcache.enable=1', '-d', 'opcache.enable_cli=1', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', "{$scratch->path}/cache"], timeout: null);
+        self::assertSame('[["whole"],1]', $process->mustRun()->getOutput());
     }
 
     public function testADirectoryThatOthersMayWriteToIsRefused(): void

@@ -12,6 +12,7 @@ use Larder\Tests\Scratch;
 use Larder\Tests\System\Trap;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** Whose secret a directory's items may be signed with. */
 #[CoversClass(Secret::class)]
@@ -73,14 +74,9 @@ final class SecretTest extends TestCase
             }
             CODE;
         $scratch = new Scratch();
-        $process = proc_open(
-            [\PHP_BINARY, '-d', 'disable_functions=ini_set,link,symlink,readlink', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        $said = (string) stream_get_contents($pipes[1]);
-        proc_close($process);
+        $process = new Process([\PHP_BINARY, '-d', 'disable_functions=ini_set,link,symlink,readlink', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path], timeout: null);
+        $process->run();
+        $said = $process->getOutput();
         self::assertSame('[[],[],["array"]]PhpFileStore cannot work while symlink() or readlink() is disabled; take them out of disable_functions, or use FileStore.', $said);
     }
 }

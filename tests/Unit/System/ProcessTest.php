@@ -33,13 +33,7 @@ final class ProcessTest extends TestCase
             }
             echo json_encode($said);
             PHP;
-        $process = proc_open(
-            [\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'disable_functions=getmypid', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path],
-            [1 => ['pipe', 'w']],
-            $pipes,
-        );
-        self::assertIsResource($process);
-        self::assertSame(json_encode(array_fill(0, 4, ['value', 'once', 1, 3])), stream_get_contents($pipes[1]));
-        self::assertSame(0, proc_close($process));
+        $process = new \Symfony\Component\Process\Process([\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'disable_functions=getmypid', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path], timeout: null);
+        self::assertSame(json_encode(array_fill(0, 4, ['value', 'once', 1, 3])), $process->mustRun()->getOutput());
     }
 }
