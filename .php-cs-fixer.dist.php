@@ -7,7 +7,7 @@ use PhpCsFixer\Finder;
 use PhpCsFixer\Runner\Parallel\ParallelConfigFactory;
 
 $rooms = array_filter(
-    array_map(static fn(string $room): string => __DIR__ . '/' . $room, ['bench', 'src', 'tests', 'tools']),
+    array_map(static fn(string $room): string => __DIR__ . '/' . $room, ['bench', 'integrations', 'src', 'tests', 'tools']),
     is_dir(...),
 );
 

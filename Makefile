@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench calls charts test races clients leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -23,6 +23,9 @@ test: ext vendor ## run every suite, or those named by SUITES="engine image phpt
 
 clients: ext vendor ## Doctrine's ORM and components of Symfony over pools of ours come to what they come to over Symfony's; fetches their packages
 	@PHP=$(PHP) tools/test clients
+
+integrations: ext vendor ## test the integrations with each version of their frameworks; fetches packages
+	@PHP=$(PHP) tools/integration
 
 leftovers: ext vendor ## a million writes, a hundred clears and 150,000 tags in every store, and what is left of them; takes half an hour with TMPDIR=/dev/shm, on a disk far longer
 	@PHP=$(PHP) tools/test leftovers
@@ -73,7 +76,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers)
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
 charts: PURPOSES += charts
-test races clients leftovers: PURPOSES  += bench charts servers proof browser
+test races clients integrations leftovers: PURPOSES  += bench charts servers proof browser
 sanitize: PURPOSES += bench
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz

@@ -224,6 +224,7 @@ final class Cache
      * The value, or $default if there is none. A stored null is a value.
      *
      * @throws InvalidKey
+     * @throws StoreUnavailable if the cache is strict
      */
     public function get(string $key, mixed $default = null): mixed
     {
@@ -270,6 +271,7 @@ final class Cache
      * @return array<array-key, mixed>
      *
      * @throws InvalidKey
+     * @throws StoreUnavailable if the cache is strict
      */
     public function getMany(iterable $keys): array
     {
@@ -340,7 +342,10 @@ final class Cache
         return new Fetched($items, $tokens, failure: $fetched->failure);
     }
 
-    /** @throws InvalidKey */
+    /**
+     * @throws InvalidKey
+     * @throws StoreUnavailable if the cache is strict
+     */
     public function has(string $key): bool
     {
         return $this->get($key, $this->absent) !== $this->absent;
@@ -355,6 +360,7 @@ final class Cache
      * @throws InvalidTag
      * @throws Unstorable
      * @throws UnsupportedOperation if the store keeps no tags
+     * @throws StoreUnavailable if the cache is strict
      */
     public function set(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
@@ -383,6 +389,7 @@ final class Cache
      * @throws InvalidTag
      * @throws Unstorable           before anything is stored
      * @throws UnsupportedOperation if the store keeps no tags
+     * @throws StoreUnavailable if the cache is strict
      */
     public function setMany(iterable $values, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
@@ -423,6 +430,7 @@ final class Cache
      * @throws InvalidKey
      * @throws InvalidTag
      * @throws UnsupportedOperation if the store keeps no tags
+     * @throws StoreUnavailable if the cache is strict
      */
     public function saveMany(iterable $items, SaveMode $mode = SaveMode::Set, ?array &$unstorable = null): array
     {
@@ -461,6 +469,7 @@ final class Cache
      * @throws InvalidTag
      * @throws Unstorable
      * @throws UnsupportedOperation if the store keeps no tags
+     * @throws StoreUnavailable if the cache is strict
      */
     public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
     {
@@ -493,6 +502,7 @@ final class Cache
      * @return bool whether the store knows; true for a key that was not there
      *
      * @throws InvalidKey
+     * @throws StoreUnavailable if the cache is strict
      */
     public function delete(string $key): bool
     {
@@ -515,6 +525,7 @@ final class Cache
      * @return bool whether the store knows of all
      *
      * @throws InvalidKey
+     * @throws StoreUnavailable if the cache is strict
      */
     public function deleteMany(iterable $keys): bool
     {
@@ -729,6 +740,7 @@ final class Cache
      * @throws InvalidTag
      * @throws InvalidOption
      * @throws UnsupportedOperation if the store keeps no tags
+     * @throws StoreUnavailable if the cache is strict
      */
     public function invalidateTags(array $tags, int $serveStale = 0): bool
     {
@@ -750,7 +762,11 @@ final class Cache
         return $delivered;
     }
 
-    /** @return bool whether the store knows */
+    /**
+     * @return bool whether the store knows
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
     public function clear(): bool
     {
         $this->forgetMisses();

@@ -1,0 +1,144 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony\DependencyInjection;
+
+use Larder\Symfony\LarderBundle;
+use Symfony\Component\Cache\Adapter\ChainAdapter;
+use Symfony\Component\Cache\Adapter\TagAwareAdapter;
+use Symfony\Component\DependencyInjection\ChildDefinition;
+use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
+use Symfony\Component\DependencyInjection\Reference;
+
+/**
+ * Opens the DSNs that pools of Larder's name as their providers, and takes away what Symfony wraps around a pool that it does
+ * not know to keep tags itself.
+ */
+final class PoolsPass implements CompilerPassInterface
+{
+    public function process(ContainerBuilder $container): void
+    {
+        $ours = [];
+        foreach (array_keys($container->findTaggedServiceIds('cache.pool')) as $id) {
+            $pool = $container->getDefinition($id);
+            if ($this->isOurs($container, $pool)) {
+                $this->provide($container, $id, $pool);
+                $ours[] = $id;
+            } elseif ($pool->getClass() === ChainAdapter::class) {
+                $this->provideLinks($container, $pool);
+            }
+        }
+        $this->unwrap($container, $ours);
+        if ($container->hasDefinition('data_collector.larder')) {
+            foreach (array_keys($container->findTaggedServiceIds(LarderBundle::CACHE)) as $id) {
+                $container->getDefinition('data_collector.larder')->addMethodCall('add', [new Reference($id)]);
+            }
+        }
+    }
+
+    private function isOurs(ContainerBuilder $container, Definition $pool): bool
+    {
+        for (; $pool instanceof ChildDefinition; $pool = $container->findDefinition($pool->getParent())) {
+            if ($pool->getParent() === LarderBundle::ADAPTER) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private function provide(ContainerBuilder $container, string $id, Definition $pool): void
+    {
+        $attributes = self::attributes($pool, 'cache.pool')[0] ?? [];
+        if (\is_string($attributes['provider'] ?? null)) {
+            $attributes['provider'] = $this->provider($container, $attributes['provider']);
+            $pool->clearTag('cache.pool')->addTag('cache.pool', $attributes);
+        } elseif (!$container->has(LarderBundle::PROVIDER) && !$this->hasProvider($container, $pool)) {
+            throw new InvalidArgumentException(\sprintf('The pool "%s" is one of Larder without a place; set "larder.dsn", or "provider" of the pool, to a DSN such as "shm:site".', $id));
+        }
+    }
+
+    /** Whether it has one from a pool that it is made after. */
+    private function hasProvider(ContainerBuilder $container, Definition $pool): bool
+    {
+        while ($pool instanceof ChildDefinition && $pool->getParent() !== LarderBundle::ADAPTER) {
+            $pool = $container->findDefinition($pool->getParent());
+            if (isset(self::attributes($pool, 'cache.pool')[0]['provider'])) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private function provideLinks(ContainerBuilder $container, Definition $chain): void
+    {
+        $links = $chain->getArguments()[0] ?? null;
+        if (!\is_array($links)) {
+            return;
+        }
+        $provided = [];
+        foreach ($links as $provider => $adapter) {
+            $isOurs = \is_string($adapter) && ($adapter === LarderBundle::ADAPTER || ($container->has($adapter) && $this->isOurs($container, $container->findDefinition($adapter))));
+            if ($isOurs && \is_string($provider)) {
+                $provided[$this->provider($container, $provider)] = $adapter;
+            } elseif (\is_int($provider)) {
+                $provided[] = $adapter;
+            } else {
+                $provided[$provider] = $adapter;
+            }
+        }
+        $chain->replaceArgument(0, $provided);
+    }
+
+    /** @return string the service that it names, or the cache at the DSN that it is */
+    private function provider(ContainerBuilder $container, #[\SensitiveParameter] string $provider): string
+    {
+        $container->resolveEnvPlaceholders($provider, null, $variables);
+        if ((\is_array($variables) && $variables !== []) || preg_match('/^[a-z0-9+]+:/', $provider) === 1) {
+            $id = '.larder.cache.' . ContainerBuilder::hash($provider);
+            if (!$container->hasDefinition($id)) {
+                $container->setDefinition($id, LarderBundle::cache($provider));
+            }
+
+            return $id;
+        }
+
+        return $provider;
+    }
+
+    /** @param list<string> $ours pools */
+    private function unwrap(ContainerBuilder $container, array $ours): void
+    {
+        foreach ($container->getDefinitions() as $id => $wrapper) {
+            $wrapped = $wrapper->getClass() === TagAwareAdapter::class ? $wrapper->getArguments()[0] ?? null : null;
+            if (!$wrapped instanceof Reference) {
+                continue;
+            }
+            $pool = (string) $wrapped;
+            while ($container->hasAlias($pool)) {
+                $pool = (string) $container->getAlias($pool);
+            }
+            if (!\in_array($pool, $ours, true)) {
+                continue;
+            }
+            $definition = $container->getDefinition($pool);
+            foreach (self::attributes($wrapper, 'cache.taggable') as $attributes) {
+                $definition->addTag('cache.taggable', $attributes);
+            }
+            $isPublic = $wrapper->isPublic();
+            $container->removeDefinition($id);
+            $container->setAlias($id, $pool)->setPublic($isPublic);
+        }
+    }
+
+    /** @return list<array<mixed>> of each time that it has the tag */
+    private static function attributes(Definition $definition, string $tag): array
+    {
+        return array_values(array_filter($definition->getTag($tag), \is_array(...)));
+    }
+}

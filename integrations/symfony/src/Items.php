@@ -1,0 +1,75 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony;
+
+use Symfony\Component\Cache\CacheItem;
+
+/**
+ * Makes items of Symfony and reads what was said on them, as Symfony's own adapters do it: in the scope of the item's class, which
+ * keeps for its friends what the interface does not tell.
+ */
+final class Items
+{
+    /** @var \Closure(string, mixed, bool, mixed): CacheItem */
+    public readonly \Closure $make;
+
+    /** @var \Closure(CacheItem): array{float|int|null, array<mixed>} */
+    private readonly \Closure $said;
+
+    /** @var \Closure(CacheItem): void */
+    private readonly \Closure $settle;
+
+    /** @var \Closure(CacheItem, float): void */
+    private readonly \Closure $time;
+
+    public function __construct()
+    {
+        $this->make = \Closure::bind(static function (string $key, mixed $value, bool $isHit, mixed $metadata): CacheItem {
+            $item = new CacheItem();
+            $item->key = $key;
+            $item->value = $value;
+            $item->isHit = $isHit;
+            $item->metadata = \is_array($metadata) ? $metadata : [];
+            $item->isTaggable = true;
+
+            return $item;
+        }, null, CacheItem::class);
+        $this->said = \Closure::bind(static fn(CacheItem $item): array => [$item->expiry, $item->newMetadata], null, CacheItem::class);
+        $this->settle = \Closure::bind(static function (CacheItem $item): void {
+            $item->metadata = $item->newMetadata;
+        }, null, CacheItem::class);
+        $this->time = \Closure::bind(static function (CacheItem $item, float $began): void {
+            $now = microtime(true);
+            if ($item->expiry !== null && $item->expiry > $now) {
+                $item->newMetadata[CacheItem::METADATA_EXPIRY] = $item->expiry;
+                $item->newMetadata[CacheItem::METADATA_CTIME] = (int) ceil(1_000 * ($now - $began));
+            }
+        }, null, CacheItem::class);
+    }
+
+    /** @return array{float|int|null, array<string, mixed>} when it ends, in Unix seconds, and what is to be kept with the value */
+    public function said(CacheItem $item): array
+    {
+        [$expiry, $metadata] = ($this->said)($item);
+        $named = [];
+        foreach ($metadata as $name => $value) {
+            $named[(string) $name] = $value;
+        }
+
+        return [$expiry, $named];
+    }
+
+    /** It was stored as it is now. */
+    public function settle(CacheItem $item): void
+    {
+        ($this->settle)($item);
+    }
+
+    /** Notes how long the value took to compute, which only matters for one that ends. */
+    public function time(CacheItem $item, float $began): void
+    {
+        ($this->time)($item, $began);
+    }
+}

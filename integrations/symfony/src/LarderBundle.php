@@ -1,0 +1,77 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony;
+
+use Larder\Cache;
+use Larder\Session\SessionHandler;
+use Larder\Symfony\DependencyInjection\PoolsPass;
+use Symfony\Component\Config\Definition\Configurator\DefinitionConfigurator;
+use Symfony\Component\DependencyInjection\Compiler\PassConfig;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\ContainerInterface;
+use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Loader\Configurator\ContainerConfigurator;
+use Symfony\Component\DependencyInjection\Reference;
+use Symfony\Component\HttpKernel\Bundle\AbstractBundle;
+
+/**
+ * Larder in a site of Symfony: the adapter cache.adapter.larder, to which framework.cache gives DSNs of Larder's as
+ * providers, and, where it is configured, the service larder.session_handler.
+ */
+final class LarderBundle extends AbstractBundle
+{
+    public const ADAPTER = 'cache.adapter.larder';
+
+    public const PROVIDER = 'cache.default_larder_provider';
+
+    /** The tag of the services that are caches of Larder's. */
+    public const CACHE = 'larder.cache';
+
+    public function configure(DefinitionConfigurator $definition): void
+    {
+        $children = $definition->rootNode()->children();
+        $children->scalarNode('dsn')->defaultNull()->info('Where pools of cache.adapter.larder lie that name no provider, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".');
+        $children->scalarNode('sessions')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.session_handler.');
+    }
+
+    /** @param array<mixed> $config */
+    public function loadExtension(array $config, ContainerConfigurator $configurator, ContainerBuilder $container): void
+    {
+        $logger = new Reference('logger', ContainerInterface::IGNORE_ON_INVALID_REFERENCE);
+        $container->setDefinition(self::ADAPTER, (new Definition(LarderAdapter::class, ['', '', 0]))
+            ->setAbstract(true)
+            ->addMethodCall('setLogger', [$logger])
+            ->addTag('cache.pool', ['provider' => self::PROVIDER, 'clearer' => 'cache.default_clearer', 'reset' => 'reset'])
+            ->addTag('monolog.logger', ['channel' => 'cache']));
+        if (\is_string($config['dsn'] ?? null)) {
+            $container->setDefinition(self::PROVIDER, self::cache($config['dsn']));
+        }
+        if (\is_string($config['sessions'] ?? null)) {
+            $container->setDefinition('larder.session_handler', (new Definition(SessionHandler::class, ['$cache' => self::cache($config['sessions']), '$logger' => $logger]))
+                ->addTag('monolog.logger', ['channel' => 'session']));
+        }
+        if ($container->hasParameter('kernel.debug') && $container->getParameter('kernel.debug') === true) {
+            $container->setDefinition('data_collector.larder', (new Definition(LarderDataCollector::class))
+                ->addTag('data_collector', ['id' => 'larder', 'template' => '@Larder/collector.html.twig']));
+        }
+    }
+
+    public function build(ContainerBuilder $container): void
+    {
+        parent::build($container);
+        // Before Symfony's own, which would take a DSN for one of Redis or Memcached.
+        $container->addCompilerPass(new PoolsPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 48);
+    }
+
+    /** @internal the cache that a DSN names, as a service */
+    public static function cache(#[\SensitiveParameter] string $dsn): Definition
+    {
+        return (new Definition(Cache::class))
+            ->setFactory([Cache::class, 'open'])
+            ->setArguments(['$dsn' => $dsn, '$logger' => new Reference('logger', ContainerInterface::IGNORE_ON_INVALID_REFERENCE)])
+            ->addTag('monolog.logger', ['channel' => 'cache'])
+            ->addTag(self::CACHE);
+    }
+}

@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony;
+
+use Larder\Key;
+use Larder\Tag;
+use Symfony\Component\Cache\CacheItem;
+use Symfony\Component\Cache\Exception\InvalidArgumentException;
+
+/**
+ * How a pool of Symfony is called in a cache that it shares with others. What separates the parts of a name is a colon, which
+ * Symfony allows in none of them.
+ */
+final class Names
+{
+    private const SEPARATOR = ':';
+
+    /**
+     * @param string       $prefix of the pool's keys
+     * @param string       $root   of its tags: a pool and its sub-namespaces have them in common
+     * @param list<string> $tags   what every item of the pool carries, so that it can be cleared at once
+     */
+    private function __construct(
+        public readonly string $prefix,
+        private readonly string $root,
+        public readonly array $tags,
+    ) {}
+
+    /** @throws InvalidArgumentException */
+    public static function of(string $namespace): self
+    {
+        if ($namespace === '') {
+            return new self('', '', []);
+        }
+        $prefix = CacheItem::validateKey($namespace) . self::SEPARATOR;
+
+        return new self($prefix, $prefix, [self::legal($prefix)]);
+    }
+
+    /** @throws InvalidArgumentException */
+    public function in(string $namespace): self
+    {
+        $prefix = $this->prefix . CacheItem::validateKey($namespace) . self::SEPARATOR;
+
+        return new self($prefix, $this->root, [...$this->tags, self::legal($prefix)]);
+    }
+
+    /** @throws InvalidArgumentException */
+    public function key(mixed $key): string
+    {
+        if (!\is_string($key) || $key === '' || strpbrk($key, CacheItem::RESERVED_CHARACTERS) !== false) {
+            $key = CacheItem::validateKey($key);
+        }
+        $key = $this->prefix . $key;
+
+        return isset($key[Key::LONGEST]) ? $this->prefix . self::SEPARATOR . hash('sha256', $key) : $key;
+    }
+
+    public function tag(string $tag): string
+    {
+        return self::legal($this->root === '' ? $tag : "{$this->root}#{$tag}");
+    }
+
+    /** A tag of Larder's has an end; Symfony's have none. */
+    private static function legal(string $tag): string
+    {
+        return \strlen($tag) > Tag::LONGEST ? self::SEPARATOR . hash('sha256', $tag) : $tag;
+    }
+}

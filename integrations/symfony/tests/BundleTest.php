@@ -1,0 +1,256 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony\Tests;
+
+use Larder\Session\SessionHandler;
+use Larder\Symfony\LarderAdapter;
+use Larder\Symfony\LarderDataCollector;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\TestCase;
+use Symfony\Bundle\FrameworkBundle\Console\Application;
+use Symfony\Component\Cache\Adapter\ChainAdapter;
+use Symfony\Component\Cache\Adapter\TraceableTagAwareAdapter;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Output\BufferedOutput;
+use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
+use Symfony\Component\HttpFoundation\Request;
+use Symfony\Component\HttpKernel\Profiler\Profiler;
+use Symfony\Component\Messenger\MessageBusInterface;
+use Symfony\Contracts\Cache\CacheInterface;
+use Symfony\Contracts\Cache\ItemInterface;
+use Symfony\Contracts\Cache\TagAwareCacheInterface;
+use Twig\Environment;
+
+/** Real kernels take Larder by configuration. */
+#[CoversNothing]
+final class BundleTest extends TestCase
+{
+    private Pools $pools;
+
+    private ?Site $site = null;
+
+    protected function setUp(): void
+    {
+        $this->pools = new Pools();
+    }
+
+    protected function tearDown(): void
+    {
+        $this->site?->shutdown();
+        // The debug kernel's error handler is not the next test's.
+        while (set_exception_handler(null) !== null) {
+            restore_exception_handler();
+            restore_exception_handler();
+        }
+    }
+
+    public function testPoolsTakeDsnsAndKeepTagsThemselves(): void
+    {
+        $this->boot(<<<YAML
+                    cache:
+                        app: cache.adapter.larder
+                        pools:
+                            plain.pool: { adapter: cache.adapter.larder }
+                            tagged.pool: { adapter: cache.adapter.larder, provider: '{$this->pools->dsn('SQLite')}', tags: true, default_lifetime: 60 }
+                            named.pool: { adapter: cache.adapter.larder, provider: '%env(PLACE)%', tags: true }
+                            after.pool: { adapter: tagged.pool }
+                            chained.pool: { adapters: { 0: cache.adapter.array, 'array:': cache.adapter.larder } }
+            YAML, ['cache.app', 'cache.app.taggable', 'plain.pool', '.plain.pool.taggable', 'tagged.pool', 'named.pool', 'after.pool', 'chained.pool'], environment: ['PLACE' => $this->pools->dsn('APCu in front of SQLite')]);
+        foreach (['cache.app', 'cache.app.taggable', 'plain.pool', '.plain.pool.taggable', 'tagged.pool', 'named.pool', 'after.pool'] as $id) {
+            $pool = $this->service($id, LarderAdapter::class);
+            self::assertSame('first', $pool->get('key', static function (ItemInterface $item): string {
+                $item->tag('red');
+
+                return 'first';
+            }));
+        }
+        self::assertSame($this->service('plain.pool', CacheInterface::class), $this->service('.plain.pool.taggable', TagAwareCacheInterface::class));
+        $this->service('tagged.pool', LarderAdapter::class)->invalidateTags(['red']);
+        self::assertFalse($this->service('tagged.pool', LarderAdapter::class)->hasItem('key'));
+        self::assertTrue($this->service('named.pool', LarderAdapter::class)->hasItem('key'));
+        self::assertTrue($this->service('plain.pool', LarderAdapter::class)->hasItem('key'));
+        self::assertFileExists("{$this->pools->path()}/cache.db");
+        $chain = $this->service('chained.pool', ChainAdapter::class);
+        self::assertSame(1, $chain->get('key', static fn(): int => 1));
+    }
+
+    public function testSymfonysCommandsReachThePools(): void
+    {
+        $this->boot(<<<'YAML'
+                    cache:
+                        pools:
+                            tagged.pool: { adapter: cache.adapter.larder, tags: true }
+                            other.pool: { adapter: cache.adapter.larder }
+            YAML, ['tagged.pool', 'other.pool']);
+        $pool = $this->service('tagged.pool', LarderAdapter::class);
+        $other = $this->service('other.pool', LarderAdapter::class);
+        $fill = static function () use ($pool, $other): void {
+            foreach ([$pool, $other] as $each) {
+                $each->save($each->getItem('a')->set(1)->tag('red'));
+                $each->save($each->getItem('b')->set(1)->tag('blue'));
+            }
+        };
+        $hits = static fn(): string => implode('', array_map(static fn(LarderAdapter $each): string => (int) $each->hasItem('a') . (int) $each->hasItem('b') . ' ', [$pool, $other]));
+        $fill();
+        self::assertStringContainsString('tagged.pool', $this->command('cache:pool:list'));
+        self::assertStringContainsString('Pruning', $this->command('cache:pool:prune'));
+        self::assertSame('11 11 ', $hits());
+        $this->command('cache:pool:invalidate-tags', ['tags' => ['red'], '--pool' => ['tagged.pool']]);
+        self::assertSame('01 11 ', $hits());
+        $this->command('cache:pool:invalidate-tags', ['tags' => ['blue']]);
+        self::assertSame('00 10 ', $hits());
+        $fill();
+        $this->command('cache:pool:delete', ['pool' => 'tagged.pool', 'key' => 'a']);
+        self::assertSame('01 11 ', $hits());
+        $this->command('cache:pool:clear', ['pools' => ['tagged.pool']]);
+        self::assertSame('00 11 ', $hits());
+        $this->command('cache:pool:clear', ['--all' => true]);
+        self::assertSame('00 00 ', $hits());
+    }
+
+    public function testTheProfilerShowsThePoolsAndTheirStores(): void
+    {
+        $this->boot(<<<'YAML'
+                    test: true
+                    router: { utf8: true, resource: '%kernel.project_dir%/routes.yaml' }
+                    profiler: { collect: true }
+                    cache:
+                        pools:
+                            tagged.pool: { adapter: cache.adapter.larder, tags: true }
+            YAML, ['tagged.pool', 'profiler', 'twig'], debug: true, more: "web_profiler: { toolbar: true }\n");
+        $pool = $this->service('tagged.pool', TraceableTagAwareAdapter::class);
+        $pool->get('key', static fn(): int => 1);
+        $site = $this->site ?? self::fail();
+        $request = Request::create('/absent');
+        $response = $site->handle($request);
+        $site->terminate($request, $response);
+        $profile = $this->service('profiler', Profiler::class)->loadProfile((string) $response->headers->get('X-Debug-Token'));
+        $collector = $profile?->getCollector('larder');
+        self::assertInstanceOf(LarderDataCollector::class, $collector);
+        self::assertSame(['SharedMemoryStore', true, false], [$collector->getStores()[0]['store'], $collector->getStores()[0]['available'], $collector->isTroubled()]);
+        $template = $this->service('twig', Environment::class)->load('@Larder/collector.html.twig');
+        $page = $template->renderBlock('panel', ['collector' => $collector]);
+        self::assertStringContainsString('SharedMemoryStore', $page);
+        self::assertStringContainsString('Larder', $template->renderBlock('menu', ['collector' => $collector]));
+        self::assertStringContainsString('available', $template->renderBlock('toolbar', ['collector' => $collector, 'profiler_url' => '/', 'token' => 'x', 'name' => 'larder']));
+    }
+
+    public function testMessengerComputesAnItemBeforeItExpires(): void
+    {
+        if (!interface_exists(MessageBusInterface::class)) {
+            self::markTestSkipped('Messenger is not here in the version of this Symfony.');
+        }
+        $this->boot(<<<'YAML'
+                    messenger:
+                        transports: { later: 'in-memory://?serialize=true' }
+                        routing: { Symfony\Component\Cache\Messenger\EarlyExpirationMessage: later }
+                    cache:
+                        pools:
+                            early.pool: { adapter: cache.adapter.larder, tags: true, early_expiration_message_bus: messenger.default_bus }
+            YAML, ['early.pool', Recipe::class, 'messenger.transport.later', 'messenger.default_bus'], more: 'services: { ' . Recipe::class . ": { tags: [container.reversible] } }\n");
+        $pool = $this->service('early.pool', LarderAdapter::class);
+        $recipe = $this->service(Recipe::class, Recipe::class);
+        self::assertSame('computed 1', $pool->get('key', $recipe));
+        self::assertSame('computed 1', $pool->get('key', $recipe, 1e300));
+        self::assertSame(1, $recipe->calls);
+        $queue = $this->service('messenger.transport.later', \Symfony\Component\Messenger\Transport\InMemory\InMemoryTransport::class);
+        $messages = [...$queue->get()];
+        self::assertCount(1, $messages);
+        $this->service('messenger.default_bus', MessageBusInterface::class)->dispatch($messages[0]->with(new \Symfony\Component\Messenger\Stamp\ReceivedStamp('later')));
+        self::assertSame(2, $recipe->calls);
+        $item = $pool->getItem('key');
+        self::assertSame('computed 2', $item->get());
+        self::assertSame(['recipe' => 'recipe'], $item->getMetadata()[ItemInterface::METADATA_TAGS]);
+        self::assertGreaterThanOrEqual(2, $item->getMetadata()[ItemInterface::METADATA_CTIME]);
+    }
+
+    public function testSessionsAreAService(): void
+    {
+        $dsn = $this->pools->dsn('SQLite');
+        $this->boot(<<<'YAML'
+                    session: { handler_id: larder.session_handler }
+            YAML, ['session.handler'], larder: "{ sessions: '{$dsn}' }");
+        $sessions = $this->service('session.handler', SessionHandler::class);
+        self::assertTrue($sessions->open('', ''));
+        self::assertSame('', $sessions->read('abc'));
+        self::assertTrue($sessions->write('abc', 'data'));
+        $sessions->close();
+        self::assertSame('data', $sessions->read('abc'));
+        $sessions->close();
+    }
+
+    public function testTheConfigurationOnThePageForUsersIsOneThatSymfonyTakes(): void
+    {
+        preg_match('/^```yaml\n(.*?)^```$/ms', (string) file_get_contents(__DIR__ . '/../../../docs/symfony.md'), $block);
+        $_ENV['CACHE_DSN'] = 'array:';
+        mkdir("{$this->pools->path()}/var");
+        $yaml = str_replace(['shm:site', 'shm:sessions?evict=no'], [$this->pools->dsn('shared memory'), $this->pools->dsn('SQLite')], $block[1] ?? '');
+        $pools = ['cache.app', 'catalogue.pool', 'orders.pool', 'from.environment'];
+        $this->site = new Site($this->pools->path(), $yaml, [...$pools, 'session.handler']);
+        $this->site->boot();
+        foreach ($pools as $pool) {
+            self::assertSame(1, $this->service($pool, LarderAdapter::class)->get('key', static fn(): int => 1));
+        }
+        $this->service('session.handler', SessionHandler::class);
+    }
+
+    public function testAPoolWithoutAPlaceIsToldWhatToSet(): void
+    {
+        $this->expectException(InvalidArgumentException::class);
+        $this->expectExceptionMessage('The pool "cache.app" is one of Larder without a place; set "larder.dsn"');
+        $this->boot('        cache: { app: cache.adapter.larder }', [], larder: '~');
+    }
+
+    public function testAWordThatADsnDoesNotHaveIsToldWithTheNearestThatItHas(): void
+    {
+        $this->boot("        cache: { pools: { wrong.pool: { adapter: cache.adapter.larder, provider: 'array:?itmes=5' } } }", ['wrong.pool']);
+        $this->expectExceptionMessage('did you mean "items"');
+        $this->service('wrong.pool', LarderAdapter::class);
+    }
+
+    /**
+     * @param list<string>          $opened
+     * @param array<string, string> $environment
+     */
+    private function boot(string $framework, array $opened, string $larder = '', bool $debug = false, string $more = '', array $environment = []): void
+    {
+        file_put_contents("{$this->pools->path()}/routes.yaml", $debug ? "_wdt: { path: '/_wdt/{token}' }\n_profiler: { path: '/_profiler/{token}' }\n" : '');
+        foreach ($environment as $name => $value) {
+            $_ENV[$name] = $value;
+        }
+        $larder = $larder === '' ? "{ dsn: '{$this->pools->dsn('shared memory')}' }" : $larder;
+        $yaml = "framework:\n        secret: secret\n        http_method_override: false\n        php_errors: { log: false }\n{$framework}\n{$more}larder: {$larder}\n";
+        $this->site = new Site($this->pools->path(), $yaml, $opened, $debug);
+        $this->site->boot();
+    }
+
+    /**
+     * @template T of object
+     *
+     * @param class-string<T> $class
+     *
+     * @return T
+     */
+    private function service(string $id, string $class): object
+    {
+        $service = $this->site?->getContainer()->get($id);
+        self::assertInstanceOf($class, $service);
+
+        return $service;
+    }
+
+    /** @param array<string, mixed> $arguments */
+    private function command(string $name, array $arguments = []): string
+    {
+        $application = new Application($this->site ?? self::fail());
+        $application->setAutoExit(false);
+        $output = new BufferedOutput();
+        $status = $application->run(new ArrayInput(['command' => $name, ...$arguments]), $output);
+        $text = $output->fetch();
+        self::assertSame(0, $status, $text);
+
+        return $text;
+    }
+}

@@ -1,0 +1,57 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony\Tests;
+
+use Larder\Cache;
+use Larder\SharedMemory;
+use Larder\Tests\Scratch;
+use Psr\Log\LoggerInterface;
+
+/** Caches for one test, and what is left of them removed after it. */
+final class Pools
+{
+    public const KINDS = ['array', 'shared memory', 'SQLite', 'files', 'APCu', 'APCu in front of SQLite'];
+
+    private readonly string $name;
+
+    private readonly Scratch $scratch;
+
+    public function __construct()
+    {
+        $this->name = 'test-' . bin2hex(random_bytes(4));
+        $this->scratch = new Scratch();
+    }
+
+    public function __destruct()
+    {
+        if (\extension_loaded('larder')) {
+            SharedMemory::remove($this->name);
+        }
+    }
+
+    public function dsn(string $kind): string
+    {
+        return match ($kind) {
+            'array' => 'array:',
+            'shared memory' => "shm:{$this->name}?size=16M",
+            'shared memory that does not evict' => "shm:{$this->name}?size=16M&evict=no",
+            'SQLite' => "sqlite:{$this->scratch->path}/cache.db",
+            'files' => "file:{$this->scratch->path}/cache",
+            'APCu' => "apcu:?prefix={$this->name}",
+            'APCu in front of SQLite' => "apcu:?prefix={$this->name} > sqlite:{$this->scratch->path}/cache.db",
+            default => throw new \LogicException("There is no {$kind}."),
+        };
+    }
+
+    public function open(string $kind, ?LoggerInterface $logger = null, bool $strict = false): Cache
+    {
+        return Cache::open($this->dsn($kind), logger: $logger, strict: $strict);
+    }
+
+    public function path(): string
+    {
+        return $this->scratch->path;
+    }
+}
