@@ -12,7 +12,8 @@ use Larder\Exception\InvalidDsn;
  *     dsn     = store *( " > " store )                             tiers: the near one first, as it is read
  *     store   = scheme ":" [ place ] [ "?" options ]
  *     place   = name                                                shm, array, apcu
- *             | path                                                sqlite, file, php, redis+unix
+ *             | path                                                sqlite, file, php
+ *             | [ "//" [ user [ ":" password ] "@" ] ] path           redis+unix
  *             | path *( "," path )                                   memcached+unix
  *             | "//" [ user [ ":" password ] "@" ] server [ "/" database ]
  *                                                                   redis, rediss
@@ -22,12 +23,15 @@ use Larder\Exception\InvalidDsn;
  *     server  = host [ ":" port ]
  *     options = name "=" value *( "&" name "=" value )
  *
+ * In each scheme of Redis, "valkey" is another name of "redis".
+ *
  * What has a special meaning is percent-encoded in user, password, name, path and option values. Durations
  * are seconds ("2.5"), sizes bytes with an optional K, M or G ("64M"), switches yes or no (1 or 0, on or off).
  *
  *     shm:                     the pool "default"          shm:shop?size=256M&evict=no
  *     array:?items=10000       apcu:?prefix=shop           sqlite:/var/cache/site.db
  *     file:/var/cache/site     redis://127.0.0.1:6379/0    redis+unix:/run/redis.sock?database=2
+ *     valkey://127.0.0.1       redis+unix://user:pass@/run/redis.sock
  *     rediss://user:pass@cache.internal                    memcached://cache1,cache2:11212
  *     redis+sentinel://s1,s2,s3:26380/0?service=shop       redis+cluster://n1:7000,n2:7000
  *     apcu: > sqlite:/var/cache/site.db                    array: > shm: > sqlite:/var/cache/site.db
@@ -90,12 +94,14 @@ final class Dsn
         if (preg_match('/^([a-z][a-z0-9+.-]*):(.*)$/is', $dsn, $match) !== 1) {
             throw InvalidDsn::withoutScheme(self::masked($dsn));
         }
-        $scheme = strtolower($match[1]);
-        $servers = self::SERVERS[$scheme] ?? throw InvalidDsn::unknownScheme($scheme, array_keys(self::SERVERS));
+        $scheme = preg_replace('/^valkey(?=s?(?:\+|$))/D', 'redis', strtolower($match[1])) ?? '';
+        $servers = self::SERVERS[$scheme] ?? throw InvalidDsn::unknownScheme($scheme, self::schemes());
         [$place, $query] = explode('?', $match[2], 2) + [1 => ''];
         $options = self::options($query);
         if ($servers === 0) {
-            return new self($scheme, null, null, null, null, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
+            [$user, $password, $place] = $scheme === 'redis+unix' ? self::onASocket($place) : [null, null, $place];
+
+            return new self($scheme, null, null, $user, $password, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
         }
         $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>[^@]*))?$~is';
         if (preg_match($pattern, $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
@@ -173,11 +179,11 @@ final class Dsn
     }
 
     /** @throws InvalidDsn */
-    private function absolute(string $path): string
+    private function absolute(#[\SensitiveParameter] string $path): string
     {
         $path = preg_replace('~^//(?=/)~', '', $path) ?? '';
         if (!str_starts_with($path, '/') || str_contains($path, "\0") || str_starts_with($path, '//')) {
-            throw InvalidDsn::part($this->scheme . ':' . $this->path, 'has no absolute path', \sprintf('write it as "%s:/path"', $this->scheme));
+            throw InvalidDsn::part(self::masked($this->scheme . ':' . $this->path), 'has no absolute path', \sprintf('write it as "%s:/path"', $this->scheme));
         }
 
         return $path;
@@ -271,7 +277,7 @@ final class Dsn
         $options = [];
         foreach ($query === '' ? [] : explode('&', $query) as $pair) {
             [$name, $value] = explode('=', $pair, 2) + [1 => null];
-            if ($name === '' || $value === null) {
+            if ($name === '' || $value === null || str_contains((string) $name, '@')) {
                 // With an "@" in it, it is the rest of a password that has a question mark in it.
                 throw InvalidDsn::option(str_contains($pair, '@') ? '…' : $pair, '', 'it as name=value');
             }
@@ -279,6 +285,22 @@ final class Dsn
         }
 
         return $options;
+    }
+
+    /** @return non-empty-list<string> also by their other names */
+    private static function schemes(): array
+    {
+        $schemes = array_keys(self::SERVERS);
+
+        return [...$schemes, ...str_replace('redis', 'valkey', array_values(array_filter($schemes, static fn(string $scheme): bool => str_starts_with($scheme, 'redis'))))];
+    }
+
+    /** @return array{?string, ?string, string} user, password and path; a path with an "@" in it is one all the same */
+    private static function onASocket(#[\SensitiveParameter] string $place): array
+    {
+        return preg_match('~^//(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@(?<path>/.*)$~s', $place, $match, \PREG_UNMATCHED_AS_NULL) === 1
+            ? [self::decoded($match['user']), self::decoded($match['password']), (string) $match['path']]
+            : [null, null, $place];
     }
 
     /**

@@ -17,11 +17,15 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
     /** @param non-empty-list<string> $known */
     public static function unknownScheme(string $scheme, array $known): self
     {
+        $nearest = self::nearest($scheme, $known);
+        // The nearest of the known ones is no help to a reader who meant something else.
+        $isMisspelt = levenshtein(substr($scheme, 0, 64), $nearest) <= max(1, intdiv(\strlen($scheme), 3));
+
         return new self(sprintf(
-            'The DSN scheme "%s" is unknown; did you mean "%s"? Known: %s.',
+            $isMisspelt ? 'The DSN scheme "%1$s" is unknown; did you mean "%3$s"? Known: %2$s.' : 'The DSN scheme "%s" is unknown; use one of: %s.',
             $scheme,
-            self::nearest($scheme, $known),
             implode(', ', $known),
+            $nearest,
         ));
     }
 

@@ -51,6 +51,18 @@ final class RedisUsersTest extends OwnServers
     }
 
     #[DataProvider('clients')]
+    public function testSuchAUserCanDoEverythingOnASocket(string $options): void
+    {
+        $server = $this->started(CacheServer::redis());
+        self::restrict($server, self::rules('shop'));
+        $dsn = "redis+unix://shop:hunter2@{$server->socket}?{$options}";
+        self::assertEverythingWorks($dsn);
+        self::assertEverythingWorks(str_replace('redis+', 'valkey+', $dsn));
+        self::assertNobodyIsLetInBy(str_replace('hunter2', 'hunter3', $dsn), 'hunter3');
+        self::assertNobodyIsLetInBy(str_replace('shop:hunter2@', '', $dsn), 'hunter2');
+    }
+
+    #[DataProvider('clients')]
     public function testSuchAUserCanDoEverythingInAClusterWithTls(string $options): void
     {
         $certificates = self::$certificates ??= new Certificates();

@@ -51,6 +51,50 @@ final class DsnTest extends TestCase
         self::assertSame([null, 'secret', '::1', null, ''], [$dsn->user, $dsn->password, $dsn->host, $dsn->port, $dsn->path]);
     }
 
+    public function testASocketMayHaveAUserAndAPassword(): void
+    {
+        $dsn = Dsn::parse('redis+unix://us%3Aer:p%40ss%2F@/run/redis.sock?database=2');
+        self::assertSame(['us:er', 'p@ss/', '/run/redis.sock'], [$dsn->user, $dsn->password, $dsn->absolutePath()]);
+        $dsn = Dsn::parse('redis+unix://:secret@/run/a@b:c.sock');
+        self::assertSame([null, 'secret', '/run/a@b:c.sock'], [$dsn->user, $dsn->password, $dsn->absolutePath()]);
+        foreach (['redis+unix:/run/a@b:c.sock', 'redis+unix:///run/a@b:c.sock', 'redis+unix:////run/a@b:c.sock'] as $without) {
+            self::assertSame([null, null], [Dsn::parse($without)->user, Dsn::parse($without)->password], $without);
+        }
+        self::assertSame('/run/a@b:c.sock', Dsn::parse('redis+unix:///run/a@b:c.sock')->absolutePath());
+    }
+
+    /** @return iterable<string, array{string, string}> */
+    public static function valkeys(): iterable
+    {
+        yield 'one server' => ['valkey://user:password@localhost:6380/2', 'redis'];
+        yield 'with TLS' => ['valkeys://localhost', 'rediss'];
+        yield 'a socket' => ['valkey+unix://:password@/run/valkey.sock', 'redis+unix'];
+        yield 'sentinels' => ['valkey+sentinel://s1?service=shop', 'redis+sentinel'];
+        yield 'sentinels with TLS' => ['valkeys+sentinel://s1?service=shop', 'rediss+sentinel'];
+        yield 'a cluster' => ['Valkey+Cluster://n1,n2', 'redis+cluster'];
+        yield 'a cluster with TLS' => ['valkeys+cluster://n1', 'rediss+cluster'];
+    }
+
+    #[DataProvider('valkeys')]
+    public function testValkeyIsAnotherNameOfRedis(string $dsn, string $scheme): void
+    {
+        self::assertSame($scheme, Dsn::parse($dsn)->scheme);
+        self::assertInstanceOf(RedisStore::class, Stores::open($dsn));
+    }
+
+    public function testASchemeThatIsLikeNoneGetsNoGuess(): void
+    {
+        foreach (['mongodb://localhost', 'dragonfly://localhost', 'valley+rally://localhost', 'foo:'] as $dsn) {
+            try {
+                Dsn::parse($dsn);
+                self::fail("\"{$dsn}\" was taken.");
+            } catch (InvalidDsn $mistake) {
+                self::assertStringContainsString('is unknown; use one of: shm, array, ', $mistake->getMessage());
+                self::assertStringNotContainsString('did you mean', $mistake->getMessage());
+            }
+        }
+    }
+
     /** @return iterable<string, array{string, string}> */
     public static function paths(): iterable
     {
@@ -109,6 +153,7 @@ final class DsnTest extends TestCase
         yield 'redis by Predis' => ['redis://127.0.0.1?client=predis', RedisStore::class];
         yield 'rediss' => ['rediss://user:password@localhost', RedisStore::class];
         yield 'redis on a socket' => ['redis+unix:/run/nobody.sock', RedisStore::class];
+        yield 'redis on a socket with a user' => ['redis+unix://user:password@/run/nobody.sock?database=1', RedisStore::class];
         yield 'redis behind sentinels' => ['redis+sentinel://:secret@s1,s2:26380,[::1]/2?service=shop&sentinel_user=u&sentinel_password=p', RedisStore::class];
         yield 'redis behind sentinels with TLS' => ['rediss+sentinel://s1?service=shop&tls_ca=/etc/passwd&tls_name=x', RedisStore::class];
         yield 'redis cluster' => ['redis+cluster://n1,n2:7001?shards=8&client=predis', RedisStore::class];
@@ -133,6 +178,7 @@ final class DsnTest extends TestCase
         yield 'no scheme' => ['/var/cache', 'has no scheme'];
         yield 'an unknown scheme' => ['foo:', 'The DSN scheme "foo" is unknown'];
         yield 'a misspelt scheme' => ['memcache://localhost', 'did you mean "memcached"?'];
+        yield 'a misspelt scheme of Valkey' => ['valky://localhost', 'did you mean "valkey"?'];
         yield 'another misspelt scheme' => ['sqlite3:/x.db', 'did you mean "sqlite"?'];
         yield 'a misspelt option' => ['redis://localhost?read-timeout=1', 'did you mean "read_timeout"?'];
         yield 'an option of another store' => ['apcu:?size=1M', 'did you mean "prefix"?'];
@@ -166,6 +212,9 @@ final class DsnTest extends TestCase
         yield 'a database that is no number' => ['redis://localhost/one', 'has no number for its database'];
         yield 'a negative database' => ['redis://localhost?database=-1', 'must be 0 or more'];
         yield 'a relative path' => ['sqlite:cache.db', 'has no absolute path; write it as "sqlite:/path"'];
+        yield 'a socket without a path' => ['redis+unix://user:password@', 'has no absolute path; write it as "redis+unix:/path"'];
+        yield 'a host where a socket is' => ['redis+unix://localhost/run/redis.sock', 'has no absolute path'];
+        yield 'a user of a database file' => ['sqlite://user@/tmp/x.db', 'has no absolute path'];
         yield 'no path' => ['file:', 'has no absolute path'];
         yield 'a path with NUL' => ['file:/tmp/a%00b', 'has no absolute path'];
         yield 'a path where none is' => ['array:/tmp', 'has a path, but its store has none'];
@@ -271,7 +320,17 @@ final class DsnTest extends TestCase
                 }
             }
         }
-        foreach (['redis://user:hunter2', 'redis://one,two?secret=hunter2', 'redis+cluster://one?hunter2@two', 'redis+sentinel://one:x?service=shop&sentinel_password=hunter2', 'memcached://one:x,two?secret=hunter2'] as $dsn) {
+        foreach (['p@hunter2', 'p@q@hunter2', 'p/hunter2', 'p/@hunter2', '12/hunter2', 'p?hunter2', 'p?a=hunter2', 'p&hunter2', 'p#hunter2', 'p:hunter2', 'p hunter2', 'hunter2/', '/hunter2', '//hunter2', '/hunter2/'] as $password) {
+            foreach (["redis+unix://user:{$password}@run/redis.sock", "redis+unix://user:{$password}@/run/redis.sock?a=b", "valkey+unix://user:{$password}@", "memcached+unix://user:{$password}@/run/m.sock", "sqlite://user:{$password}@/tmp/never-made/x.db"] as $dsn) {
+                try {
+                    Stores::open($dsn);
+                    self::fail("A wrong DSN was opened: {$dsn}");
+                } catch (Exception $mistake) {
+                    self::assertStringNotContainsString('hunter2', (string) $mistake, $dsn);
+                }
+            }
+        }
+        foreach (['redis://user:hunter2', 'redis+unix://:hunter2', 'redis://one,two?secret=hunter2', 'redis+cluster://one?hunter2@two', 'redis+sentinel://one:x?service=shop&sentinel_password=hunter2', 'memcached://one:x,two?secret=hunter2'] as $dsn) {
             try {
                 Stores::open($dsn);
                 self::fail("A wrong DSN was opened: {$dsn}");

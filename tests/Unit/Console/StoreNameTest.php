@@ -21,6 +21,7 @@ final class StoreNameTest extends TestCase
     #[TestWith(['redis://us/er:hunter2@host', 'redis://host'])]
     #[TestWith(['redis://user:hunter2', 'redis://user'])]
     #[TestWith(['valkey://user:hunter2@host', 'valkey://host'])]
+    #[TestWith(['redis+unix://user:p/@hunter2@/run/redis.sock?database=2', 'redis+unix:///run/redis.sock'])]
     #[TestWith(['redis+cluster://[::1]:7000,n2:7001', 'redis+cluster://[::1]:7000,n2:7001'])]
     #[TestWith(['sqlite:///home/me@site/a:b.db?size=1G', 'sqlite:///home/me@site/a:b.db'])]
     #[TestWith(['memcached+unix:/run/a@b.sock,/run/b.sock', 'memcached+unix:/run/a@b.sock,/run/b.sock'])]
