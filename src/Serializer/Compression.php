@@ -7,19 +7,17 @@ namespace Larder\Serializer;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 
-/** Makes large payloads smaller, with zlib; what would not become smaller is left as it is, and so is what is very large. */
+/** Makes large payloads smaller. It leaves those alone that would not become smaller, and those that are very large. */
 final class Compression
 {
     /** Bytes below which compressing costs more than it saves. */
     public const THRESHOLD = 4_096;
 
     /**
-     * Bytes above which a payload is neither compressed nor taken for one of ours: whoever can write into a store, and knows
-     * no secret, must not fill our memory with a payload that is a thousandth of it.
+     * Bytes above which a payload is neither compressed nor taken for one of ours: another client of the store that knows
+     * no secret must not fill our memory with a payload that is a thousandth of it.
      */
     public const LONGEST = 32 << 20;
-
-    private const MARK = 'G';
 
     /**
      * @param int $threshold bytes; payloads that have fewer are left as they are
@@ -29,10 +27,9 @@ final class Compression
      */
     public function __construct(
         private readonly int $threshold = self::THRESHOLD,
+        private readonly Codec $codec = Codec::Zlib,
     ) {
-        if (!\extension_loaded('zlib')) {
-            throw ExtensionMissing::of('The compression "zlib"', 'zlib');
-        }
+        $codec->check();
         if ($threshold < 0) {
             throw InvalidOption::range('compress_above', $threshold, '0 bytes or more');
         }
@@ -40,7 +37,7 @@ final class Compression
 
     public function isCompressed(string $payload): bool
     {
-        return ($payload[0] ?? '') === self::MARK;
+        return ($payload[0] ?? '') === $this->codec->mark();
     }
 
     public function compress(string $payload): string
@@ -48,10 +45,9 @@ final class Compression
         if (\strlen($payload) < $this->threshold || \strlen($payload) > self::LONGEST) {
             return $payload;
         }
-        // The lowest level: it is nearly as small as the others, and by far the fastest.
-        $compressed = gzcompress($payload, 1);
+        $compressed = $this->codec->compress($payload, self::LONGEST);
 
-        return $compressed !== false && \strlen($compressed) + 1 < \strlen($payload) ? self::MARK . $compressed : $payload;
+        return $compressed !== null && \strlen($compressed) < \strlen($payload) ? $compressed : $payload;
     }
 
     /**
@@ -61,9 +57,6 @@ final class Compression
      */
     public function uncompress(string $payload): ?string
     {
-        // One more, as zlib notices the end of what it reads only when there is room for more.
-        $bytes = @gzuncompress(substr($payload, 1), self::LONGEST + 1);
-
-        return $bytes === false || \strlen($bytes) > self::LONGEST ? null : $bytes;
+        return $this->codec->uncompress($payload, self::LONGEST);
     }
 }

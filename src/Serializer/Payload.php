@@ -18,7 +18,7 @@ use Larder\Serializer;
  *               "T" and what a Writer wrote, whatever the serializer
  *     the rest  the serializer's mark and what it wrote
  *
- * The latter three may be compressed ("G"), and then signed: "H", the signature, and the rest.
+ * The latter three may be compressed (with the mark of a Codec), and then signed: "H", the signature, and the rest.
  * Anything else was written by somebody else, or with another setting, and is a miss.
  */
 final class Payload
@@ -49,7 +49,7 @@ final class Payload
 
     /**
      * Options: serializer (auto, igbinary, php); classes (names with commas between them, or "none": those that may be
-     * stored and made again); compression (none, zlib), compress_above (bytes); secret (at least 16 bytes,
+     * stored and made again); compression (none, zlib, zstd, lz4), compress_above (bytes); secret (at least 16 bytes,
      * with which payloads are signed).
      *
      * @param string $namespace the store's prefix
@@ -66,11 +66,7 @@ final class Payload
             $classes === ''
                 ? self::serializer($dsn->text('serializer', 'auto'))
                 : self::limited($dsn->text('serializer', 'php'), $classes),
-            match ($compression) {
-                'none' => null,
-                'zlib' => new Compression($dsn->bytes('compress_above') ?? Compression::THRESHOLD),
-                default => throw InvalidOption::choice('compression', $compression, 'none', 'zlib'),
-            },
+            $compression === 'none' ? null : new Compression($dsn->bytes('compress_above') ?? Compression::THRESHOLD, self::codec($compression)),
             $secret === '' ? null : new Signature($secret, $namespace),
         );
     }
@@ -276,6 +272,11 @@ final class Payload
         if ($before !== null) {
             ini_set('unserialize_callback_func', (string) $before);
         }
+    }
+
+    private static function codec(string $name): Codec
+    {
+        return Codec::tryFrom($name) ?? throw InvalidOption::choice('compression', $name, 'none', ...array_column(Codec::cases(), 'value'));
     }
 
     private static function serializer(string $name): Serializer
