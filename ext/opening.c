@@ -135,17 +135,26 @@ static bool configured_size(uint64_t *size)
     return true;
 }
 
-/* A pool that this process has open already, if it is what is asked for now. */
-static bool suits(const larder_pool *pool, uint64_t size, bool evict)
+/* The pool serves all the same: larder_pool_resize() may have changed it. It is told once a process. */
+static void tell_size(larder_pool *pool, uint64_t size)
 {
-    if (size != 0 && larder_round_size(size) != pool->geometry.size) {
-        zend_throw_exception_ex(larder_pool_unusable_class, 0,
-                                "The pool \"%s\" exists with " ZEND_ULONG_FMT " bytes, not the " ZEND_ULONG_FMT
-                                " asked for; ask for that size, or remove the pool first "
-                                "(Larder\\SharedMemory::remove('%s')).",
-                                pool->name, (zend_ulong)pool->geometry.size, (zend_ulong)size, pool->name);
-        return false;
+    char *message;
+    if (size == 0 || larder_round_size(size) == pool->geometry.size || pool->told_size) {
+        return;
     }
+    pool->told_size = true;
+    zend_spprintf(&message, 0,
+                  "Larder: The pool \"%s\" has " ZEND_ULONG_FMT " bytes, not the " ZEND_ULONG_FMT
+                  " asked for, and is used as it is; ask for its size, or change that (larder resize %s " ZEND_ULONG_FMT
+                  ").",
+                  pool->name, (zend_ulong)pool->geometry.size, (zend_ulong)size, pool->name, (zend_ulong)size);
+    php_log_err_with_severity(message, LOG_WARNING);
+    efree(message);
+}
+
+/* A pool that this process has open already, if it is what is asked for now. */
+static bool suits(const larder_pool *pool, bool evict)
+{
     if (evict != (pool->geometry.evict != 0)) {
         zend_throw_exception_ex(larder_pool_unusable_class, 0,
                                 "The pool \"%s\" was made %s eviction; use another name, or remove the pool first "
@@ -197,7 +206,8 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
     note_waiting(pool->name, reached, &pool->trouble);
     if (!reached) {
         larder_throw_unreachable(pool);
-    } else if (suits(pool, size, evict)) {
+    } else if (suits(pool, evict)) {
+        tell_size(pool, size);
         return pool;
     }
     pool->config = before;
@@ -243,10 +253,23 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
     }
     pool->config.impatient = false;
     tell_where(pool);
+    tell_size(pool, size);
     zend_string *persistent = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), 1);
     zend_hash_add_ptr(&LARDER_G(pools), persistent, pool);
     zend_string_release(persistent);
     return pool;
+}
+
+static bool is_size(uint64_t size)
+{
+    return size >= LARDER_SIZE_MIN && size <= LARDER_SIZE_MAX;
+}
+
+static void refuse_size(bool or_null, zend_long bytes)
+{
+    zend_argument_value_error(
+        2, "must be between 4194304 (4 MiB) and 1099511627776 (1 TiB) bytes%s, " ZEND_LONG_FMT " given",
+        or_null ? ", or null" : "", bytes);
 }
 
 ZEND_METHOD(Larder_SharedMemory, open)
@@ -275,7 +298,7 @@ ZEND_METHOD(Larder_SharedMemory, open)
     if (automatic && !configured_size(&size)) {
         RETURN_THROWS();
     }
-    if ((!automatic || size != 0) && (size < LARDER_SIZE_MIN || size > LARDER_SIZE_MAX)) {
+    if ((!automatic || size != 0) && !is_size(size)) {
         if (automatic) {
             zend_throw_exception(
                 larder_pool_unusable_class,
@@ -283,9 +306,7 @@ ZEND_METHOD(Larder_SharedMemory, open)
                 "automatic choice.",
                 0);
         } else {
-            zend_argument_value_error(
-                2, "must be between 4194304 (4 MiB) and 1099511627776 (1 TiB) bytes, or null, " ZEND_LONG_FMT " given",
-                bytes);
+            refuse_size(true, bytes);
         }
         RETURN_THROWS();
     }
@@ -369,6 +390,49 @@ ZEND_METHOD(Larder_SharedMemory, save)
     add_assoc_string(return_value, "path", saved.path);
     add_assoc_long(return_value, "items", (zend_long)saved.items);
     add_assoc_long(return_value, "bytes", (zend_long)saved.bytes);
+}
+
+ZEND_METHOD(Larder_SharedMemory, resize)
+{
+    zend_string *name = NULL;
+    zend_long bytes = 0;
+    char snapshots[LARDER_PATH_MAX];
+    larder_error error;
+    larder_resized resized;
+    larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_LONG(bytes)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!names_a_pool(name)) {
+        zend_argument_value_error(1, "must not contain a NUL byte");
+        RETURN_THROWS();
+    }
+    if (!is_size((uint64_t)bytes)) {
+        refuse_size(false, bytes);
+        RETURN_THROWS();
+    }
+    config.name = ZSTR_VAL(name);
+    config.size = (uint64_t)bytes;
+    if (!configured_place(&config, snapshots)) {
+        RETURN_THROWS();
+    }
+    config.impatient = was_waited_for(config.name);
+    error.waited = false;
+    int done = larder_pool_resize(&config, &resized, &error);
+    note_waiting(config.name, done >= 0, &error);
+    if (done < 0) {
+        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
+        RETURN_THROWS();
+    }
+    if (done == 0) {
+        RETURN_NULL();
+    }
+    array_init(return_value);
+    add_assoc_long(return_value, "before", (zend_long)resized.before);
+    add_assoc_long(return_value, "size", (zend_long)resized.size);
+    add_assoc_long(return_value, "loaded", (zend_long)resized.loaded);
+    add_assoc_long(return_value, "dropped", (zend_long)resized.dropped);
 }
 
 /* A name comes twice if the pool is there in two formats. */

@@ -69,12 +69,13 @@ namespace Larder {
          * processes, PHP-FPM and the command line alike.
          *
          * @param string $name 1 to 64 letters, digits, dots, dashes and underscores
-         * @param int|null $size bytes, 4 MiB to 1 TiB; null: as the ini setting larder.size says, or, if that is 0, as
+         * @param int|null $size bytes, 4 MiB to 1 TiB, of a pool that is made. A pool that is there with another size is used as it
+         *     is, and PHP's log says so once a process. Null: as the ini setting larder.size says, or, if that is 0, as
          *     the pool already is, or else 64 MiB or three quarters of what /dev/shm has free, whichever is less
          * @param bool $evict false: a full pool refuses to store instead of evicting something
          * @throws \ValueError the name or the size is none
-         * @throws \Larder\Exception\PoolUnusable it exists with another size or another $evict, does not fit, or cannot
-         *     be opened; the message says what to do
+         * @throws \Larder\Exception\PoolUnusable it exists with another $evict, does not fit, or cannot be opened; the message
+         *     says what to do
          */
         public static function open(string $name = 'default', ?int $size = null, bool $evict = true): SharedMemory {}
 
@@ -107,6 +108,21 @@ namespace Larder {
          * @throws \Larder\Exception\PoolUnusable it cannot be saved, and is as it was; the message says what to do
          */
         public static function save(string $name = 'default'): ?array {}
+
+        /**
+         * Gives a pool another size, and keeps what lives in it: the pool is saved, and the next one of its name is made in that
+         * size and loaded, with no other process in between. If it gets smaller, it evicts what has no room.
+         *
+         * While it is saved, the pool is closed to everybody, as by save(); while the next one is loaded, others use it already.
+         * It fails before anything is changed where /dev/shm has too little room, or a pool that must not evict holds too much.
+         *
+         * @param int $size bytes, 4 MiB to 1 TiB
+         * @phpstan-return array{before: int, size: int, loaded: int, dropped: int}|null bytes of the pool before and now, and how many
+         *     items it kept and lost; null: there is no such pool
+         * @throws \ValueError the name or the size is none
+         * @throws \Larder\Exception\PoolUnusable it cannot be resized; the message says why, and what to do
+         */
+        public static function resize(string $name, int $size): ?array {}
 
         /** The value, or the default if there is none. */
         public function get(string $key, mixed $default = null): mixed {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: bae5c0345f32efc82321116bb276f4c7e1e0ce7e */
+ * Stub hash: ecc7a59cb6da304aedd67bd6fa5cbe9a12436c54 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -24,6 +24,11 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_save, 0, 0, IS_ARRAY, 1)
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, name, IS_STRING, 0, "\'default\'")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_resize, 0, 2, IS_ARRAY, 1)
+ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+ZEND_ARG_TYPE_INFO(0, size, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_get, 0, 1, IS_MIXED, 0)
@@ -151,6 +156,7 @@ ZEND_METHOD(Larder_SharedMemory, open);
 ZEND_METHOD(Larder_SharedMemory, remove);
 ZEND_METHOD(Larder_SharedMemory, names);
 ZEND_METHOD(Larder_SharedMemory, save);
+ZEND_METHOD(Larder_SharedMemory, resize);
 ZEND_METHOD(Larder_SharedMemory, get);
 ZEND_METHOD(Larder_SharedMemory, getMany);
 ZEND_METHOD(Larder_SharedMemory, fetch);
@@ -190,6 +196,7 @@ static const zend_function_entry class_Larder_SharedMemory_methods[] = {
                                                                                 arginfo_class_Larder_SharedMemory_names,
                                                                                 ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
         ZEND_ME(Larder_SharedMemory, save, arginfo_class_Larder_SharedMemory_save, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+        ZEND_ME(Larder_SharedMemory, resize, arginfo_class_Larder_SharedMemory_resize, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
             ZEND_ME(Larder_SharedMemory, get, arginfo_class_Larder_SharedMemory_get, ZEND_ACC_PUBLIC) ZEND_ME(
                 Larder_SharedMemory, getMany, arginfo_class_Larder_SharedMemory_getMany, ZEND_ACC_PUBLIC)
                 ZEND_ME(Larder_SharedMemory, fetch, arginfo_class_Larder_SharedMemory_fetch, ZEND_ACC_PUBLIC) ZEND_ME(

@@ -52,16 +52,20 @@ TEST(private_file, "the directory is made 0700, the file 0600, and the file has 
     larder_pool_close(pool);
 }
 
-TEST(other_size, "an existing pool opened with another size is an error that says both and how to get there")
+TEST(other_size, "an existing pool opened with another size is used as it is, and one that is made next has that size")
 {
-    larder_pool_close(pool_open("p", 4 * MIB));
-    const larder_pool_config config = pool_config("p", 8 * MIB);
-    const char *message = pool_refusal(&config);
-    CONTAINS(message, "4194304");
-    CONTAINS(message, "8388608");
-    CONTAINS(message, "remove");
-    larder_pool_close(pool_open("q", 4 * MIB + 1));
-    larder_pool_close(pool_open("q", 4 * MIB + 4095)); /* the same, rounded to pages */
+    larder_pool *first = pool_open("p", 4 * MIB), *other = pool_open("p", 8 * MIB);
+    EQUAL(other->geometry.size, 4 * MIB);
+    EQUAL(put_text(first, "k", "v"), LARDER_OK);
+    CHECK(holds_text(other, "k", "v"));
+    larder_error error;
+    EQUAL(pool_remove("p", &error), 1);
+    larder_pool_doubt(other);
+    CHECK(!holds_text(other, "k", "v"));
+    EQUAL(other->geometry.size, 8 * MIB);
+    larder_pool_doubt(first);
+    EQUAL(put_text(first, "k", "v"), LARDER_OK);
+    EQUAL(first->geometry.size, 8 * MIB);
 }
 
 TEST(other_evict, "an existing pool opened with another choice of eviction is an error that says so")

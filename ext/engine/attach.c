@@ -25,18 +25,8 @@
 
 static bool check_wishes(const larder_pool *pool, const larder_geometry *geometry, larder_error *error)
 {
-    if (pool->config.only_existing) {
-        return true;
-    }
-    if (pool->config.size != 0 && pool->config.size != geometry->size) {
-        return larder_fail(
-            error,
-            "The pool \"%s\" exists with %llu bytes, not the %llu asked for; ask for that size, or remove "
-            "the pool first (Larder\\SharedMemory::remove('%s'), or delete %s).",
-            pool->name, (unsigned long long)geometry->size, (unsigned long long)pool->config.size, pool->name,
-            pool->path);
-    }
-    if (pool->config.evict != (geometry->evict != 0)) {
+    /* Another size serves as well: larder_pool_resize() may have changed it. */
+    if (!pool->config.only_existing && pool->config.evict != (geometry->evict != 0)) {
         return larder_fail(error,
                            "The pool \"%s\" was made %s, and is now asked for %s; use another name, or remove the pool "
                            "first (Larder\\SharedMemory::remove('%s'), or delete %s).",

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Says that this process loads the snapshot. False: the others have gone on without it. model/save.pml: loader() */
@@ -89,9 +90,30 @@ static bool is_of_use(const larder_pool *pool, const larder_snapshot_header *hea
     return ours && (record->expiry == LARDER_NO_EXPIRY || now < record->expiry);
 }
 
+#define NAP_NS    1000000
+#define MOST_NAPS 5000u
+
+/* Another process holds the segment lock, mostly for a moment: that is no reason to lose what lived. `naps` counts for
+ * the whole load, so that a stopped process delays it once. */
+static enum larder_result store_patiently(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                          const larder_terms *terms, unsigned *naps)
+{
+    const struct timespec moment = {.tv_sec = 0, .tv_nsec = NAP_NS};
+    larder_claim as;
+    enum larder_result result = larder_store_entered(pool, key, value, terms, &as);
+    while (result == LARDER_BUSY && *naps < MOST_NAPS) {
+        nanosleep(&moment, NULL);
+        ++*naps;
+        pool->stuck_owner = 0; /* it is waited for again */
+        result = larder_store_entered(pool, key, value, terms, &as);
+    }
+    return result;
+}
+
 /* Through the ordinary writer, as a fill that is judged by the clock at which the pool was closed: what others have
  * done with this pool since it was made refuses it. model/save.pml: loader() */
-static bool load_record(larder_pool *pool, const larder_snapshot_header *header, const larder_snapshot_record *record)
+static bool load_record(larder_pool *pool, const larder_snapshot_header *header, const larder_snapshot_record *record,
+                        unsigned *naps)
 {
     const uint8_t *at = (const uint8_t *)record;
     const char *name = (const char *)(at + larder_snapshot_key_at(record->tags));
@@ -120,20 +142,20 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
                                 .tags = (const uint64_t *)(const void *)(at + sizeof *record),
                                 .past = &past};
     LARDER_FAULT(LARDER_AT_LOAD);
-    larder_claim as;
-    return larder_store_entered(pool, &key, &value, &terms, &as) == LARDER_OK;
+    return store_patiently(pool, &key, &value, &terms, naps) == LARDER_OK;
 }
 
 static void load_records(larder_pool *pool, const larder_snapshot_header *header, const uint8_t *records)
 {
     uint64_t loaded = 0, dropped = 0, now = larder_pool_now(pool);
+    unsigned naps = 0;
     for (uint64_t at = 0; at < header->bytes; at += record_at(records, at, header->bytes)->bytes) {
         const larder_snapshot_record *record = record_at(records, at, header->bytes);
         /* relaxed: whoever takes the pool's name does not depend on what we do here. */
         if (atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES) {
             return;
         }
-        bool done = is_of_use(pool, header, record, now) && load_record(pool, header, record);
+        bool done = is_of_use(pool, header, record, now) && load_record(pool, header, record, &naps);
         loaded += done;
         dropped += !done;
     }

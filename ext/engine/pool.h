@@ -38,7 +38,7 @@ enum larder_zero_copy { LARDER_ZERO_COPY_AUTO, LARDER_ZERO_COPY_ON, LARDER_ZERO_
 typedef struct larder_pool_config {
     const char *directory; /* NULL: /dev/shm/larder-<uid>, or larder-g<gid> if it is shared */
     const char *name;
-    uint64_t size; /* bytes; 0: what is there, else the default */
+    uint64_t size; /* bytes, of one that is made; 0: the default */
     bool evict;
     enum larder_zero_copy zero_copy;
     bool protect_unpinned; /* segments that this process does not pin are unreadable where PHP looks */
@@ -144,6 +144,7 @@ typedef struct larder_pool {
     bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
     bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
     bool patient;         /* it is being opened: that may wait for another process that makes it */
+    bool told_size;       /* the log was told that the pool has another size than was asked for */
     uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
     uint64_t checked_at;  /* ms; the last look whether it is still the pool of its name */
     uint64_t named_at;    /* ms; the last of these that went by the path */

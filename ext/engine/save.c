@@ -3,14 +3,18 @@
 #endif
 #include "save.h"
 #include "abandon.h"
+#include "attach.h"
 #include "directory.h"
 #include "file.h"
 #include "formats.h"
+#include "geometry.h"
 #include "handle.h"
 #include "index.h"
 #include "lock.h"
+#include "make.h"
 #include "segment.h"
 #include "snapshot.h"
+#include "stats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -319,16 +324,89 @@ static bool still_has_its_name(const larder_pool *pool, int directory)
            status.st_ino == pool->inode;
 }
 
+/* ---- another size ------------------------------------------------------------------------------------------
+ *
+ *     lock the directory | is there room? | save, which closes the pool | make the next one, which claims the snapshot
+ *     | unlock | attach to it, which loads
+ *
+ * It is a save and an opening, with no other process in between, so that the next pool has the size that is asked for.
+ * Whatever fails before the pool is closed leaves it as it was. From then on the snapshot has all of it: if the next
+ * pool cannot be made in the new size, it is made in the old one, and if not even that, the next process to open it
+ * makes and loads it.
+ */
+
+/* Does a pool that must not evict hold more than the next one takes? An eighth is left for the ends of segments. */
+static bool holds_too_much(larder_pool *pool, uint64_t size, larder_error *error)
+{
+    larder_stats stats;
+    larder_geometry next;
+    larder_geometry_plan(&next, size);
+    uint64_t room = ((uint64_t)next.segment_count << next.segment_shift) / 8 * 7;
+    if (pool->geometry.evict != 0 || !larder_stats_read(pool, &stats) || stats.bytes <= room) {
+        return false;
+    }
+    larder_fail(
+        error,
+        "The pool \"%s\" was made not to evict and holds %llu bytes, of which a pool of %llu has room for %llu; "
+        "ask for a larger one, or delete something first.",
+        pool->name, (unsigned long long)stats.bytes, (unsigned long long)size, (unsigned long long)room);
+    return true;
+}
+
+/* Is there room for the next pool, when this one has given its segments back? Its tables stay until its last user has
+ * noticed. */
+static bool has_room(const larder_pool *pool, int directory, larder_error *error)
+{
+    struct statvfs space;
+    uint64_t size = pool->config.size, limit = larder_limit_bytes();
+    uint64_t own = (uint64_t)pool->geometry.segment_count << pool->segment_shift;
+    if (size > limit) {
+        return larder_fail(
+            error,
+            "The pool \"%s\" cannot get %llu bytes, because this process may not make files of more than "
+            "%llu bytes; raise that limit (ulimit -f, or LimitFSIZE= of a systemd unit).",
+            pool->name, (unsigned long long)size, (unsigned long long)limit);
+    }
+    if (fstatvfs(directory, &space) != 0) {
+        return larder_fail(error, "%s cannot be asked how much room it has (%s).", pool->directory, strerror(errno));
+    }
+    uint64_t room = (uint64_t)space.f_bavail * (uint64_t)space.f_frsize + own;
+    return size <= room ||
+           larder_fail(
+               error,
+               "The pool \"%s\" cannot get %llu bytes: %s has room for %llu, with what the pool itself would give "
+               "back; ask for less, or enlarge it (mount -o remount,size=… /dev/shm; in Docker --shm-size=…).",
+               pool->name, (unsigned long long)size, pool->directory, (unsigned long long)room);
+}
+
+/* Under the directory's lock, which it gives back: the pool was saved. Its snapshot is claimed by whichever is made. */
+static bool make_next(larder_pool *pool, int directory, larder_error *error)
+{
+    larder_error second;
+    pool->config.evict = pool->geometry.evict != 0;
+    if (larder_make(pool, directory, error)) {
+        return true;
+    }
+    pool->config.size = pool->geometry.size;
+    (void)larder_make(pool, directory, &second); /* if it fails, too, the next to open the pool does this */
+    return false;
+}
+
+/* ---- both -------------------------------------------------------------------------------------------------- */
+
+/* With a size in the pool's configuration, the next pool is made at once. */
 static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error)
 {
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error), snapshots = -1, result = -1;
+    bool renewed = pool->config.size != 0;
     unsigned patience = pool->config.impatient ? 0 : LARDER_LOCK_PATIENCE_MS;
     if (directory >= 0 && larder_directory_lock(directory, pool->directory, patience, error)) {
         snapshots = larder_directory_open(pool->snapshots, larder_owner_of(pool), error);
         if (!still_has_its_name(pool, directory)) {
             result = 0; /* replaced in this very moment */
-        } else if (snapshots >= 0) {
-            result = close_and_write(pool, directory, snapshots, saved, error) ? 1 : -1;
+        } else if (snapshots >= 0 && (!renewed || has_room(pool, directory, error)) &&
+                   close_and_write(pool, directory, snapshots, saved, error)) {
+            result = !renewed || make_next(pool, directory, error) ? 1 : -1;
         }
         flock(directory, LOCK_UN);
     }
@@ -341,24 +419,86 @@ static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error
     return result;
 }
 
-int larder_pool_save(const larder_pool_config *config, larder_saved *saved, larder_error *error)
+/* NULL: there is none, or `error`. */
+static larder_pool *open_existing(const larder_pool_config *config, uint64_t size, larder_error *error)
 {
     larder_pool_config existing = *config;
     existing.only_existing = true;
-    existing.size = 0;
+    existing.size = size;
     error->message[0] = '\0';
     if (config->snapshots == NULL) {
         larder_fail(error,
                     "The pool \"%s\" cannot be saved: snapshots are switched off; set larder.snapshot to a "
                     "directory on a disk.",
                     config->name);
-        return -1;
+        return NULL;
     }
-    larder_pool *pool = larder_pool_open(&existing, error);
+    return larder_pool_open(&existing, error);
+}
+
+int larder_pool_save(const larder_pool_config *config, larder_saved *saved, larder_error *error)
+{
+    larder_pool *pool = open_existing(config, 0, error);
     if (pool == NULL) {
         return error->message[0] == '\0' ? 0 : -1;
     }
     int result = save_open(pool, saved, error);
+    larder_pool_close(pool);
+    return result;
+}
+
+/* Attaches to the next pool, and loads what it claimed. */
+static bool load_next(larder_pool *pool, larder_resized *resized, larder_error *error)
+{
+    larder_detach(pool);
+    if (!larder_attach(pool, error)) {
+        return larder_fail(error, "The pool \"%s\" was resized, and cannot be opened; open it again.", pool->name);
+    }
+    /* acquire: what is told of the loading is complete. */
+    bool loaded = atomic_load_explicit(&pool->header->began, memory_order_acquire) == LARDER_LOADED;
+    resized->size = pool->geometry.size;
+    resized->loaded = pool->header->snapshot_items;
+    resized->dropped = pool->header->snapshot_dropped;
+    return loaded || larder_fail(error, "The pool \"%s\" was resized, but began with nothing. %s", pool->name,
+                                 pool->header->reason);
+}
+
+static int resize_open(larder_pool *pool, larder_resized *resized, larder_error *error)
+{
+    larder_saved saved;
+    *resized = (larder_resized){.before = pool->geometry.size, .size = pool->geometry.size};
+    if (pool->config.size == pool->geometry.size) {
+        return 1;
+    }
+    if (pool->met_others) {
+        larder_fail(
+            error,
+            "The pool \"%s\" cannot be resized while another version of the extension has one of its name; wait "
+            "until the upgrade is complete.",
+            pool->name);
+        return -1;
+    }
+    if (holds_too_much(pool, pool->config.size, error)) {
+        return -1;
+    }
+    larder_error second;
+    int result = save_open(pool, &saved, error);
+    if (result == 1) {
+        return load_next(pool, resized, error) ? 1 : -1;
+    }
+    if (pool->snapshot_fd >= 0) {
+        (void)load_next(pool, resized, &second); /* it was made as large as before, and why is in `error` */
+    }
+    return result;
+}
+
+int larder_pool_resize(const larder_pool_config *config, larder_resized *resized, larder_error *error)
+{
+    larder_pool *pool = open_existing(config, config->size, error);
+    if (pool == NULL) {
+        return error->message[0] == '\0' ? 0 : -1;
+    }
+    int result = resize_open(pool, resized, error);
     larder_pool_close(pool);
     return result;
 }

@@ -17,7 +17,7 @@ final class Commands
         return [
             new GetCommand(), new SetCommand(), new DeleteCommand(), new KeysCommand(), new TagsCommand(), new FlushCommand(),
             new PruneCommand(), new StatsCommand(), new TopCommand(), new MetricsCommand(), new DoctorCommand(),
-            new SaveCommand(), new SizeCommand(), new TraceCommand(),
+            new SaveCommand(), new ResizeCommand(), new SizeCommand(), new TraceCommand(),
         ];
     }
 }

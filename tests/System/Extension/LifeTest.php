@@ -132,6 +132,26 @@ final class LifeTest extends TestCase
         self::assertStringContainsString("{$this->pool}: 1 items", $this->runPhp("bin/larder save {$this->pool}", 0));
     }
 
+    public function testAPoolThatTheCommandResizesKeepsWhatItHasWhileWorkersUseIt(): void
+    {
+        self::assertStringContainsString("There is no pool \"{$this->pool}\"", $this->runPhp("bin/larder resize {$this->pool} 8M", 1));
+        $this->boot();
+        self::assertSame('stored', $this->ask('store'));
+        self::assertStringContainsString('write it as 256M', $this->runPhp("bin/larder resize {$this->pool} large", 2));
+        self::assertStringContainsString('give a name and a size', $this->runPhp("bin/larder resize {$this->pool} 1M", 2));
+        self::assertStringContainsString('cannot get', $this->runPhp("bin/larder resize {$this->pool} 1000G", 1));
+        foreach ([96 << 20, 128 << 20] as $size) {
+            $answer = json_decode($this->runPhp("bin/larder resize --json {$this->pool} {$size}", 0), true, flags: JSON_THROW_ON_ERROR);
+            self::assertIsArray($answer);
+            self::assertIsArray($answer['resized'] ?? null);
+            self::assertSame([$this->pool, $size, self::ITEMS, 0], [$answer['resized']['name'] ?? null, $answer['resized']['size'] ?? null, $answer['resized']['loaded'] ?? null, $answer['resized']['dropped'] ?? null]);
+            self::assertSame((string) self::ITEMS, $this->ask('count'), 'The workers go on with it.');
+        }
+        self::assertStringContainsString('has 128.0 MiB already', $this->runPhp("bin/larder resize {$this->pool} 128M", 0));
+        self::assertStringContainsString('had 128.0 MiB, and has 112.0 MiB now', $this->runPhp("bin/larder resize {$this->pool} 112M", 0));
+        self::assertSame([], $this->workers?->crashes());
+    }
+
     /** @return list<string> */
     private static function files(string $pool): array
     {
