@@ -11,7 +11,7 @@ use Larder\Exception\InvalidDsn;
  *
  *     dsn     = store *( " > " store )                             tiers: the near one first, as it is read
  *     store   = scheme ":" [ place ] [ "?" options ]
- *     place   = name                                                shm, array, apcu
+ *     place   = name                                                shm, array, apcu; none for absent
  *             | path                                                sqlite, file, php
  *             | [ "//" [ user [ ":" password ] "@" ] ] path           redis+unix
  *             | path *( "," path )                                   memcached+unix
@@ -46,6 +46,7 @@ final class Dsn
     private const SERVERS = [
         'shm' => 0,
         'array' => 0,
+        'absent' => 0,
         'apcu' => 0,
         'sqlite' => 0,
         'file' => 0,

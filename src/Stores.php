@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder;
 
+use Larder\Store\AbsentStore;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\FileStore;
@@ -39,6 +40,7 @@ final class Stores
         return match ($dsn->scheme) {
             'shm' => SharedMemoryStore::fromDsn($dsn),
             'array' => ArrayStore::fromDsn($dsn),
+            'absent' => AbsentStore::fromDsn($dsn),
             'apcu' => ApcuStore::fromDsn($dsn),
             'sqlite' => SqliteStore::fromDsn($dsn),
             'file' => FileStore::fromDsn($dsn),

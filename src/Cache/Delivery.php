@@ -10,6 +10,7 @@ use Larder\Fetched;
 use Larder\Health;
 use Larder\PerRequest;
 use Larder\Store;
+use Larder\Store\AbsentStore;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -44,6 +45,9 @@ final class Delivery
     /** Whether a clear is more than anything that the store may have missed. */
     private readonly bool $clearsWhole;
 
+    /** Whether what is owed is for other processes to deliver. One that tried would keep them from it for a while. */
+    private readonly bool $isForOthers;
+
     private readonly Outage $outage;
 
     private readonly Outage $partlyOutage;
@@ -60,6 +64,7 @@ final class Delivery
         private readonly ?Journal $journal,
         \Closure $clock,
     ) {
+        $this->isForOthers = AbsentStore::is($store);
         $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
         $this->partlyOutage = new Outage(
             $logger,
@@ -111,7 +116,7 @@ final class Delivery
                 $answer = $this->supersede($ask);
             } else {
                 // Before the clear of a namespace, too, which leaves what the whole has missed.
-                if (!$this->isAvailable()) {
+                if (!$this->isAvailable() && !$this->isForOthers) {
                     $this->repair();
                 }
                 $answer = $ask($this->store);

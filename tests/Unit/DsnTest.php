@@ -9,6 +9,7 @@ use Larder\Exception;
 use Larder\Exception\InvalidDsn;
 use Larder\Exception\InvalidOption;
 use Larder\Store;
+use Larder\Store\AbsentStore;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\FileStore;
@@ -142,6 +143,7 @@ final class DsnTest extends TestCase
     public static function stores(): iterable
     {
         yield 'array' => ['array:', ArrayStore::class];
+        yield 'absent' => ['absent:', AbsentStore::class];
         yield 'array, in capitals' => [' ARRAY:?items=10 ', ArrayStore::class];
         yield 'apcu' => ['apcu:?prefix=x', ApcuStore::class];
         yield 'sqlite' => ['sqlite:' . sys_get_temp_dir() . '/never-made/x.db?prefix=x&serializer=php&timeout=2&size=64M&evict=no', SqliteStore::class];
@@ -233,6 +235,10 @@ final class DsnTest extends TestCase
         yield 'a directory where the database should be' => ['sqlite:/tmp', 'name a file in it'];
         yield 'the root as a cache' => ['file:/', 'name a directory of its own'];
         yield 'a file where a directory should be' => ['file:/etc/passwd', 'is a file; name a directory'];
+        yield 'an absent store with a path' => ['absent:shop', 'has a path, but its store has none'];
+        yield 'an absent store with an option' => ['absent:?size=1M', 'a "absent" DSN has no options; remove it'];
+        yield 'an absent store in front of another' => ['absent: > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another'];
+        yield 'an absent store behind another' => ['array: > absent:', 'has no log that a near store could follow'];
         yield 'a Memcached with a path' => ['memcached://localhost/1', 'has a user or a path'];
     }
 
