@@ -39,6 +39,17 @@ interface Log
     public function since(?string $position): News;
 
     /**
+     * What was recorded through this object between a position and the state of a head, where nothing else was: a near store that
+     * has just been written through follows its own writes without asking for the news.
+     *
+     * @param string $head     as head() tells it now
+     * @param string $position as earlier news told it
+     *
+     * @return ?News null: others have recorded something, or it is not known; ask for the news
+     */
+    public function own(string $head, string $position): ?News;
+
+    /**
      * Has something written into the far store, and the event recorded with it: both or neither.
      *
      * @template T

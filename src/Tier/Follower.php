@@ -64,7 +64,8 @@ final class Follower
         if ($head !== null && $head === $then) {
             return;
         }
-        $news = $this->log->since(\is_string($position) ? $position : null);
+        $position = \is_string($position) ? $position : null;
+        $news = ($head === null || $position === null ? null : $this->log->own($head, $position)) ?? $this->log->since($position);
         $this->apply($news);
         $this->near->delete([$this->failing]);
         $this->near->save([new Item($this->followed, [$head, $news->position])]);

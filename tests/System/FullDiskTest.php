@@ -248,6 +248,40 @@ final class FullDiskTest extends TestCase
         );
     }
 
+    /** @return iterable<string, array{string, bool, list<string>, \Closure(Cache): (bool|int)}> an invalidation, what it leaves, and a write */
+    public static function writesAfterInvalidations(): iterable
+    {
+        foreach (self::invalidations() as $name => [$dsn, $clears, $left]) {
+            yield "{$name}, and a set" => [$dsn, $clears, $left, static fn(Cache $cache): bool => $cache->set('own', 2)];
+            yield "{$name}, and an increment" => [$dsn, $clears, $left, static fn(Cache $cache): int => $cache->increment('count')];
+            yield "{$name}, and a delete" => [$dsn, $clears, $left, static fn(Cache $cache): bool => $cache->delete('own')];
+        }
+    }
+
+    /**
+     * A tier follows what it wrote itself without asking the log, in which there is no event for a notice.
+     *
+     * @param list<string>                 $left
+     * @param \Closure(Cache): (bool|int) $write
+     */
+    #[DataProvider('writesAfterInvalidations')]
+    public function testAProcessThatWritesFirstOnceThereIsRoomSeesWhatWasInvalidatedBefore(string $dsn, bool $clears, array $left, \Closure $write): void
+    {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $clears, $write): array {
+            $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
+            [$cache, $writer] = [$open(), $open()];
+            $cache->setMany(['own' => 1, 'plain' => 1]);
+            $cache->set('tagged', 1, tags: ['tag']);
+            $writer->getMany(['tagged', 'plain', 'own']);
+            self::fill($directory);
+            $done = $clears ? $cache->clear() : $cache->invalidateTags(['tag']);
+            array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
+
+            return [$done, (bool) $write($writer), array_keys($writer->getMany(['tagged', 'plain']))];
+        });
+        self::assertSame([true, true, $left], $report);
+    }
+
     public function testAClearOnAFullDiskEndsNoLease(): void
     {
         $report = $this->onADiskOfItsOwn(static function (string $directory): array {

@@ -90,15 +90,33 @@ final class HeadFile
         });
     }
 
-    /** The write is over, and what came of it can be seen. */
-    public function end(string $begun): void
+    /**
+     * The write is over, and what came of it can be seen.
+     *
+     * @return ?string what read() tells from now on until another write begins; null: another one has begun meanwhile, or it is
+     *                 not known
+     *
+     * @phpstan-impure
+     */
+    public function end(string $begun): ?string
     {
+        $head = null;
         try {
             // Even if it is gone by now: then this one is nobody's.
-            $this->change(static fn(int $size, string $state): int => $state === $begun ? $size + 1 : $size, false);
+            $this->change(
+                static fn(int $size, string $state): int => $state === $begun ? $size + 1 : $size,
+                false,
+                function (string $state, string $before) use ($begun, &$head): void {
+                    // Under the lock, so that no other write has begun. A file that took this one's place is another's.
+                    $now = $before === $begun ? $this->read() : null;
+                    $head = $now !== null && str_starts_with($now, "{$state}:") ? $now : null;
+                },
+            );
         } catch (StoreUnavailable) {
             // It stays odd, until somebody repairs it.
         }
+
+        return $head;
     }
 
     /** Whether it is worth to repair it. */
@@ -120,18 +138,22 @@ final class HeadFile
     /**
      * @param \Closure(int, string): int $next  the next size after the one that there is, with the file's number before it
      * @param bool                       $looks whether to see that the file that is open is still the one of that name
+     * @param ?\Closure(string, string): void $then what to do under the lock, with the file's number and size after and before
      *
      * @return string what there is then
      *
      * @throws StoreUnavailable
      */
-    private function change(\Closure $next, bool $looks = true): string
+    private function change(\Closure $next, bool $looks = true, ?\Closure $then = null): string
     {
         [$file, $before] = $this->locked($looks);
         try {
             $size = $next($before, "{$this->number}:{$before}");
             if ($size !== $before && !ftruncate($file, max(0, $size))) {
                 throw $this->unavailable('it cannot be written');
+            }
+            if ($then !== null) {
+                $then("{$this->number}:{$size}", "{$this->number}:{$before}");
             }
 
             return "{$this->number}:{$size}";

@@ -31,7 +31,16 @@ final class SqliteLog implements Log
     /** Bytes of events; for one that has more to follow it is better to start anew. */
     private const MOST_NEWS = 1 << 20;
 
+    /** Own writes that are remembered for own(). */
+    private const MOST_OWN = 16;
+
     private readonly HeadFile $head;
+
+    /** @var list<array{string, string, Event}> what was recorded through this object: positions before and after, and the event */
+    private array $own = [];
+
+    /** The head after the last of them. */
+    private ?string $ownHead = null;
 
     /**
      * @param string              $path   of the database
@@ -58,12 +67,27 @@ final class SqliteLog implements Log
     public function since(?string $position): News
     {
         $this->database()->leaveIfReplaced();
-        $news = $this->database()->attempt(fn(): News => ($position === null ? null : $this->after($position)) ?? new News($this->last(), [], false));
+        $news = $this->database()->attempt(fn(): News => ($position === null ? null : $this->after($position)) ?? new News($this->last()[0], [], false));
         if ($this->head->isAbandoned()) {
             $this->repair();
         }
 
         return $news;
+    }
+
+    public function own(string $head, string $position): ?News
+    {
+        $events = [];
+        $at = $position;
+        foreach ($head === $this->ownHead ? $this->own : [] as [$before, $after, $event]) {
+            if ($before === $at) {
+                $events[] = $event;
+                $at = $after;
+            }
+        }
+
+        // The head tells that nothing came after the last of them.
+        return $events !== [] && $at === ($this->own[array_key_last($this->own)][1] ?? null) ? new News($at, $events, true) : null;
     }
 
     /**
@@ -76,35 +100,41 @@ final class SqliteLog implements Log
     public function record(Event $event, \Closure $write): mixed
     {
         $this->database()->leaveIfReplaced();
-        $begun = null;
-        $record = function () use ($event, $write, &$begun): mixed {
+        $begun = $step = null;
+        $record = function () use ($event, $write, &$begun, &$step): mixed {
             return ($this->tables)()->room->together(
                 $write,
-                function () use ($event, &$begun): void {
+                function () use ($event, &$begun, &$step): void {
                     $begun = $this->head->begin();
+                    [$before, $epoch] = $this->last();
+                    $position = $before;
                     foreach ($event->parts() as $part) {
-                        $this->append($part);
+                        $position = $this->append($part, (int) $position + 1);
                     }
+                    // What a notice says is dead is in no event. A near store learns of it when it asks for the news.
+                    $step = ($this->tables)()->rows->notices->areThere($epoch) ? null : [$before, $position, $event];
                 },
-                function () use (&$begun): void {
+                function () use (&$begun, &$step): void {
                     $begun = $this->head->begin();
+                    $step = null;
                     $this->forget();
                 },
             );
         };
         try {
             /** @var T $result that of a notice is what the store says of one */
-            $result = $event->keys !== [] && !$event->isDeletion ? $record() : ($this->tables)()->room->byNotice($record, function () use ($event, &$begun): ?array {
+            $result = $event->keys !== [] && !$event->isDeletion ? $record() : ($this->tables)()->room->byNotice($record, function () use ($event, &$begun, &$step): ?array {
                 $begun = $this->head->begin();
+                $step = null;
 
                 return $this->giveNotice($event);
             });
+            $isWritten = true;
 
             return $result;
         } finally {
-            if ($begun !== null) {
-                $this->head->end($begun);
-            }
+            $head = $begun === null ? null : $this->head->end($begun);
+            $this->keepOwn(isset($isWritten) ? $step : null, $head);
         }
     }
 
@@ -116,16 +146,23 @@ final class SqliteLog implements Log
         return $event->keys === [] ? $tables->rows->give($event->isEverything ? Reach::Everything : Reach::Tags) : $tables->changes->buryByNotice($event->keys);
     }
 
-    private function append(Event $event): void
+    /** @param ?array{string, string, Event} $step positions before and after, and the event; null: nothing was recorded */
+    private function keepOwn(?array $step, ?string $head): void
     {
-        $this->database()->change(
-            "INSERT INTO {$this->schema->log} SELECT ifnull(max(id), 0) + 1, randomblob(8), ? FROM {$this->schema->log}",
-            $event->packed(),
-        );
-        $id = $this->database()->lastId();
+        $this->own = $step === null || $head === null ? [] : [...\array_slice($this->own, 1 - self::MOST_OWN), $step];
+        $this->ownHead = $this->own === [] ? null : $head;
+    }
+
+    /** @return string its position */
+    private function append(Event $event, int $id): string
+    {
+        $nonce = random_bytes(8);
+        $this->database()->change("INSERT INTO {$this->schema->log} VALUES (?, ?, ?)", $id, $nonce, $event->packed());
         if ($id % self::RECORDS_PER_TRIM === 0) {
             $this->database()->change("DELETE FROM {$this->schema->log} WHERE id <= ?", $id - self::KEPT);
         }
+
+        return $id . ':' . strtoupper(bin2hex($nonce));
     }
 
     /** There is no room for an event. */
@@ -164,12 +201,13 @@ final class SqliteLog implements Log
         return isset($nonce) ? new News($position, $events, true) : null;
     }
 
-    private function last(): string
+    /** @return array{string, string} the last position, and the store's epoch */
+    private function last(): array
     {
         do {
-            $rows = $this->database()->rows("SELECT id, hex(nonce) FROM {$this->schema->log} ORDER BY id DESC LIMIT 1");
+            $rows = $this->database()->rows("SELECT id, hex(nonce), (SELECT epoch FROM {$this->schema->clock} WHERE id = 1) FROM {$this->schema->log} ORDER BY id DESC LIMIT 1");
             if ($rows !== []) {
-                return "{$rows[0][0]}:{$rows[0][1]}";
+                return ["{$rows[0][0]}:{$rows[0][1]}", (string) $rows[0][2]];
             }
             // Somebody has emptied it.
             $this->database()->change($this->schema->startOfLog());

@@ -32,8 +32,9 @@ final class HeadFileTest extends TestCase
         for ($i = 0; $i < 300; $i++) {
             $begun = $head->begin();
             self::assertNull($head->read());
-            $head->end($begun);
-            $seen[] = $head->read();
+            $told = $head->end($begun);
+            self::assertSame($head->read(), $told);
+            $seen[] = $told;
         }
         self::assertNotContains(null, $seen);
         self::assertCount(300, array_unique($seen));
@@ -45,13 +46,14 @@ final class HeadFileTest extends TestCase
         $head = $this->head();
         $first = $head->begin();
         $second = $head->begin();
-        $head->end($first);
+        self::assertNull($head->end($first), 'It does not tell of the first one alone.');
         self::assertNull($head->read());
-        $head->end($second);
+        $told = $head->end($second);
+        self::assertNotNull($told);
         $then = $head->read();
-        self::assertNotNull($then);
-        $head->end($first);
-        $head->end($second);
+        self::assertSame($told, $then);
+        self::assertNull($head->end($first));
+        self::assertNull($head->end($second));
         self::assertSame($then, $head->read());
     }
 
@@ -83,6 +85,20 @@ final class HeadFileTest extends TestCase
         $head->end($dead);
         $head->repair();
         self::assertSame($repaired, $head->read());
+    }
+
+    public function testAWriteWhoseFileWasReplacedMeanwhileTellsNothingOfTheOther(): void
+    {
+        $head = $this->head();
+        $head->end($head->begin());
+        $begun = $head->begin();
+        $path = glob("{$this->scratch->path}/*head*")[0] ?? '';
+        self::assertTrue(unlink($path));
+        $other = $this->head();
+        $other->end($other->begin());
+        self::assertNotNull($other->read());
+        self::assertNull($head->end($begun));
+        self::assertNotNull($other->read());
     }
 
     public function testAFileThatIsLostTellsNothingAndNoStateComesBack(): void

@@ -38,6 +38,13 @@ final class BreakableLog implements Log
         return $this->log->since($position);
     }
 
+    public function own(string $head, string $position): ?News
+    {
+        $this->fail();
+
+        return $this->log->own($head, $position);
+    }
+
     public function record(Event $event, \Closure $write): mixed
     {
         $this->fail();

@@ -82,6 +82,72 @@ final class TieredStoreTest extends TestCase
         self::assertNull($tier->read('key'));
     }
 
+    public function testAnOwnWriteIsFollowedWithoutAskingForTheNews(): void
+    {
+        $tier = $this->tier();
+        $other = $this->other();
+        $tier->save([new Item('kept', 'kept'), new Item('n', 0)]);
+        self::assertSame('kept', $tier->read('kept'));
+        $this->log->asked = 0;
+        for ($i = 1; $i <= 40; $i++) {
+            $tier->save([new Item('key', $i, 100, ['x'])]);
+            self::assertSame($i, $tier->read('key'));
+            self::assertSame($i, $tier->increment('n'));
+            $tier->touch(['n'], 100);
+            self::assertSame($i, $tier->read('n'));
+            $this->far->calls = [];
+            self::assertSame('kept', $tier->read('kept'));
+            self::assertSame([], $this->asked());
+        }
+        $tier->invalidateTags(['x']);
+        self::assertNull($tier->read('key'));
+        $tier->clear();
+        self::assertNull($tier->read('kept'));
+        self::assertSame(0, $this->log->asked);
+        for ($i = 0; $i < 3; $i++) {
+            foreach ([['key'], ['other']] as $keys) {
+                $tier->save([new Item('key', "ours {$i}"), new Item('other', "ours {$i}")]);
+                $tier->fetch(['key', 'other']);
+                $before = $this->log->asked;
+                $tier->save([new Item('own', $i)]);
+                $other->save([new Item($keys[0], "theirs {$i}")]);
+                $tier->save([new Item('own', $i + 1)]);
+                self::assertSame(["theirs {$i}", $i + 1], [$tier->read($keys[0]), $tier->read('own')], 'Another write is between two own ones.');
+                $tier->save([new Item('own', $i + 2)]);
+                $other->delete(['own']);
+                self::assertNull($tier->read('own'), 'Another write is behind an own one.');
+                self::assertSame($before + 2, $this->log->asked);
+            }
+        }
+    }
+
+    public function testOfManyOwnWritesOrOneThatWasUndoneTheNewsAreAskedFor(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', 'old'), new Item('x', 1)]);
+        $tier->fetch(['key', 'x']);
+        $this->log->asked = 0;
+        for ($i = 0; $i < 30; $i++) {
+            $tier->save([new Item($i === 0 ? 'key' : 'x', $i)]);
+        }
+        self::assertSame([0, 29], [$tier->read('key'), $tier->read('x')]);
+        self::assertSame(1, $this->log->asked);
+        $tier->save([new Item('key', 'new')]);
+        $this->far->isDown = true;
+        try {
+            $tier->save([new Item('x', 'undone')]);
+            self::fail('It was saved.');
+        } catch (StoreUnavailable) {
+            $this->far->isDown = false;
+        }
+        self::assertSame(['new', 29], [$tier->read('key'), $tier->read('x')]);
+        $this->other()->save([new Item('x', 'theirs')]);
+        $tier->beginRequest();
+        $this->far->calls = [];
+        self::assertSame('new', $tier->read('key'), 'Nothing but what the log names is forgotten.');
+        self::assertSame([], $this->asked());
+    }
+
     public function testOnlyWhatTheLogNamesIsForgotten(): void
     {
         $tier = $this->tier();
