@@ -36,4 +36,7 @@ enum Capability
      * it lies in.
      */
     case WholeClear;
+
+    /** This process never reaches the store. What the store misses is for other processes to deliver. */
+    case Absence;
 }

@@ -10,7 +10,6 @@ use Larder\Fetched;
 use Larder\Health;
 use Larder\PerRequest;
 use Larder\Store;
-use Larder\Store\AbsentStore;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -64,7 +63,7 @@ final class Delivery
         private readonly ?Journal $journal,
         \Closure $clock,
     ) {
-        $this->isForOthers = AbsentStore::is($store);
+        $this->isForOthers = \in_array(Capability::Absence, $store->capabilities(), true);
         $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
         $this->partlyOutage = new Outage(
             $logger,

@@ -24,6 +24,7 @@ final class UnsupportedOperation extends \LogicException implements Exception
                 Capability::Durability => 'does not survive a restart',
                 Capability::Retention => 'may remove items before their time is over',
                 Capability::WholeClear => 'has tags in common with what it does not clear',
+                Capability::Absence => 'can be reached from this process',
             },
         ));
     }

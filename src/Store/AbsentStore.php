@@ -79,16 +79,10 @@ final class AbsentStore implements Store
         throw self::unavailable();
     }
 
-    /** Those without which a cache would take a site down that asks for a namespace or a lock, and not just refuse them. */
+    /** With those without which a cache would take a site down that asks for a namespace or a lock, and not just refuse them. */
     public function capabilities(): array
     {
-        return [Capability::Tags, Capability::Retention];
-    }
-
-    /** Also where it is one with namespaces in it. */
-    public static function is(Store $store): bool
-    {
-        return $store instanceof self || ($store instanceof NamespacedStore && self::is($store->store));
+        return [Capability::Tags, Capability::Retention, Capability::Absence];
     }
 
     /** It has no options. */

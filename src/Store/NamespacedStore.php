@@ -54,7 +54,7 @@ final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, 
      * @throws UnsupportedOperation the store keeps no tags
      */
     public function __construct(
-        public readonly Store $store,
+        private readonly Store $store,
         string $name,
     ) {
         if (preg_match('/^[A-Za-z0-9._-]{1,64}$/D', $name) !== 1) {

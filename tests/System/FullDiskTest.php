@@ -248,33 +248,46 @@ final class FullDiskTest extends TestCase
         );
     }
 
-    /** @return iterable<string, array{string, bool, list<string>, \Closure(Cache): (bool|int)}> an invalidation, what it leaves, and a write */
-    public static function writesAfterInvalidations(): iterable
+    /** @return iterable<string, array{string, \Closure(Cache): bool, list<string>, \Closure(Cache): mixed}> what is forgotten, what is left, and a write */
+    public static function writesAfterNotices(): iterable
     {
-        foreach (self::invalidations() as $name => [$dsn, $clears, $left]) {
-            yield "{$name}, and a set" => [$dsn, $clears, $left, static fn(Cache $cache): bool => $cache->set('own', 2)];
-            yield "{$name}, and an increment" => [$dsn, $clears, $left, static fn(Cache $cache): int => $cache->increment('count')];
-            yield "{$name}, and a delete" => [$dsn, $clears, $left, static fn(Cache $cache): bool => $cache->delete('own')];
+        $forgotten = [
+            'a tag' => [static fn(Cache $cache): bool => $cache->invalidateTags(['tag']), ['plain']],
+            'a key' => [static fn(Cache $cache): bool => $cache->delete('tagged'), ['plain']],
+            'a clear' => [static fn(Cache $cache): bool => $cache->clear(), []],
+        ];
+        $writes = [
+            'a set' => static fn(Cache $cache): mixed => $cache->set('own', 2),
+            'an increment' => static fn(Cache $cache): mixed => $cache->increment('count'),
+            'a delete' => static fn(Cache $cache): mixed => $cache->delete('own'),
+        ];
+        foreach (['SQLite' => '', 'two tiers' => 'array: > ', 'three tiers' => 'array: > apcu:?prefix=full-disk > '] as $name => $near) {
+            foreach ($forgotten as $what => [$forget, $left]) {
+                foreach ($writes as $how => $write) {
+                    yield "{$what} in {$name}, and {$how}" => ["{$near}sqlite:DIRECTORY/cache.db", $forget, $left, $write];
+                }
+            }
         }
     }
 
     /**
      * A tier follows what it wrote itself without asking the log, in which there is no event for a notice.
      *
-     * @param list<string>                 $left
-     * @param \Closure(Cache): (bool|int) $write
+     * @param \Closure(Cache): bool  $forget
+     * @param list<string>           $left
+     * @param \Closure(Cache): mixed $write
      */
-    #[DataProvider('writesAfterInvalidations')]
-    public function testAProcessThatWritesFirstOnceThereIsRoomSeesWhatWasInvalidatedBefore(string $dsn, bool $clears, array $left, \Closure $write): void
+    #[DataProvider('writesAfterNotices')]
+    public function testAProcessThatWritesFirstOnceThereIsRoomSeesWhatWasForgottenBefore(string $dsn, \Closure $forget, array $left, \Closure $write): void
     {
-        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $clears, $write): array {
+        $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $forget, $write): array {
             $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
             [$cache, $writer] = [$open(), $open()];
             $cache->setMany(['own' => 1, 'plain' => 1]);
             $cache->set('tagged', 1, tags: ['tag']);
             $writer->getMany(['tagged', 'plain', 'own']);
             self::fill($directory);
-            $done = $clears ? $cache->clear() : $cache->invalidateTags(['tag']);
+            $done = $forget($cache);
             array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
 
             return [$done, (bool) $write($writer), array_keys($writer->getMany(['tagged', 'plain']))];

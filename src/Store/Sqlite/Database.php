@@ -123,12 +123,6 @@ final class Database
         return $connection->changes();
     }
 
-    /** The number of the row that was inserted last. */
-    public function lastId(): int
-    {
-        return $this->connection()->lastInsertRowID();
-    }
-
     public function pragma(string $name): int
     {
         $value = $this->connection()->querySingle("PRAGMA {$name}");
