@@ -18,7 +18,7 @@ charts: vendor ## fetch Vega-Lite, as bench/package-lock.json pins it with its l
 record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about 45 minutes on a machine with nothing else to do
 	@PHP=$(PHP) tools/record $(ARGS)
 
-test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract system bench"
+test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract bench system", and protocols, sanitized, software
 	@PHP=$(PHP) tools/test $(SUITES)
 
 clients: ext vendor ## Doctrine's ORM and components of Symfony over pools of ours come to what they come to over Symfony's; fetches their packages
@@ -30,7 +30,7 @@ integrations: ext vendor ## test the integrations with each version of their fra
 leftovers: ext vendor ## a million writes, a hundred clears and 150,000 tags in every store, and what is left of them; takes half an hour with TMPDIR=/dev/shm, on a disk far longer
 	@PHP=$(PHP) tools/test leftovers
 
-model: packages ## verify the models of the engine's protocols with Spin, within wider bounds than `make test` does
+model: packages ## verify the models of the engine's protocols with Spin, within wider bounds than `make test SUITES=protocols` does
 	@$(MAKE) --no-print-directory -C ext/engine-tests model
 
 races: ext vendor ## eight processes on each store at once, a minute each or RACE_SECONDS: nothing stale, no lost update, no exception
@@ -43,10 +43,11 @@ fuzz: packages ## libFuzzer on what the engine may find in a pool's place, and o
 	@$(MAKE) --no-print-directory -C ext/engine-tests fuzz
 	@$(MAKE) --no-print-directory -C ext/engine-tests/image fuzz
 
-sanitize: ext ## the tests of the extension, its images and its engine under ASan, UBSan and Valgrind; `make test` has time for some
+sanitize: ext ## the tests of the extension, its images and its engine under ASan, UBSan and Valgrind; `make test SUITES=sanitized` has time for some
 	@PHP=$(PHP) tools/test sanitizers
 
-proofs: model torture sanitize fuzz ## those four and all mutations of the engine and the extension; takes many hours
+proofs: model torture sanitize fuzz ## those four, the suite protocols, and all mutations of the engine and the extension; takes many hours
+	@PHP=$(PHP) tools/test protocols
 	@$(MAKE) --no-print-directory -C ext/engine-tests mutations
 	@$(PHP) ext/tests/mutations
 
@@ -59,7 +60,7 @@ calls: ## call every function of PHP and of the extensions that Debian has packa
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
 
-lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows shell phpstan style format warnings aarch64 cppcheck tidy"
+lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows places shell phpstan style format warnings aarch64 cppcheck tidy"
 	@PHP=$(PHP) tools/lint $(LINTERS)
 
 fix: vendor ## let the formatters rewrite what they would complain about
