@@ -8,7 +8,6 @@ use Larder\Cache;
 use Larder\Cache\Envelope;
 use Larder\Capability;
 use Larder\Item;
-use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\Psr6\CacheItem;
 use Larder\Psr6\CachePool;
@@ -18,7 +17,7 @@ use Larder\Store\NamespacedStore;
 use Larder\Tests\EventList;
 
 /** What every store promises through a cache: of pulls, of namespaces, and of the leases that locks are made of. */
-abstract class CacheContract extends RememberContract
+final class CacheContract extends Suite
 {
     /** Who listens to a cache reads another way. */
     public function testASetAfterAMissIsJudgedAlsoWhereSomebodyListens(): void
@@ -36,7 +35,7 @@ abstract class CacheContract extends RememberContract
             $cache = new Cache($this->store(), strict: true, events: $events);
             $cache->delete('key');
             self::assertNull($miss($cache));
-            $this->elsewhere(static function (Store $store): void {
+            $this->of->elsewhere(static function (Store $store): void {
                 $store->save([new Item('key', 'new', 1_000)]);
             });
             self::assertFalse($cache->set('key', 'computed before'));
@@ -59,7 +58,7 @@ abstract class CacheContract extends RememberContract
                     $cache = new Cache($this->store(), strict: true, events: $events);
                     $cache->delete('key');
                     self::assertNull($cache->get('key'));
-                    $this->elsewhere(static function (Store $store) use ($form): void {
+                    $this->of->elsewhere(static function (Store $store) use ($form): void {
                         $store->save([new Item('key', 'first', 1_000)]);
                         $store->save([new Item('key', $form === 'plain' ? ['second'] : (new Envelope(['second'], 0.1, microtime(true) + 500.0, 5))->sealed(), 1_000)]);
                     });
@@ -87,7 +86,7 @@ abstract class CacheContract extends RememberContract
             $cache = new Cache($this->store(), strict: true);
             $cache->delete('key');
             self::assertNull($cache->get('key'));
-            $this->elsewhere(static function (Store $store): void {
+            $this->of->elsewhere(static function (Store $store): void {
                 $store->save([new Item('key', 'first', 1_000)]);
                 $store->save([new Item('key', 'newer', 1_000)]);
             });
@@ -98,7 +97,7 @@ abstract class CacheContract extends RememberContract
         $cache = new Cache($this->store(), strict: true);
         $cache->delete('key');
         self::assertNull($cache->get('key'));
-        $this->elsewhere(static function (Store $store): void {
+        $this->of->elsewhere(static function (Store $store): void {
             $store->save([new Item('key', 'newer', 1_000)]);
         });
         self::assertFalse($cache->set('key', str_repeat('x', 3_000_000), 1_000));
@@ -108,7 +107,7 @@ abstract class CacheContract extends RememberContract
     public function testAnItemOfPsr6IsJudgedByTheMomentAtWhichItWasRead(): void
     {
         $pool = new CachePool(new Cache($this->store(), strict: true));
-        $elsewhere = fn(mixed ...$values) => $this->elsewhere(static function (Store $store) use ($values): void {
+        $elsewhere = fn(mixed ...$values) => $this->of->elsewhere(static function (Store $store) use ($values): void {
             foreach ($values as $value) {
                 $theirs = new CachePool(new Cache($store, strict: true));
                 self::assertTrue($theirs->save($theirs->getItem('key')->set($value)->expiresAfter(1_000)));
@@ -141,7 +140,7 @@ abstract class CacheContract extends RememberContract
                     self::assertSame(5, $this->value('key'));
                     $pool->deleteItem('key');
                     $missed = $item();
-                    $this->elsewhere(static function (Store $store): void {
+                    $this->of->elsewhere(static function (Store $store): void {
                         $store->delete(['key']);
                     });
                     self::assertFalse($item()->isHit());
@@ -248,7 +247,7 @@ abstract class CacheContract extends RememberContract
 
     public function testALeaseThatWasHandedOnIsNotEndedByWhoHadItFirst(): void
     {
-        [$first, $second] = [$this->leases(), $this->leases()];
+        [$first, $second] = [$this->of->leases(), $this->of->leases()];
         self::assertTrue($first->acquire('name', 'one', 60.0));
         self::assertTrue($second->release('name', 'one'));
         self::assertTrue($second->acquire('name', 'two', 60.0));
@@ -265,7 +264,7 @@ abstract class CacheContract extends RememberContract
 
             return;
         }
-        $leases = $this->leases();
+        $leases = $this->of->leases();
         foreach (['name', str_repeat('n', 2_000), "\0\xff"] as $name) {
             self::assertTrue($leases->acquire($name, 'one', 60.0));
             $this->store()->save([new Item($name, 'value', 1_000, $this->can(Capability::Tags) ? ['tag'] : []), new Item('other', 'value')]);
@@ -280,14 +279,6 @@ abstract class CacheContract extends RememberContract
         }
     }
 
-    /** Those of the store, or those that any store can have. */
-    protected function leases(): Leases
-    {
-        $store = $this->store();
-
-        return $store instanceof Leases ? $store : new AddedLeases($store);
-    }
-
     /**
      * The store under test, where somebody else does something just before it is asked for something the first time.
      *
@@ -300,7 +291,7 @@ abstract class CacheContract extends RememberContract
         $store->before = function (string $call) use ($store, $questions, $overtake): void {
             if (\in_array($call, $questions, true)) {
                 $store->before = null;
-                $this->elsewhere(static function (Store $store) use ($overtake): void {
+                $this->of->elsewhere(static function (Store $store) use ($overtake): void {
                     $overtake($store);
                 });
             }

@@ -17,7 +17,7 @@ use Larder\Tag;
  * What bad input gets of a cache over any store: the exception that is documented, and nothing is changed; or what the
  * nearest good input would get.
  */
-abstract class InputContract extends CounterContract
+final class InputContract extends Suite
 {
     /** @return iterable<string, string> */
     private static function illegalKeys(): iterable

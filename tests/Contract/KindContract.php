@@ -9,7 +9,7 @@ use Larder\SharedMemory;
 use Larder\Tests\Contract\Value\Specimens;
 
 /** What every store promises of objects of PHP's own classes: they come back as they were, or are refused, alike on all stores. */
-abstract class KindContract extends ValueContract
+final class KindContract extends Suite
 {
     public function testAnObjectOfAnyClassComesBackAsItWasOrIsRefused(): void
     {

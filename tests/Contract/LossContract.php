@@ -10,7 +10,7 @@ use Larder\Store;
 use Larder\Token;
 
 /** What a store that judges tokens promises when it has lost what it judges them by. */
-abstract class LossContract extends TokenContract
+final class LossContract extends Suite
 {
     /** Of what can be lost, each one alone, and then everything at once. */
     public function testWhateverIsLostNothingStaleComesBack(): void
@@ -21,13 +21,13 @@ abstract class LossContract extends TokenContract
         $store = $this->store();
         $this->seed();
         $names = [];
-        foreach ($this->losses() as $name => $lose) {
+        foreach ($this->of->losses() as $name => $lose) {
             $names[] = $name;
         }
         foreach ([...$names, null] as $lost) {
             $store->clear();
             $late = $this->seed();
-            foreach ($this->losses() as $name => $lose) {
+            foreach ($this->of->losses() as $name => $lose) {
                 if ($lost === null || $name === $lost) {
                     $lose();
                 }
@@ -61,7 +61,7 @@ abstract class LossContract extends TokenContract
         $tags = $this->can(Capability::Tags);
         $keys = ['deleted', 'overwritten', 'tag late'];
         $late = $store->fetch($keys)->tokens;
-        $this->elsewhere(static function (Store $store) use ($tags): void {
+        $this->of->elsewhere(static function (Store $store) use ($tags): void {
             $store->save([new Item('deleted', 'old'), new Item('overwritten', 'written'), new Item('killed', 'old', 100, $tags ? ['x', 'other'] : [])]);
             $store->delete(['deleted', 'overwritten']);
             if ($tags) {

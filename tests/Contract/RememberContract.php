@@ -13,7 +13,7 @@ use Larder\Tests\MemoryLogger;
  * What every store promises those who remember() through a cache: values that are computed early, or served past their time while
  * another is computed or when that fails. Where the cache does that, its clock is set on; where the store does, time has to pass.
  */
-abstract class RememberContract extends InputContract
+final class RememberContract extends Suite
 {
     /** Seconds, in which no machine is too slow for what is waited for. */
     private const PATIENCE = 60;
@@ -47,7 +47,7 @@ abstract class RememberContract extends InputContract
         $cache = $this->cache();
         $this->rememberWhatIsPast($cache, 'key');
         $value = $cache->remember('key', function (): string {
-            $this->elsewhere(function (Store $store): void {
+            $this->of->elsewhere(function (Store $store): void {
                 self::assertSame('old', $this->cache($store)->remember('key', static fn(): string => 'computed twice', 1_000, grace: 1_000));
             });
 
@@ -91,9 +91,13 @@ abstract class RememberContract extends InputContract
     }
 
     /** Has time pass for those who remember. */
-    protected function lapse(float $seconds): void
+    private function lapse(float $seconds): void
     {
-        $this->ahead += $seconds;
+        if ($this->of->hasAClock()) {
+            usleep((int) ($seconds * 1e6));
+        } else {
+            $this->ahead += $seconds;
+        }
     }
 
     private function cache(?Store $store = null, ?MemoryLogger $logger = null): Cache

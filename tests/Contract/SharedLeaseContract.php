@@ -11,22 +11,14 @@ use Larder\Store;
 use Larder\Tests\Scratch;
 
 /** What a store that several processes share promises of the lease that one of them has while others wait. */
-abstract class SharedLeaseContract extends StoreContract
+final class SharedLeaseContract extends SharedSuite
 {
-    protected const PROCESSES = 4;
-
-    /** Seconds, in which no machine is too slow for what is waited for. */
-    private const PATIENCE = 300;
-
-    /** The store under test once more, as another process would open it. */
-    abstract protected function reopened(): Store;
-
     public function testALeaseIsWonByExactlyOneProcess(): void
     {
         $won = $this->inProcesses(function (Store $store, int $process): array {
             $won = [];
             for ($i = 0; $i < 20; $i++) {
-                if ($this->leases()->acquire("round {$i}", "process {$process}", 1_000.0)) {
+                if ($this->of->leases()->acquire("round {$i}", "process {$process}", 1_000.0)) {
                     $won[] = $i;
                 }
             }
@@ -38,7 +30,7 @@ abstract class SharedLeaseContract extends StoreContract
         self::assertSame(range(0, 19), $rounds);
         foreach ($won as $process => $its) {
             foreach ($its as $i) {
-                self::assertTrue($this->leases()->release("round {$i}", "process {$process}"), 'Whoever has it owns it.');
+                self::assertTrue($this->of->leases()->release("round {$i}", "process {$process}"), 'Whoever has it owns it.');
             }
         }
     }
@@ -51,7 +43,7 @@ abstract class SharedLeaseContract extends StoreContract
         $name = 'numbered';
         file_put_contents($seen, '0');
         $given = $this->inProcesses(function (Store $store, int $process) use ($name, $seen): array {
-            $leases = $this->leases();
+            $leases = $this->of->leases();
             for ($given = []; \count($given) < 10; usleep(1_000)) {
                 if (!$leases->acquire($name, "process {$process}", 1_000.0)) {
                     continue;
@@ -108,32 +100,5 @@ abstract class SharedLeaseContract extends StoreContract
         self::assertSame('by 0', array_shift($answers));
         self::assertCount(1, array_unique($answers));
         self::assertNotContains('by 0', $answers, 'What was invalidated is served.');
-    }
-
-    /** @param \Closure(): bool $isSo */
-    final protected static function await(\Closure $isSo): void
-    {
-        for ($deadline = hrtime(true) + self::PATIENCE * 1_000_000_000; !$isSo(); usleep(1_000)) {
-            self::assertLessThan($deadline, hrtime(true), 'The others do not come.');
-        }
-    }
-
-    /**
-     * Runs the work in several processes that begin at once, each with the store that was open when it was
-     * forked.
-     *
-     * @template T of array<array-key, mixed>
-     *
-     * @param \Closure(Store, int): T $work      the store and the number of the process
-     * @param positive-int            $processes
-     *
-     * @return non-empty-list<T> what each returned
-     */
-    protected function inProcesses(\Closure $work, int $processes = self::PROCESSES): array
-    {
-        // So that the processes inherit a store that is in use.
-        $this->store()->fetch(['key']);
-
-        return Crowd::of($processes, fn(int $number): mixed => $work($this->store(), $number));
     }
 }

@@ -13,30 +13,12 @@ use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Scratch;
 
 /** What a store that several processes share promises besides: the races, run by real processes. Those for leases are in the class above. */
-abstract class SharedStoreContract extends SharedLeaseContract
+final class SharedStoreContract extends SharedSuite
 {
     /** As many as take part in a random history, and what each of them does there at least. */
     private const CROWD = 8;
 
     private const STEPS = 300;
-
-    /** Whether whoever is killed in the middle of an operation may block it for good. Say so in its documentation. */
-    protected function isBlockedByTheDead(): bool
-    {
-        return false;
-    }
-
-    /**
-     * Changes the bytes of an item behind the store's back.
-     *
-     * @param \Closure(string): string $forge
-     *
-     * @return bool false: it keeps none that anybody else could write
-     */
-    protected function forge(string $key, \Closure $forge): bool
-    {
-        return false;
-    }
 
     /** What a signature is for is held against all stores that have them by PayloadOptionsTest. */
     public function testAPayloadThatIsTruncatedOrForgedIsNeverAnErrorAndIsReplaced(): void
@@ -50,7 +32,7 @@ abstract class SharedStoreContract extends SharedLeaseContract
 
             return $bytes;
         };
-        if (!$this->forge('key', $measure)) {
+        if (!$this->shared()->forge('key', $measure)) {
             self::assertEquals($original, $this->value('key'));
 
             return;
@@ -70,13 +52,13 @@ abstract class SharedStoreContract extends SharedLeaseContract
             $mode = SaveMode::Set;
             foreach ($forgeries as $name => $forgery) {
                 $name .= ", seed {$seed}";
-                $this->forge('key', $forgery);
-                $found = $this->reopened()->fetch(['key']);
+                $this->shared()->forge('key', $forgery);
+                $found = $this->shared()->reopened()->fetch(['key']);
                 self::assertCount(1, $found->items + $found->tokens, $name);
                 if (!str_starts_with($name, 'byte')) {
                     self::assertSame([], $found->items, $name);
                 }
-                $this->reopened()->touch(['key'], 1_000);
+                $this->shared()->reopened()->touch(['key'], 1_000);
                 if ($found->items === []) {
                     $fill = new Item('key', 'filled', 1_000, token: $this->store()->fetch(['key'])->tokens['key'] ?? null, fill: true);
                     // By turns.
@@ -180,7 +162,7 @@ abstract class SharedStoreContract extends SharedLeaseContract
     public function testAnotherInstanceSeesEverything(): void
     {
         $this->store()->save([new Item('key', ['value'], 100)]);
-        $other = $this->reopened();
+        $other = $this->shared()->reopened();
         self::assertSame(['value'], $other->fetch(['key'])->items['key']->value ?? null);
         $other->clear();
         self::assertFalse($this->has('key'));
@@ -287,7 +269,7 @@ abstract class SharedStoreContract extends SharedLeaseContract
         $tags = $this->can(Capability::Tags);
         $seconds = (int) getenv('LARDER_RACE_SECONDS');
         // Where no clear takes them along.
-        $counters = $this->neighbour();
+        $counters = $this->of->neighbour();
         $counters->fetch(['all']);
         $seed = random_int(0, \PHP_INT_MAX >> 8);
         try {
@@ -338,14 +320,14 @@ abstract class SharedStoreContract extends SharedLeaseContract
                         $this->store()->save([new Item('filled', $i, token: $token, fill: true)]);
                     }
                     $this->store()->delete(['other', 'filled']);
-                    if ($i >= 20 && $this->isBlockedByTheDead()) {
+                    if ($i >= 20 && $this->shared()->isBlockedByTheDead()) {
                         // What holds for such a store: it blocks nobody if it is killed anywhere else.
                         fwrite($ends[1], '!');
                         fread($ends[1], 1);
                     }
                 }
             }
-            $this->isBlockedByTheDead() ? self::assertSame('!', fread($ends[0], 1)) : usleep(random_int(20_000, 60_000));
+            $this->shared()->isBlockedByTheDead() ? self::assertSame('!', fread($ends[0], 1)) : usleep(random_int(20_000, 60_000));
             posix_kill($process, \SIGKILL);
             pcntl_waitpid($process, $status);
             $found = $this->store()->fetch(['key'])->items['key']->value ?? null;

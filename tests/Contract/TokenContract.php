@@ -13,7 +13,7 @@ use Larder\Token;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What a store that judges tokens promises: the rule of staleness, one event at a time. */
-abstract class TokenContract extends TagContract
+final class TokenContract extends Suite
 {
     public function testAMissLeavesATokenForEachKey(): void
     {
@@ -45,7 +45,7 @@ abstract class TokenContract extends TagContract
     {
         $cache = new Cache($this->store(), strict: true);
         self::assertNull($cache->get('key'));
-        $this->elsewhere(static function (Store $store): void {
+        $this->of->elsewhere(static function (Store $store): void {
             $store->save([new Item('key', 'written')]);
         });
         $cache->refresh();
@@ -64,7 +64,7 @@ abstract class TokenContract extends TagContract
         self::assertSame('filled again', $this->value('key'));
         if ($this->can(Capability::Tokens)) {
             $token = $this->store()->token('key');
-            $this->elsewhere(static function (Store $store): void {
+            $this->of->elsewhere(static function (Store $store): void {
                 $store->save([new Item('key', 'written')]);
             });
             self::assertSame(['key'], $this->store()->save([new Item('key', 'late', 100, token: $token, fill: true)]));
@@ -122,14 +122,14 @@ abstract class TokenContract extends TagContract
         $store = $this->store();
         $tags = $this->can(Capability::Tags) ? ['late'] : [];
         $token = $store->fetch(['key'])->tokens['key'];
-        $this->elsewhere($invalidate);
+        $this->of->elsewhere($invalidate);
         foreach ([SaveMode::Set, SaveMode::Add, SaveMode::Replace] as $mode) {
             $before = $store->fetch(['key'])->items['key']->value ?? null;
             self::assertSame(['key'], $store->save([new Item('key', 'late', 100, $tags, $token, true)], $mode));
             $after = $store->fetch(['key'])->items['key']->value ?? null;
             self::assertContains($after, $mode === SaveMode::Replace ? [null, $before] : [$before]);
         }
-        if ($this->dataName() !== 'a tag') {
+        if ($this->named !== 'a tag') {
             self::assertSame(['key'], $store->save([new Item('key', 'late', 100, [], $token, true)]));
         }
         // What comes next is not held back by it.
@@ -148,7 +148,7 @@ abstract class TokenContract extends TagContract
         $store = $this->store();
         $tags = $this->can(Capability::Tags) ? ['late'] : [];
         $token = $store->token('key');
-        $this->elsewhere($invalidate);
+        $this->of->elsewhere($invalidate);
         self::assertSame(['key'], $store->save([new Item('key', 'made from the old', 100, $tags, $token)]));
         self::assertFalse($this->has('key'));
     }
@@ -164,7 +164,7 @@ abstract class TokenContract extends TagContract
                 $store->save([new Item('n', 5, 100, $tags)]);
                 $store->increment('n');
                 $token = $store->token('n');
-                $this->elsewhere(static function (Store $store): void {
+                $this->of->elsewhere(static function (Store $store): void {
                     self::assertSame(7, $store->increment('n'));
                 });
                 self::assertSame(['n'], $store->save([$round === 1 ? new Item('n', 3, 100, token: $token, fill: true) : new Item('n', 3, 100, token: $token)]));
@@ -180,7 +180,7 @@ abstract class TokenContract extends TagContract
         }
         $store = $this->store();
         $fill = static fn(int $value, Token $token): Item => new Item('n', $value, 100, token: $token, fill: true);
-        $count = fn() => $this->elsewhere(static function (Store $store): void {
+        $count = fn() => $this->of->elsewhere(static function (Store $store): void {
             $store->increment('n');
         });
         foreach (['a miss', 'a counter'] as $before) {
@@ -209,7 +209,7 @@ abstract class TokenContract extends TagContract
         if ($this->cannotJudge()) {
             return;
         }
-        if ($this->countsMoveGuards()) {
+        if ($this->of->countsMoveGuards()) {
             // Then there is nothing to be seen.
             self::assertTrue($this->can(Capability::Tokens));
 
@@ -222,7 +222,7 @@ abstract class TokenContract extends TagContract
         }
         $keys = array_map(static fn(int $i): string => "page {$i}", range(0, 999));
         $tokens = $store->fetch($keys)->tokens;
-        $this->elsewhere(static function (Store $store) use ($counters): void {
+        $this->of->elsewhere(static function (Store $store) use ($counters): void {
             foreach ($counters as $counter) {
                 self::assertSame(2, $store->increment($counter));
             }
@@ -240,7 +240,7 @@ abstract class TokenContract extends TagContract
         $fill = $store->token('key');
         $token = $store->token('key');
         $store->save([new Item('another', 2)]);
-        $this->elsewhere(static function (Store $store) use ($token): void {
+        $this->of->elsewhere(static function (Store $store) use ($token): void {
             self::assertSame([], $store->save([new Item('key', ['n' => 2], token: $token)]));
         });
         self::assertSame(['n' => 2], $this->value('key'));
@@ -268,7 +268,7 @@ abstract class TokenContract extends TagContract
         $store = $this->store();
         $tags = $this->can(Capability::Tags) ? ['x'] : [];
         $here = $store->fetch(['key'])->tokens['key'];
-        $this->elsewhere(static function (Store $store) use ($tags): void {
+        $this->of->elsewhere(static function (Store $store) use ($tags): void {
             $there = $store->fetch(['key'])->tokens['key'];
             self::assertSame([], $store->save([new Item('key', 'there', 100, $tags, $there, true)]));
         });
@@ -284,7 +284,7 @@ abstract class TokenContract extends TagContract
         }
         $store = $this->store();
         $late = $store->fetch(['key'])->tokens['key'];
-        $this->elsewhere(static function (Store $store): void {
+        $this->of->elsewhere(static function (Store $store): void {
             $store->save([new Item('key', 'written')]);
             $store->delete(['key']);
         });
@@ -346,7 +346,7 @@ abstract class TokenContract extends TagContract
         if ($this->cannotJudge()) {
             return;
         }
-        $foreign = [$this->neighbour()->token('key'), new Token('', 0), new Token('nonsense', \PHP_INT_MAX), new Token("\0", -1)];
+        $foreign = [$this->of->neighbour()->token('key'), new Token('', 0), new Token('nonsense', \PHP_INT_MAX), new Token("\0", -1)];
         foreach ($foreign as $token) {
             self::assertSame(['key'], $this->store()->save([new Item('key', 'foreign', 100, token: $token, fill: true)]));
             self::assertSame([], $this->store()->delete(['key'], $token));
@@ -362,7 +362,7 @@ abstract class TokenContract extends TagContract
         $store = $this->store();
         $store->save([new Item('old', 1), new Item('new', 1)]);
         [$old, $new] = [$store->token('old'), $store->token('new')];
-        $this->elsewhere(static function (Store $store): void {
+        $this->of->elsewhere(static function (Store $store): void {
             $store->save([new Item('another', 2), new Item('new', 2)]);
         });
         self::assertSame([], $store->delete(['new'], $new));
@@ -391,7 +391,7 @@ abstract class TokenContract extends TagContract
         $keys = array_map(static fn(int $i): string => "key {$round} {$i}", range(0, 99));
         $changed = [$keys[3], $keys[50], $keys[98]];
         $tokens = $store->fetch($keys)->tokens;
-        $this->elsewhere(static function (Store $store) use ($changed): void {
+        $this->of->elsewhere(static function (Store $store) use ($changed): void {
             $store->delete([$changed[0], $changed[2]]);
             $store->save([new Item($changed[1], 'written')]);
         });
@@ -411,7 +411,7 @@ abstract class TokenContract extends TagContract
         }
         $store = $this->store();
         $tokens = $store->fetch(['deleted', 'written', 'tagged'])->tokens;
-        $this->elsewhere(static function (Store $store): void {
+        $this->of->elsewhere(static function (Store $store): void {
             $store->delete(['deleted']);
             $store->save([new Item('written', 'x', 1)]);
             if (\in_array(Capability::Tags, $store->capabilities(), true)) {
@@ -420,7 +420,7 @@ abstract class TokenContract extends TagContract
                 $store->delete(['tagged']);
             }
         });
-        $this->waitFor(1.1);
+        $this->of->waitFor(1.1);
         for ($rounds = 0; $store->prune() > 0; $rounds++) {
             self::assertLessThan(1_000, $rounds, 'prune() never says that it is done');
         }
@@ -435,15 +435,5 @@ abstract class TokenContract extends TagContract
     private function assertLeft(mixed $written, string $key): void
     {
         self::assertSame($written, $this->value($key));
-    }
-
-    final protected function cannotJudge(): bool
-    {
-        if ($this->can(Capability::Tokens)) {
-            return false;
-        }
-        self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
-
-        return true;
     }
 }

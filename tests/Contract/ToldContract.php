@@ -14,7 +14,7 @@ use Larder\Tests\Contract\Value\Teller;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What every store promises of objects that say themselves what they are made of. */
-abstract class ToldContract extends LossContract
+final class ToldContract extends Suite
 {
     /**
      * @return iterable<string, array{\Closure(\ArrayObject<int, string>): mixed, list<string>}> a value, and who in it is

@@ -15,7 +15,7 @@ use Larder\Tests\Contract\Value\Wakeful;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What every store promises of values: each comes back as it was, and what cannot be stored is refused. */
-abstract class ValueContract extends ToldContract
+final class ValueContract extends Suite
 {
     /** @return iterable<string, array{\Closure(): mixed}> */
     public static function values(): iterable

@@ -7,8 +7,8 @@ namespace Larder\Tests\System;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Server\ServerProcess;
-use Larder\Tests\Contract\RedisFlavours;
 use Larder\Tests\Scratch;
+use Larder\Tests\Stores\RedisFlavours;
 
 /** A server on a unix socket that stays where it is when the server is killed and started again. */
 final class CacheServer

@@ -8,8 +8,8 @@ use Larder\SharedMemory;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
 use Larder\Stores;
-use Larder\Tests\Contract\Forgery;
 use Larder\Tests\Scratch;
+use Larder\Tests\Stores\Forgery;
 
 /** Somewhere that several processes share, for one test: a file, a pool of memory, or a server of its own. */
 final class Place

@@ -17,11 +17,11 @@ use Larder\Serializer\PhpSerializer;
 use Larder\Serializer\Signature;
 use Larder\Store;
 use Larder\Stores;
-use Larder\Tests\Contract\StoreContract;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Contract\Value\Sleepless;
 use Larder\Tests\Contract\Value\Suit;
 use Larder\Tests\Contract\Value\Wakeful;
+use Larder\Tests\Contract\ValueContract;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\Trap;
 use Larder\Ttl;
@@ -42,7 +42,7 @@ final class PayloadTest extends TestCase
     public static function values(): iterable
     {
         foreach (['php' => new PhpSerializer(), 'igbinary' => new IgbinarySerializer()] as $name => $serializer) {
-            foreach (StoreContract::values() as $value => [$make]) {
+            foreach (ValueContract::values() as $value => [$make]) {
                 yield "{$value}, by {$name}" => [$serializer, $make];
             }
         }
@@ -151,7 +151,7 @@ final class PayloadTest extends TestCase
             new Payload(new PhpSerializer(), new Compression(10), new Signature('a secret of this test', 'test')),
         ];
         foreach ($payloads as $i => $payload) {
-            foreach (StoreContract::values() as $name => [$make]) {
+            foreach (ValueContract::values() as $name => [$make]) {
                 $written["{$i} {$name}"] = $payload->encode("{$i} {$name}", $make());
             }
             $written[$i] = $payload->encode((string) $i, "a value with the key {$i}");
@@ -172,7 +172,7 @@ final class PayloadTest extends TestCase
                     $alone[$key] = $payload->decode($bytes, $this, (string) $key, $elsewhere[$key] ?? 24);
                 }
                 $alone = array_filter($alone, fn(mixed $value): bool => $value !== $this);
-                self::assertGreaterThan(\count(iterator_to_array(StoreContract::values())), \count($alone));
+                self::assertGreaterThan(\count(iterator_to_array(ValueContract::values())), \count($alone));
                 self::assertSame(serialize($alone), serialize($payload->decodeAll($all, 24, $elsewhere)));
                 self::assertSame('trim', \ini_get('unserialize_callback_func'));
             }

@@ -13,11 +13,12 @@ use Larder\Serializer\PhpSerializer;
 use Larder\Serializer\Refusal;
 use Larder\Serializer\Step;
 use Larder\Serializer\Writer;
-use Larder\Tests\Contract\StoreContract;
+use Larder\Tests\Contract\ToldContract;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Contract\Value\Sleeper;
 use Larder\Tests\Contract\Value\Suit;
 use Larder\Tests\Contract\Value\Teller;
+use Larder\Tests\Contract\ValueContract;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -32,8 +33,8 @@ final class WriterTest extends TestCase
     /** @return iterable<string, array{\Closure(): mixed}> */
     public static function values(): iterable
     {
-        yield from StoreContract::values();
-        foreach (StoreContract::told() as $name => [$make]) {
+        yield from ValueContract::values();
+        foreach (ToldContract::told() as $name => [$make]) {
             yield "told: {$name}" => [static fn(): mixed => $make(new \ArrayObject())];
         }
         yield 'an exception' => [static fn(): mixed => new \DomainException('a', 1, new \RuntimeException('b'))];

@@ -45,7 +45,7 @@ final class ArrowsTest extends RuleTestCase
         yield 'names differ in case' => ['src/Cache.php', 'namespace Larder; use larder\bench\Timer;', 'src may not use Larder\Bench (larder\bench\Timer).'];
         yield 'the library needs Symfony outside the command line' => ['src/Cache.php', 'namespace Larder; use Symfony\Component\Console\Command;', 'src may not use Symfony (Symfony\Component\Console\Command).'];
         yield 'the benchmark needs the tests' => ['bench/Timer.php', 'namespace Larder\Bench; use Larder\Tests\Unit\FakeClock;', 'bench may not use Larder\Tests (Larder\Tests\Unit\FakeClock).'];
-        yield 'the shipped contract needs what is not shipped' => ['tests/Contract/StoreContract.php', 'namespace Larder\Tests\Contract; use Larder\Tests\Unit\FakeClock;', 'tests/Contract/StoreContract.php may not use Larder\Tests\Unit (Larder\Tests\Unit\FakeClock).'];
+        yield 'the shipped contract needs what is not shipped' => ['tests/Contract/StoreContract.php', 'namespace Larder\Tests\Contract; use Larder\Tests\Unit\FakeClock;', 'tests/Contract may not use Larder\Tests\Unit (Larder\Tests\Unit\FakeClock).'];
     }
 
     #[DataProvider('wrongArrows')]

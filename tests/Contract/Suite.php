@@ -1,0 +1,53 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\Contract;
+
+use Larder\Capability;
+use Larder\Store;
+use PHPUnit\Framework\Assert;
+
+/**
+ * A set of promises: each of its public methods whose name begins with `test` is one, which StoreCase holds its store to.
+ * Suites know nothing of each other.
+ */
+abstract class Suite extends Assert
+{
+    /**
+     * @param StoreCase $of    makes the store, and says what is particular to it
+     * @param string    $named the data set's name, if the promise has data
+     */
+    final public function __construct(protected readonly StoreCase $of, protected readonly string $named = '') {}
+
+    final protected function store(): Store
+    {
+        return $this->of->store();
+    }
+
+    /** Whether the store need not hold fills against what came after them; then it has to say so. */
+    final protected function cannotJudge(): bool
+    {
+        if ($this->can(Capability::Tokens)) {
+            return false;
+        }
+        self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
+
+        return true;
+    }
+
+    final protected function can(Capability $capability): bool
+    {
+        return \in_array($capability, $this->store()->capabilities(), true);
+    }
+
+    final protected function value(string $key): mixed
+    {
+        return $this->of->value($key);
+    }
+
+    final protected function has(string $key): bool
+    {
+        return $this->of->has($key);
+    }
+}
