@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store;
 use Larder\Tests\Contract\Value\Ledger;
+use PHPUnit\Framework\Assert;
 
 /**
  * One process of many that read, fill, write, delete and invalidate at random, with pauses where a slow computation
@@ -33,14 +34,19 @@ final class History
 
     /** @param bool $tags whether the store can keep tags */
     public function __construct(
-        private readonly Store $store,
+        private Store $store,
         private readonly Ledger $ledger,
         private readonly bool $tags,
     ) {}
 
-    /** @return array{stale: list<string>, hits: int, stored: int, refused: int, unavailable: int} of all runs so far */
-    public function run(int $steps): array
+    /**
+     * @param Store|null $store goes on with this one, as another request would
+     *
+     * @return array{stale: list<string>, hits: int, stored: int, refused: int, unavailable: int} of all runs so far
+     */
+    public function run(int $steps, ?Store $store = null): array
     {
+        $this->store = $store ?? $this->store;
         for ($step = 0; $step < $steps; $step++) {
             try {
                 $this->step(mt_rand(0, self::THINGS - 1), mt_rand(0, 99));
@@ -51,6 +57,19 @@ final class History
         }
 
         return ['stale' => $this->stale, 'hits' => $this->hits, 'stored' => $this->stored, 'refused' => $this->refused, 'unavailable' => $this->unavailable];
+    }
+
+    /**
+     * Nothing stale was read, and enough happened to say so.
+     *
+     * @param list<array<string, mixed>> $reports of all processes; one that did something else has none
+     */
+    public static function judge(array $reports, int $seed): void
+    {
+        Assert::assertSame([], array_merge(...array_filter(array_column($reports, 'stale'), is_array(...))), "seed {$seed}");
+        foreach (['hits', 'stored', 'refused'] as $outcome) {
+            Assert::assertGreaterThan(0, array_sum(array_column($reports, $outcome)), "There were no {$outcome}: the history tells nothing.");
+        }
     }
 
     private function step(int $thing, int $die): void

@@ -296,12 +296,9 @@ final class SharedStoreContract extends SharedSuite
             $counters->clear();
             array_map(unlink(...), glob("{$path}*") ?: []);
         }
-        self::assertSame([], array_merge(...array_column($reports, 'stale')), "seed {$seed}");
+        History::judge($reports, $seed);
         self::assertSame(0, array_sum(array_column($reports, 'unavailable')), "The store was unavailable at times, with seed {$seed}.");
         self::assertSame(array_sum(array_column($reports, 'counted')), $counted, 'An increment was lost.');
-        foreach (['hits', 'stored', 'refused'] as $outcome) {
-            self::assertGreaterThan(0, array_sum(array_column($reports, $outcome)), "There were no {$outcome}: the history tells nothing.");
-        }
     }
 
     public function testAProcessThatIsKilledBlocksNobody(): void

@@ -4,40 +4,17 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Extension;
 
-use Larder\SharedMemory;
-use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
-use PHPUnit\Framework\TestCase;
 
 /** A pool lives longer than PHP-FPM, and with a snapshot longer than the machine's memory. */
 #[CoversNothing]
-final class LifeTest extends TestCase
+final class LifeTest extends WorkersCase
 {
     private const SIZE = 16 << 20;
     private const ITEMS = 2000;
 
     /** More than fit. */
     private const MANY = 16000;
-
-    private string $pool = '';
-
-    private Scratch $scratch;
-
-    private ?Workers $workers = null;
-
-    protected function setUp(): void
-    {
-        self::assertTrue(\extension_loaded('larder'), 'The extension is not loaded; run this suite by `make test SUITES=system`.');
-        $this->pool = 'system-' . bin2hex(random_bytes(4));
-        $this->scratch = new Scratch();
-        copy(__DIR__ . '/scripts/life.inc', $this->scratch->path . '/life.php');
-    }
-
-    protected function tearDown(): void
-    {
-        $this->workers?->stop();
-        SharedMemory::remove($this->pool);
-    }
 
     public function testEveryItemIsThereAfterPhpFpmIsRestarted(): void
     {

@@ -5,35 +5,18 @@ declare(strict_types=1);
 namespace Larder\Tests\System\Extension;
 
 use Larder\SharedMemory;
-use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
-use PHPUnit\Framework\TestCase;
 
 /** What a request of PHP-FPM has missed judges its own fills, and nothing that the worker's next requests store. */
 #[CoversNothing]
-final class MissesTest extends TestCase
+final class MissesTest extends WorkersCase
 {
     private const MISSES = 50_000;
 
-    private string $pool = '';
-
-    private Scratch $scratch;
-
-    private ?Workers $workers = null;
-
     protected function setUp(): void
     {
-        self::assertTrue(\extension_loaded('larder'), 'The extension is not loaded; run this suite by `make test SUITES=system`.');
-        $this->pool = 'system-' . bin2hex(random_bytes(4));
-        $this->scratch = new Scratch();
-        copy(__DIR__ . '/scripts/misses.inc', $this->scratch->path . '/misses.php');
+        parent::setUp();
         $this->workers = new Workers(['larder.size' => 16 << 20], 1);
-    }
-
-    protected function tearDown(): void
-    {
-        $this->workers?->stop();
-        SharedMemory::remove($this->pool);
     }
 
     public function testALateFillOfWhatItsRequestHasMissedLongAgoIsRefused(): void
