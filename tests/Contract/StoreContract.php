@@ -393,6 +393,7 @@ final class StoreContract extends Suite
         self::assertFalse($leases->acquire('name', 'two', 60.0));
         self::assertTrue($leases->release('name', 'one'));
         self::assertTrue($leases->acquire('name', 'two', 60.0));
+        self::assertTrue($leases->release('name', 'two'), 'A clear would not end it.');
     }
 
     public function testStatisticsCountWhatTheyCan(): void
