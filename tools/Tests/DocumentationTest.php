@@ -27,6 +27,8 @@ final class DocumentationTest extends TestCase
         'ACL SETUSER asking on >hunter4 +@connection +sentinel|get-master-addr-by-name' => 'is for a sentinel\'s console; RedisUsersTest has this user',
         'services:' => 'is for an application of Symfony; MissesTest and DeferredTest have what it calls',
         '# config/packages/larder.yaml' => 'is for an application of Symfony; the tests of integrations/symfony boot one with it',
+        '<!-- app/etc/local.xml -->' => 'is for OpenMage; the tests of integrations/magento1 make what it names',
+        "'cache' => [" => 'is for Magento; the tests of integrations/magento2 make what it names',
         '# /etc/systemd/system/larder.service' => 'is for systemd; what it starts is tested as a command',
         'larder.group = shop' => 'a group of that name is to be there; group.phpt has another',
         'install -d -m 0700 -o www-data -g www-data /var/cache/shop' => 'a user of this name is to be there; StrangersFilesTest has others',

@@ -1,0 +1,425 @@
+<?php
+
+declare(strict_types=1);
+
+use Larder\Cache;
+use Larder\Capability;
+use Larder\Exception;
+use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Unstorable;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Tag;
+use Larder\Ttl;
+
+/**
+ * A backend of Zend_Cache, and so of OpenMage, in any store of Larder that can list its keys.
+ *
+ *     <cache>
+ *         <backend>Larder_Cache_Backend</backend>
+ *         <backend_options><dsn>apcu: &gt; sqlite:/var/cache/shop.db</dsn></backend_options>
+ *     </cache>
+ *
+ * Cleaning by any of some tags, or by one, takes a time that does not depend on how many items there are. Cleaning by several tags
+ * that an item must all have, or by tags that it must not have, walks over all ids, as the methods getTags() and getIds…() do.
+ *
+ * What was computed after a miss, and is outdated when it is saved, is not kept; save() is true all the same if what others have
+ * saved since is there, as Zend_Cache_Core would otherwise remove that.
+ *
+ * Items are [mtime, tags, data].
+ */
+class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Backend_ExtendedInterface
+{
+    private const OPTIONS = ['dsn', 'namespace'];
+
+    /** What Zend's own backends tell of an item without an end. */
+    private const NEVER = 9_999_999_999;
+
+    /** How many items are looked at in one round trip. */
+    private const AT_ONCE = 500;
+
+    private readonly Cache $larder;
+
+    /**
+     * @param array<mixed> $options dsn: where the items lie (see Larder\Dsn). namespace: a part of that store, if others use it as well;
+     *                              1 to 64 letters, digits, dots, dashes and underscores
+     *
+     * @throws Zend_Cache_Exception an option is unknown or wrong, or the store cannot list its keys or keeps no tags
+     */
+    public function __construct(array $options = [])
+    {
+        foreach (array_keys($options) as $name) {
+            if (!in_array($name, self::OPTIONS, true)) {
+                Zend_Cache::throwException(sprintf('The option "%s" of %s is unknown; did you mean "%s"? Known: %s.', $name, static::class, self::nearest((string) $name), implode(', ', self::OPTIONS)));
+            }
+        }
+        parent::__construct($options);
+        $dsn = $options['dsn'] ?? null;
+        if (!is_string($dsn) || $dsn === '') {
+            Zend_Cache::throwException(sprintf('%s needs the option "dsn"; set it to a place such as "shm:shop" or "apcu: > sqlite:/var/cache/shop.db".', static::class));
+        }
+        try {
+            $cache = Cache::open($dsn);
+            $namespace = $options['namespace'] ?? '';
+            $this->larder = is_string($namespace) && $namespace !== '' ? $cache->namespace($namespace) : $cache;
+        } catch (Exception $mistake) {
+            Zend_Cache::throwException($mistake->getMessage(), $mistake instanceof \Exception ? $mistake : null);
+        }
+        foreach ([Capability::Keys, Capability::Tags] as $capability) {
+            if (!in_array($capability, $this->larder->store->capabilities(), true)) {
+                Zend_Cache::throwException(UnsupportedOperation::by((new \ReflectionClass($this->larder->store))->getShortName(), $capability)->getMessage());
+            }
+        }
+    }
+
+    /**
+     * @param string $id
+     * @param bool   $doNotTestCacheValidity without a meaning: what has expired is gone
+     *
+     * @return string|false
+     */
+    public function load($id, $doNotTestCacheValidity = false)
+    {
+        $item = $this->larder->get((string) $id);
+
+        return is_array($item) && is_string($item[2] ?? null) ? $item[2] : false;
+    }
+
+    /**
+     * @param string $id
+     *
+     * @return int|false when it was saved, in Unix seconds
+     */
+    public function test($id)
+    {
+        $item = $this->larder->get((string) $id);
+
+        return is_array($item) && is_int($item[0] ?? null) ? $item[0] : false;
+    }
+
+    /**
+     * @param string              $data
+     * @param string              $id
+     * @param array<mixed>|string $tags
+     * @param int|string|false|null $specificLifetime seconds; false: the lifetime of the frontend; null: for ever; 0 or less: it is over at once
+     *
+     * @return bool
+     */
+    public function save($data, $id, $tags = [], $specificLifetime = false)
+    {
+        $tags = self::strings($tags);
+        $lifetime = $this->getLifetime($specificLifetime);
+        $ttl = is_numeric($lifetime) ? (int) $lifetime : Ttl::Forever;
+        try {
+            $isSaved = $this->larder->set((string) $id, [time(), $tags, (string) $data], $ttl, $this->stamped($tags));
+        } catch (Unstorable $mistake) {
+            $this->_log($mistake->getMessage());
+
+            return false;
+        }
+
+        return $isSaved || $this->larder->has((string) $id);
+    }
+
+    /**
+     * @param string $id
+     *
+     * @return bool false if there was none
+     */
+    public function remove($id)
+    {
+        $isThere = $this->larder->has((string) $id);
+
+        return $this->larder->delete((string) $id) && $isThere;
+    }
+
+    /**
+     * @param string              $mode
+     * @param array<mixed>|string $tags without any, matchingTag and notMatchingTag remove everything, and matchingAnyTag nothing
+     *
+     * @return bool whether the store knows
+     *
+     * @throws Zend_Cache_Exception
+     */
+    public function clean($mode = Zend_Cache::CLEANING_MODE_ALL, $tags = [])
+    {
+        $tags = self::strings($tags);
+        try {
+            return match ($mode) {
+                Zend_Cache::CLEANING_MODE_ALL => $this->larder->clear(),
+                Zend_Cache::CLEANING_MODE_OLD => $this->prune(),
+                Zend_Cache::CLEANING_MODE_MATCHING_TAG => $this->cleanMatching($tags),
+                Zend_Cache::CLEANING_MODE_NOT_MATCHING_TAG => $tags === [] ? $this->larder->clear() : $this->larder->deleteMany($this->getIdsNotMatchingTags($tags)),
+                Zend_Cache::CLEANING_MODE_MATCHING_ANY_TAG => $this->larder->invalidateTags($this->names($tags)),
+                default => Zend_Cache::throwException('Invalid mode for clean() method'),
+            };
+        } catch (StoreUnavailable $failure) {
+            $this->_log($failure->getMessage());
+
+            return false;
+        }
+    }
+
+    /** @return list<string> */
+    public function getIds()
+    {
+        return array_map(strval(...), array_keys(iterator_to_array($this->tagsById())));
+    }
+
+    /** @return list<string> */
+    public function getTags()
+    {
+        $all = [];
+        foreach ($this->tagsById() as $tags) {
+            foreach ($tags as $tag) {
+                $all[$tag] = true;
+            }
+        }
+
+        return array_map(strval(...), array_keys($all));
+    }
+
+    /**
+     * @param array<mixed>|string $tags
+     *
+     * @return list<string> those that have all of them
+     */
+    public function getIdsMatchingTags($tags = [])
+    {
+        $wanted = self::strings($tags);
+
+        return $this->idsOf(static fn(array $tags): bool => array_diff($wanted, $tags) === []);
+    }
+
+    /**
+     * @param array<mixed>|string $tags
+     *
+     * @return list<string> those that have none of them
+     */
+    public function getIdsNotMatchingTags($tags = [])
+    {
+        $unwanted = self::strings($tags);
+
+        return $this->idsOf(static fn(array $tags): bool => array_intersect($unwanted, $tags) === []);
+    }
+
+    /**
+     * @param array<mixed>|string $tags
+     *
+     * @return list<string> those that have one of them or more
+     */
+    public function getIdsMatchingAnyTags($tags = [])
+    {
+        $wanted = self::strings($tags);
+
+        return $this->idsOf(static fn(array $tags): bool => array_intersect($wanted, $tags) !== []);
+    }
+
+    /** @return int 0 to 100; 0 for a store that has no bound */
+    public function getFillingPercentage()
+    {
+        $statistics = $this->larder->statistics();
+        $capacity = $statistics->capacity ?? 0;
+
+        return $capacity > 0 ? (int) min(100, round(100 * ($statistics->bytes ?? 0) / $capacity)) : 0;
+    }
+
+    /**
+     * @param string $id
+     *
+     * @return array{expire: int, tags: list<string>, mtime: int}|false
+     */
+    public function getMetadatas($id)
+    {
+        $found = $this->larder->fetch([(string) $id])->items[$id] ?? null;
+        if ($found === null || !is_array($found->value) || !is_int($found->value[0] ?? null)) {
+            return false;
+        }
+
+        return ['expire' => $found->expiry ?? self::NEVER, 'tags' => self::strings($found->value[1] ?? []), 'mtime' => $found->value[0]];
+    }
+
+    /**
+     * @param string     $id
+     * @param int|string $extraLifetime seconds that it lives longer than it would
+     *
+     * @return bool false if there is none
+     */
+    public function touch($id, $extraLifetime)
+    {
+        $id = (string) $id;
+        $found = $this->larder->fetch([$id])->items[$id] ?? null;
+        if ($found === null || $found->expiry === null) {
+            return $found !== null;
+        }
+        $wanted = $found->expiry + (int) $extraLifetime;
+        $isTouched = $this->larder->touch($id, $wanted - time());
+        $expiry = $this->larder->fetch([$id])->items[$id]->expiry ?? $wanted;
+
+        // Stores round to whole seconds, each in its way.
+        return $isTouched && ($expiry === $wanted || $this->larder->touch($id, $wanted - time() - ($expiry - $wanted)));
+    }
+
+    /** @return array{automatic_cleaning: bool, tags: bool, expired_read: bool, priority: bool, infinite_lifetime: bool, get_list: bool} */
+    public function getCapabilities()
+    {
+        return [
+            // Stores make room by themselves; clean('old') is for a nightly job.
+            'automatic_cleaning' => false,
+            'tags' => true,
+            'expired_read' => false,
+            'priority' => false,
+            'infinite_lifetime' => true,
+            'get_list' => true,
+        ];
+    }
+
+    /** @return bool */
+    public function isAutomaticCleaningAvailable()
+    {
+        return false;
+    }
+
+    /**
+     * @param int|string|false|null $specificLifetime layout files of OpenMage have the word "false"
+     *
+     * @return int|string|null
+     */
+    public function getLifetime($specificLifetime)
+    {
+        $lifetime = parent::getLifetime($specificLifetime === 'false' ? false : $specificLifetime);
+
+        return is_int($lifetime) || is_string($lifetime) ? $lifetime : null;
+    }
+
+    /**
+     * What an item with these tags is stamped with.
+     *
+     * @param list<string> $tags
+     *
+     * @return list<string>
+     */
+    protected function stamped(array $tags): array
+    {
+        return $this->names($tags);
+    }
+
+    /**
+     * The stamp of the items that have all of these tags, if they have one.
+     *
+     * @param non-empty-list<string> $tags
+     */
+    protected function stampOfAll(array $tags): ?string
+    {
+        return count($tags) === 1 ? $this->name($tags[0]) : null;
+    }
+
+    /** What is longer than a tag of Larder's can be is known by its hash. */
+    final protected function name(string $tag): string
+    {
+        return strlen($tag) > Tag::LONGEST || $tag === '' ? "\0" . hash('sha256', $tag) : $tag;
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @return list<string>
+     */
+    private function names(array $tags): array
+    {
+        return array_map($this->name(...), $tags);
+    }
+
+    /** @param list<string> $tags */
+    private function cleanMatching(array $tags): bool
+    {
+        if ($tags === []) {
+            return $this->larder->clear();
+        }
+        $stamp = $this->stampOfAll($tags);
+
+        return $stamp === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags([$stamp]);
+    }
+
+    private function prune(): bool
+    {
+        while ($this->larder->store->prune() > 0);
+
+        return true;
+    }
+
+    /**
+     * @param \Closure(list<string>): bool $isWanted
+     *
+     * @return list<string>
+     */
+    private function idsOf(\Closure $isWanted): array
+    {
+        $ids = [];
+        foreach ($this->tagsById() as $id => $tags) {
+            if ($isWanted($tags)) {
+                $ids[] = (string) $id;
+            }
+        }
+
+        return $ids;
+    }
+
+    /** @return \Generator<array-key, list<string>> the tags of each item, by its id */
+    private function tagsById(): \Generator
+    {
+        $ids = [];
+        try {
+            foreach ($this->larder->store->keys() as $id) {
+                $ids[] = $id;
+                if (count($ids) === self::AT_ONCE) {
+                    yield from $this->tagsOf($ids);
+                    $ids = [];
+                }
+            }
+        } catch (StoreUnavailable $failure) {
+            $this->_log($failure->getMessage());
+        }
+        yield from $this->tagsOf($ids);
+    }
+
+    /**
+     * @param list<string> $ids
+     *
+     * @return array<array-key, list<string>> by id
+     */
+    private function tagsOf(array $ids): array
+    {
+        $tags = [];
+        foreach ($ids === [] ? [] : $this->larder->getMany($ids) as $id => $item) {
+            if (is_array($item) && is_int($item[0] ?? null)) {
+                $tags[$id] = self::strings($item[1] ?? []);
+            }
+        }
+
+        return $tags;
+    }
+
+    /** @return list<string> none twice */
+    private static function strings(mixed $tags): array
+    {
+        $strings = [];
+        foreach (is_array($tags) ? $tags : [$tags] as $tag) {
+            if (is_string($tag) || is_int($tag)) {
+                $strings[] = (string) $tag;
+            }
+        }
+
+        return array_values(array_unique($strings));
+    }
+
+    private static function nearest(string $name): string
+    {
+        $distances = [];
+        foreach (self::OPTIONS as $option) {
+            $distances[$option] = levenshtein(strtolower($name), $option);
+        }
+        asort($distances);
+
+        return (string) array_key_first($distances);
+    }
+}

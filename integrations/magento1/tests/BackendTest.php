@@ -1,0 +1,256 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Magento1\Tests;
+
+use Larder\SharedMemory;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+#[CoversNothing]
+final class BackendTest extends TestCase
+{
+    private const KINDS = ['array', 'shared memory', 'SQLite', 'files', 'APCu', 'APCu in front of SQLite'];
+
+    private Scratch $scratch;
+
+    private string $name;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+        $this->name = 'test-' . bin2hex(random_bytes(4));
+    }
+
+    protected function tearDown(): void
+    {
+        SharedMemory::remove($this->name);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (self::KINDS as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
+    #[DataProvider('kinds')]
+    public function testAnItemIsLoadedTestedAndRemoved(string $kind): void
+    {
+        $backend = $this->backend($kind);
+        self::assertFalse($backend->load('MAGE_config'));
+        self::assertFalse($backend->test('MAGE_config'));
+        self::assertFalse($backend->remove('MAGE_config'));
+        self::assertFalse($backend->getMetadatas('MAGE_config'));
+        self::assertFalse($backend->touch('MAGE_config', 10));
+        foreach (['MAGE_config' => 'data', '7' => '', 'chunk[0]' => "\0\xff", '__' => str_repeat('x', 100_000)] as $id => $data) {
+            self::assertTrue($backend->save($data, (string) $id, ['A', 'B']));
+            self::assertSame($data, $backend->load((string) $id));
+            self::assertEqualsWithDelta(time(), $backend->test((string) $id), 2);
+        }
+        self::assertEqualsCanonicalizing(['MAGE_config', '7', 'chunk[0]', '__'], $backend->getIds());
+        self::assertTrue($backend->remove('7'));
+        self::assertFalse($backend->remove('7'));
+        self::assertFalse($backend->load('7'));
+    }
+
+    #[DataProvider('kinds')]
+    public function testALifetimeIsThatOfTheItemOrOfTheFrontend(string $kind): void
+    {
+        $backend = $this->backend($kind);
+        $expiry = static fn(string $id): mixed => ($backend->getMetadatas($id) ?: [])['expire'] ?? null;
+        $backend->save('x', 'default');
+        self::assertEqualsWithDelta(time() + 3_600, $expiry('default'), 2);
+        $backend->setDirectives(['lifetime' => 100]);
+        foreach (['false' => false, 'word' => 'false'] as $id => $lifetime) {
+            $backend->save('x', $id, [], $lifetime);
+            self::assertEqualsWithDelta(time() + 100, $expiry($id), 2);
+        }
+        $backend->save('x', 'own', [], 50);
+        $backend->save('x', 'text', [], '50');
+        self::assertEqualsWithDelta(time() + 50, $expiry('own'), 2);
+        self::assertEqualsWithDelta(time() + 50, $expiry('text'), 2);
+        $backend->save('x', 'infinite', [], null);
+        self::assertSame(9_999_999_999, $expiry('infinite'));
+        $backend->setDirectives(['lifetime' => null]);
+        $backend->save('x', 'infinite by the frontend');
+        self::assertSame(9_999_999_999, $expiry('infinite by the frontend'));
+        $backend->save('x', 'over');
+        self::assertTrue($backend->save('x', 'over', [], 0));
+        self::assertTrue($backend->save('x', 'past', [], -5));
+        self::assertFalse($backend->test('over'));
+        self::assertFalse($backend->test('past'));
+        $before = $expiry('own');
+        self::assertIsInt($before);
+        self::assertTrue($backend->touch('own', 30));
+        self::assertSame($before + 30, $expiry('own'));
+        self::assertTrue($backend->touch('infinite', 30));
+        self::assertSame(9_999_999_999, $expiry('infinite'));
+    }
+
+    #[DataProvider('kinds')]
+    public function testCleaningRemovesWhatItsModeSays(string $kind): void
+    {
+        $backend = $this->backend($kind);
+        $left = static function (string $mode, array|string $tags) use ($backend): string {
+            foreach (['a' => ['A'], 'ab' => ['A', 'B'], 'bc' => ['B', 'C'], 'none' => []] as $id => $its) {
+                $backend->save($id, $id, $its);
+            }
+            self::assertTrue($backend->clean($mode, $tags));
+            $ids = $backend->getIds();
+            sort($ids);
+
+            return implode(' ', $ids);
+        };
+        self::assertSame('bc none', $left('matchingTag', ['A']));
+        self::assertSame('bc none', $left('matchingTag', 'A'));
+        self::assertSame('a bc none', $left('matchingTag', ['A', 'B']));
+        self::assertSame('a ab bc none', $left('matchingTag', ['A', 'C']));
+        self::assertSame('', $left('matchingTag', []));
+        self::assertSame('a none', $left('matchingAnyTag', ['C', 'B']));
+        self::assertSame('bc none', $left('matchingAnyTag', 'A'));
+        self::assertSame('a ab bc none', $left('matchingAnyTag', []));
+        self::assertSame('a ab', $left('notMatchingTag', ['A']));
+        self::assertSame('a ab bc', $left('notMatchingTag', ['A', 'C']));
+        self::assertSame('', $left('notMatchingTag', []));
+        self::assertSame('a ab bc none', $left('old', []));
+        self::assertSame('', $left('all', ['A']));
+        $this->expectException(\Zend_Cache_Exception::class);
+        $this->expectExceptionMessage('Invalid mode for clean() method');
+        $backend->clean('other');
+    }
+
+    #[DataProvider('kinds')]
+    public function testTheIdsAndTagsAreListed(string $kind): void
+    {
+        $backend = $this->backend($kind);
+        self::assertSame([[], []], [$backend->getIds(), $backend->getTags()]);
+        foreach (['a' => ['A'], 'ab' => ['A', 'B', 'A'], 'bc' => ['B', '7'], 'none' => []] as $id => $tags) {
+            $backend->save($id, $id, $tags);
+        }
+        self::assertEqualsCanonicalizing(['A', 'B', '7'], $backend->getTags());
+        self::assertEqualsCanonicalizing(['ab'], $backend->getIdsMatchingTags(['A', 'B']));
+        self::assertEqualsCanonicalizing(['a', 'ab', 'bc', 'none'], $backend->getIdsMatchingTags());
+        self::assertEqualsCanonicalizing(['ab', 'bc'], $backend->getIdsMatchingAnyTags(['B', '7']));
+        self::assertSame([], $backend->getIdsMatchingAnyTags());
+        self::assertEqualsCanonicalizing(['none'], $backend->getIdsNotMatchingTags(['A', '7']));
+        self::assertEqualsCanonicalizing(['a', 'ab', 'bc', 'none'], $backend->getIdsNotMatchingTags());
+        $metadata = $backend->getMetadatas('ab');
+        self::assertIsArray($metadata);
+        self::assertSame(['A', 'B'], $metadata['tags']);
+        self::assertEqualsWithDelta(time(), $metadata['mtime'], 2);
+        self::assertSame(
+            ['automatic_cleaning' => false, 'tags' => true, 'expired_read' => false, 'priority' => false, 'infinite_lifetime' => true, 'get_list' => true],
+            $backend->getCapabilities(),
+        );
+        $percentage = $backend->getFillingPercentage();
+        self::assertTrue($percentage >= 0 && $percentage <= 100);
+    }
+
+    /** More than are looked at in one round trip, and more tags than one page of a shop has. */
+    public function testManyItemsAreWalkedThrough(): void
+    {
+        $backend = $this->backend('SQLite');
+        for ($number = 0; $number < 1_203; $number++) {
+            $backend->save('x', "id{$number}", ['all', 'page' . $number % 3]);
+        }
+        self::assertCount(1_203, $backend->getIds());
+        self::assertCount(401, $backend->getIdsMatchingTags(['all', 'page1']));
+        self::assertTrue($backend->clean('matchingTag', ['all', 'page1']));
+        self::assertCount(802, $backend->getIds());
+        self::assertTrue($backend->clean('notMatchingTag', ['page2']));
+        self::assertCount(401, $backend->getIds());
+    }
+
+    public function testANamespaceIsCleanedAlone(): void
+    {
+        $whole = $this->backend('SQLite');
+        $shop = $this->backend('SQLite', ['namespace' => 'shop']);
+        $other = $this->backend('SQLite', ['namespace' => 'other']);
+        foreach ([$shop, $other] as $backend) {
+            $backend->save('x', 'id', ['A']);
+        }
+        self::assertSame(['id'], $shop->getIds());
+        $shop->clean();
+        self::assertFalse($shop->test('id'));
+        self::assertNotFalse($other->test('id'));
+        $whole->clean();
+        self::assertFalse($other->test('id'));
+    }
+
+    public function testWhatWasComputedBeforeACleanIsNotKeptAndWhatOthersSavedStays(): void
+    {
+        $mine = $this->backend('SQLite');
+        $yours = $this->backend('SQLite');
+        self::assertFalse($mine->load('block'));
+        $yours->clean('matchingAnyTag', ['product_7']);
+        self::assertFalse($mine->save('outdated', 'block', ['product_7']) && $mine->test('block') !== false);
+        self::assertFalse($yours->load('block'));
+        self::assertFalse($mine->load('menu'));
+        $yours->save('newer', 'menu');
+        self::assertTrue($mine->save('older', 'menu'));
+        self::assertSame('newer', $yours->load('menu'));
+    }
+
+    public function testALongTagIsATag(): void
+    {
+        $backend = $this->backend('array');
+        $backend->save('x', 'id', [$tag = str_repeat('t', 1_000)]);
+        self::assertSame([$tag], $backend->getTags());
+        $backend->clean('matchingAnyTag', [$tag]);
+        self::assertFalse($backend->test('id'));
+    }
+
+    /** @return iterable<string, array{array<string, string>, string}> */
+    public static function mistakes(): iterable
+    {
+        yield 'no place' => [[], 'needs the option "dsn"'];
+        yield 'a wrong word' => [['dns' => 'array:'], 'did you mean "dsn"?'];
+        yield 'another wrong word' => [['dsn' => 'array:', 'prefix' => 'x'], 'Known: dsn, namespace'];
+        yield 'no DSN' => [['dsn' => 'nowhere'], 'nowhere'];
+        yield 'no namespace' => [['dsn' => 'array:', 'namespace' => 'a b'], 'The namespace "a b" cannot be used'];
+        yield 'a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1'], 'MemcachedStore'];
+    }
+
+    /** @param array<string, string> $options */
+    #[DataProvider('mistakes')]
+    public function testAWrongConfigurationIsRefusedWhenItIsMade(array $options, string $message): void
+    {
+        $this->expectException(\Zend_Cache_Exception::class);
+        $this->expectExceptionMessage($message);
+        new \Larder_Cache_Backend($options);
+    }
+
+    public function testAStoreThatFailsIsMissesAndFalse(): void
+    {
+        mkdir("{$this->scratch->path}/closed");
+        $backend = new \Larder_Cache_Backend(['dsn' => 'redis+unix:' . $this->scratch->path . '/nobody.sock?timeout=1']);
+        self::assertFalse($backend->load('id'));
+        self::assertFalse($backend->test('id'));
+        self::assertFalse($backend->save('x', 'id', ['A']));
+        self::assertFalse($backend->remove('id'));
+        foreach (['all', 'old', 'matchingTag', 'matchingAnyTag'] as $mode) {
+            self::assertFalse($backend->clean($mode, ['A']));
+        }
+        self::assertSame([], $backend->getIds());
+        self::assertSame(0, $backend->getFillingPercentage());
+        self::assertFalse($backend->getMetadatas('id'));
+    }
+
+    /** @param array<string, string> $options */
+    private function backend(string $kind, array $options = []): \Larder_Cache_Backend
+    {
+        return new \Larder_Cache_Backend($options + ['dsn' => match ($kind) {
+            'array' => 'array:',
+            'shared memory' => "shm:{$this->name}?size=16M",
+            'SQLite' => "sqlite:{$this->scratch->path}/cache.db",
+            'files' => "file:{$this->scratch->path}/cache",
+            'APCu' => "apcu:?prefix={$this->name}",
+            default => "apcu:?prefix={$this->name} > sqlite:{$this->scratch->path}/cache.db",
+        }]);
+    }
+}

@@ -1,0 +1,68 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Magento2;
+
+use Larder\Cache;
+use Larder\Session\SessionHandler as Sessions;
+use Magento\Framework\App\DeploymentConfig;
+
+/**
+ * Magento's sessions in a store of Larder that does not evict, which env.php names:
+ *
+ *     'session' => ['save' => 'larder', 'larder' => ['dsn' => 'shm:sessions?evict=no']],
+ */
+final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
+{
+    private readonly Sessions $sessions;
+
+    public function __construct(DeploymentConfig $config)
+    {
+        $dsn = $config->get('session/larder/dsn');
+        if (!\is_string($dsn) || $dsn === '') {
+            throw new \LogicException('Sessions have no place; set session/larder/dsn in app/etc/env.php to one such as "shm:sessions?evict=no".');
+        }
+        $this->sessions = new Sessions(Cache::open($dsn));
+    }
+
+    public function open(string $path, string $name): bool
+    {
+        return $this->sessions->open($path, $name);
+    }
+
+    public function close(): bool
+    {
+        return $this->sessions->close();
+    }
+
+    public function read(string $id): string|false
+    {
+        return $this->sessions->read($id);
+    }
+
+    public function write(string $id, string $data): bool
+    {
+        return $this->sessions->write($id, $data);
+    }
+
+    public function destroy(string $id): bool
+    {
+        return $this->sessions->destroy($id);
+    }
+
+    public function gc(int $max_lifetime): int|false
+    {
+        return $this->sessions->gc($max_lifetime);
+    }
+
+    public function validateId(string $id): bool
+    {
+        return $this->sessions->validateId($id);
+    }
+
+    public function updateTimestamp(string $id, string $data): bool
+    {
+        return $this->sessions->updateTimestamp($id, $data);
+    }
+}
