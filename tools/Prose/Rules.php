@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tools\Prose;
+
+/** What the project's English keeps to: short sentences, a subject that can be named, and one word for one thing. */
+final class Rules
+{
+    private const MOST_WORDS = 25;
+
+    /** Patterns, and what to write instead. */
+    private const FORBIDDEN = [
+        '/\b(?:who|what)(?:so)?ever\b/i' => 'name the subject, or write "any process" or "anything that"',
+        '/\b(?:no|any|some|every)body\b/i' => 'name the subject: a process, a request, a user',
+        '/(?:^|[;:] |[.!] )"?who\b(?![^.;:]*\?)/i' => 'name the subject first',
+        '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
+        '/\b(?:of|to|from) whom\b/i' => 'split the sentence',
+        '/\b(?:he|him|his|himself)\b/i' => 'a process or a server is "it", a user is "the user" or "they"',
+        '/\bstamps?\b/i' => '"version"',
+        '/\bguards?\b/i' => '"key version"',
+        '/\bdrafts?\b/i' => '"pending item"',
+        '/\b(?:patience|earliness)\b/i' => '"stale wait", "miss wait" or "beta"',
+        '/\bunder ?way\b/i' => '"in flight" or "running"',
+        '/\bvacan(?:cy|cies|t)\b/i' => '"free slot"',
+        '/\bpool id\b/i' => '"epoch"',
+        '/\bputs? off\b/i' => '"defers"',
+        '/\bsays good-?bye\b/i' => '"closes"',
+    ];
+
+    /** @return list<string> what is wrong with it, in sentences */
+    public function broken(Passage $passage): array
+    {
+        $broken = [];
+        foreach ($passage->sentences() as $sentence) {
+            $words = $this->words($sentence);
+            if ($passage->isSentence && $words > self::MOST_WORDS) {
+                $broken[] = sprintf('%d words, at most %d: %s', $words, self::MOST_WORDS, $sentence);
+            }
+            foreach (self::FORBIDDEN as $pattern => $instead) {
+                if (preg_match($pattern, $sentence, $found) === 1) {
+                    $broken[] = sprintf('"%s": %s: %s', trim($found[0], ' ;:.!"'), $instead, $sentence);
+                }
+            }
+        }
+
+        return $broken;
+    }
+
+    private function words(string $sentence): int
+    {
+        return (int) preg_match_all('/\S*[\p{L}\p{N}§]\S*/u', $sentence);
+    }
+}
