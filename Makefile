@@ -60,7 +60,7 @@ calls: ## call every function of PHP and of the extensions that Debian has packa
 ext: packages ## build the extension, ext/modules/larder.so, for the PHP on the PATH
 	@PHP=$(PHP) tools/build-extension
 
-lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows places shell phpstan style format warnings aarch64 cppcheck tidy"
+lint: vendor ## analyse and check the style of everything, or of LINTERS="arrows places prose shell phpstan style format warnings aarch64 cppcheck tidy"
 	@PHP=$(PHP) tools/lint $(LINTERS)
 
 fix: vendor ## let the formatters rewrite what they would complain about

@@ -11,20 +11,15 @@ final class Markdown
     public function passages(string $page): array
     {
         $passages = [];
-        $text = '';
-        $begun = 0;
-        $end = static function () use (&$passages, &$text, &$begun): void {
-            if ($text !== '') {
-                $passages[] = new Passage(self::plain($text), $begun);
-                $text = '';
-            }
-        };
-        foreach (explode("\n", self::blanked($page)) as $i => $line) {
+        /** @var list<string> $open the lines of the paragraph or item that has not ended */
+        $open = [];
+        foreach ([...explode("\n", self::blanked($page)), ''] as $i => $line) {
             $isTable = str_starts_with($line, '|');
             $isHeading = str_starts_with($line, '#');
             $isItem = preg_match('/^\s*(?:[-*]|\d+\.)\s+(.*)$/', $line, $item) === 1;
-            if (trim($line) === '' || $isTable || $isHeading || $isItem) {
-                $end();
+            if ($open !== [] && (trim($line) === '' || $isTable || $isHeading || $isItem)) {
+                $passages[] = new Passage(self::plain(implode(' ', $open)), $i + 1 - \count($open));
+                $open = [];
             }
             if ($isTable) {
                 foreach (explode('|', self::plain(trim($line, '| '))) as $cell) {
@@ -33,11 +28,9 @@ final class Markdown
             } elseif ($isHeading) {
                 $passages[] = new Passage(self::plain(ltrim($line, '# ')), $i + 1, false);
             } elseif (trim($line) !== '') {
-                $begun = $text === '' ? $i + 1 : $begun;
-                $text .= ($text === '' ? '' : ' ') . trim($item[1] ?? $line);
+                $open[] = trim($item[1] ?? $line);
             }
         }
-        $end();
 
         return $passages;
     }

@@ -26,7 +26,7 @@ final readonly class Passage
     {
         $sentences = preg_split('/(?<=[.!?])["\')*_]*\s+(?=["\'(*_]*[\p{Lu}\d§])/u', $this->text) ?: [];
 
-        return array_values(array_filter(array_map(trim(...), $sentences), static fn(string $sentence): bool => $sentence !== ''));
+        return array_values(array_filter($sentences, static fn(string $sentence): bool => trim($sentence) !== ''));
     }
 
     /** Without what a pattern says is code. */
