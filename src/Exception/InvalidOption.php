@@ -30,10 +30,10 @@ final class InvalidOption extends \InvalidArgumentException implements Exception
         return new self(sprintf('The option "%s" is %s; it must be %s.', $option, $value, $range));
     }
 
-    /** For what must not be printed. */
+    /** For a value that must not be printed. */
     public static function tooShort(string $option, int $shortest): self
     {
-        return new self(sprintf('The option "%s" is too short; give at least %d bytes that nobody can guess.', $option, $shortest));
+        return new self(sprintf('The option "%s" is too short; give at least %d bytes that are hard to guess.', $option, $shortest));
     }
 
     public static function choice(string $option, string $value, string ...$choices): self

@@ -8,9 +8,8 @@ use Larder\Exception;
 
 /**
  * A value that cannot be stored: the message names the key, and the path to the closure or resource inside the value.
- * What the value itself throws when it is asked for its state is the previous exception.
+ * The previous exception is the one that the value threw when it was asked for its state.
  *
- * The extension declares the same class when it is loaded; this file then is never read, and the class
- * has nothing that the extension's does not have.
+ * The extension declares the same class when it is loaded, and PHP then never reads this file. So the two classes must be alike.
  */
 final class Unstorable extends \RuntimeException implements Exception {}

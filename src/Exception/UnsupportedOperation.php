@@ -31,6 +31,6 @@ final class UnsupportedOperation extends \LogicException implements Exception
 
     public static function evicting(string $store, string $policy): self
     {
-        return new self("{$store} may remove items before their time is over, as its server is told to evict ({$policy}): tell it not to (noeviction), or take another store for sessions and locks.");
+        return new self("{$store} may remove items before their time is over: its server evicts ({$policy}). Set its maxmemory-policy to noeviction, or take another store for sessions and locks.");
     }
 }

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tools\Prose;
+
+/** The prose of a file of PHP: what its classes say of themselves, and its messages. */
+final class PhpSource
+{
+    /** Words from which on a string is taken for a message. */
+    private const FEWEST_WORDS = 4;
+
+    /** Tokens that may stand between a class and what it says of itself. */
+    private const MODIFIERS = [\T_WHITESPACE, \T_FINAL, \T_READONLY, \T_ABSTRACT];
+
+    /** @return list<Passage> */
+    public function passages(string $source): array
+    {
+        $passages = [];
+        $said = null;
+        $string = null;
+        foreach (\PhpToken::tokenize($source) as $token) {
+            if ($token->is([\T_CLASS, \T_INTERFACE, \T_ENUM, \T_TRAIT]) && $said !== null) {
+                array_push($passages, ...self::comment($said));
+            }
+            $said = $token->is(\T_DOC_COMMENT) ? $token : ($token->is(self::MODIFIERS) ? $said : null);
+            if ($token->text === '"') {
+                $string = $string === null ? new \PhpToken(\T_STRING, '', $token->line) : self::message($passages, $string);
+            } elseif ($string !== null) {
+                $string->text .= $token->is(\T_ENCAPSED_AND_WHITESPACE) ? $token->text : Passage::CODE;
+            } elseif ($token->is(\T_CONSTANT_ENCAPSED_STRING)) {
+                self::message($passages, new \PhpToken(\T_STRING, substr($token->text, 1, -1), $token->line));
+            }
+        }
+
+        return $passages;
+    }
+
+    /** @param list<Passage> $passages */
+    private static function message(array &$passages, \PhpToken $string): null
+    {
+        // What is put in, and what a store has in its error, stands for a word.
+        $text = (string) preg_replace(['/%[\d.]*[sdF]|§(?:§|->|\{|\}|\[|\])*/u', '/\\\\([\'"])/'], [Passage::CODE, '$1'], $string->text);
+        if (preg_match_all('/\p{L}{2,}/u', $text) >= self::FEWEST_WORDS && !str_contains($text, '/^')) {
+            $passages[] = new Passage($text, $string->line);
+        }
+
+        return null;
+    }
+
+    /** @return list<Passage> */
+    private static function comment(\PhpToken $comment): array
+    {
+        $text = (string) preg_replace(['~^/\*\*|\*/$~', '~^[ \t]*\* ?~m'], '', $comment->text);
+        // An indented part is code or a table.
+        $text = (string) preg_replace(['~^ {4,}.*$~m', '~^@.*~ms', '~\{@\w+ ([^}]*)\}~'], ['', '', '`$1`'], $text);
+
+        return array_map(static fn(Passage $each): Passage => new Passage($each->text, $comment->line + $each->line - 1, $each->isSentence), (new Markdown())->passages(trim($text, ' ')));
+    }
+}
