@@ -3,11 +3,14 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
-	@awk -F ' *## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## ' '/^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-16s %s\n", $$1, $$2 }' Makefile
+
+wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
+	@$(PHP) tools/wordpress-plugin
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)

@@ -35,7 +35,7 @@ final class MariaDbServer implements Server
         $process = ServerProcess::start(
             'MariaDB',
             $directory,
-            [...$placement, $program, '--no-defaults', "--datadir={$directory}/data", "--socket={$socket}", "--pid-file={$directory}/pid", ...$settings],
+            [...$placement, $program, '--no-defaults', "--datadir={$directory}/data", "--socket={$socket}", "--pid-file={$directory}/pid", "--tmpdir={$directory}", ...$settings],
             static fn(): bool => self::greets($socket),
         );
 
@@ -65,7 +65,7 @@ final class MariaDbServer implements Server
     private static function install(string $installer, string $directory): void
     {
         $process = new Process(
-            [$installer, '--no-defaults', "--datadir={$directory}/data", '--auth-root-authentication-method=normal', '--skip-test-db', ...(posix_geteuid() === 0 ? ['--user=root'] : [])],
+            [$installer, '--no-defaults', "--datadir={$directory}/data", "--tmpdir={$directory}", '--auth-root-authentication-method=normal', '--skip-test-db', ...(posix_geteuid() === 0 ? ['--user=root'] : [])],
             timeout: null,
         );
         if ($process->run() !== 0) {

@@ -26,6 +26,8 @@ final readonly class Arrows implements Rule
         'src/Console' => ['Larder\Bench', 'Larder\Tests', 'Larder\Tools'],
         'bench' => ['Larder\Tests', 'Larder\Tools'],
         'integrations' => self::NOT_SHIPPED,
+        // Whole sites, on the servers that the benchmark and the library's own tests start.
+        'integrations/wordpress/tests' => ['Larder\Tools'],
         'tests' => ['Larder\Tools'],
         'tests/Contract' => self::NOT_SHIPPED,
     ];

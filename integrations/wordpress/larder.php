@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+/**
+ * Plugin Name: Larder
+ * Description: An object cache that the web and the command line share, and that loses no option to a race.
+ * Version: 0.1.0
+ * Requires at least: 6.1
+ * Requires PHP: 8.2
+ * License: MIT
+ * Network: true
+ * Text Domain: larder
+ *
+ * @package Larder
+ */
+
+defined('ABSPATH') || exit;
+
+if (PHP_VERSION_ID < 80200) {
+    // This file and the drop-in have to be read by any PHP that WordPress runs on.
+    $larder_notice = function () {
+        echo '<div class="notice notice-error"><p>';
+        /* translators: %s: a version of PHP. */
+        echo esc_html(sprintf(__('Larder needs PHP 8.2 or later; this site runs on %s, and goes on without Larder.', 'larder'), PHP_VERSION));
+        echo '</p></div>';
+    };
+    add_action('admin_notices', $larder_notice);
+    add_action('network_admin_notices', $larder_notice);
+} else {
+    require_once __DIR__ . '/autoload.php';
+    call_user_func([ 'Larder\WordPress\Plugin', 'start' ], __FILE__);
+}

@@ -1,0 +1,16 @@
+<?php
+
+/** What each request loads of the plugin, before WordPress loads plugins. By path: an autoloader would cost more than all of it. */
+
+declare(strict_types=1);
+
+require __DIR__ . '/src/Backend.php';
+require __DIR__ . '/src/PoolBackend.php';
+require __DIR__ . '/src/ObjectCache.php';
+require __DIR__ . '/src/Settings.php';
+require __DIR__ . '/src/Opening.php';
+require __DIR__ . '/src/Fill.php';
+require __DIR__ . '/autoload.php';
+require __DIR__ . '/functions.php';
+
+class_alias(Larder\WordPress\ObjectCache::class, 'WP_Object_Cache');

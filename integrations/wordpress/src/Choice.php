@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** Which store a site uses, and why. */
+final class Choice
+{
+    private const SMALL_POOL = 16 << 20;
+
+    private const POOL = 64 << 20;
+
+    /** Bytes that /dev/shm has to have for a pool of the usual size. */
+    private const ROOM = 256 << 20;
+
+    /**
+     * @param ?string $store 'pool', 'server' or a DSN; null: none can be used
+     * @param string  $title what people call it
+     * @param string  $why   in a sentence
+     * @param ?int    $size  bytes of a pool
+     */
+    private function __construct(
+        public readonly ?string $store,
+        public readonly string $title,
+        public readonly string $why,
+        public readonly ?int $size = null,
+    ) {}
+
+    /** @param ?string $directory of a database; null: there is none that may hold one */
+    public static function make(?string $directory, string $identity): self
+    {
+        if (\defined('WP_LARDER_DSN')) {
+            return new self('server', 'the store that WP_LARDER_DSN names', 'wp-config.php says so.');
+        }
+        if (Servers::dsn() !== null) {
+            return new self('server', 'the server that wp-config.php names', 'wp-config.php names it for another object cache; a store of this machine alone would not be seen by other machines of the site.');
+        }
+        if (\extension_loaded('larder')) {
+            $room = @disk_free_space('/dev/shm');
+
+            return new self(
+                'pool',
+                'shared memory',
+                'The extension larder is loaded: every process of this user on this machine shares its memory.',
+                $room !== false && $room < self::ROOM ? self::SMALL_POOL : self::POOL,
+            );
+        }
+        if (!\extension_loaded('sqlite3')) {
+            return new self(null, 'nothing', 'Neither the extension larder nor sqlite3 is loaded, and wp-config.php names no server; ask the host for one of them.');
+        }
+        if ($directory === null) {
+            return new self(null, 'nothing', 'There is no directory that PHP may write to for a database; make wp-content writable, or name one as WP_LARDER_DIRECTORY in wp-config.php.');
+        }
+        $database = "sqlite:{$directory}/{$identity}.db?size=64M&secret=" . self::secret();
+        if (\function_exists('apcu_enabled') && apcu_enabled()) {
+            return new self("apcu: > {$database}", 'APCu in front of SQLite', 'APCu is fast, and the database lets WP-CLI and cron take part.');
+        }
+
+        return new self($database, 'SQLite', 'It needs no server, and all processes of this machine share it.');
+    }
+
+    /** What signs values, so that neighbours who share APCu or a directory cannot plant any. */
+    private static function secret(): string
+    {
+        $salts = '';
+        foreach (['AUTH_KEY', 'SECURE_AUTH_KEY', 'LOGGED_IN_KEY', 'NONCE_KEY'] as $name) {
+            $salts .= Settings::text($name);
+        }
+
+        return hash_hmac('sha256', 'larder', $salts);
+    }
+}

@@ -1,0 +1,99 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** The file wp-content/object-cache.php: writes, recognises and removes ours, and leaves any other alone. */
+final class DropIn
+{
+    /** What only ours has in its first lines. */
+    private const MARK = 'Plugin Name: Larder (drop-in)';
+
+    public readonly string $path;
+
+    public function __construct(
+        private readonly string $plugin,
+        private readonly string $content,
+    ) {
+        $this->path = $content . '/object-cache.php';
+    }
+
+    public function exists(): bool
+    {
+        return is_file($this->path);
+    }
+
+    public function isOurs(): bool
+    {
+        return $this->exists() && str_contains((string) file_get_contents($this->path, false, null, 0, 1024), self::MARK);
+    }
+
+    /** What the drop-in calls itself, if it is another plugin's. */
+    public function name(): string
+    {
+        $beginning = (string) @file_get_contents($this->path, false, null, 0, 4096);
+
+        return preg_match('/Plugin Name:\s*(.+)/i', $beginning, $name) === 1 ? trim($name[1]) : 'a drop-in without a name';
+    }
+
+    /**
+     * @param array<string, mixed> $settings what Settings reads
+     *
+     * @return ?string why it could not be written, in a sentence
+     */
+    public function write(array $settings, bool $overForeign = false): ?string
+    {
+        if ($this->exists() && !$this->isOurs() && !$overForeign) {
+            return "There is an object cache already ({$this->name()}); deactivate its plugin, or say that it may be replaced.";
+        }
+        $text = $this->text($settings);
+        if ($this->exists() && file_get_contents($this->path) === $text) {
+            return null;
+        }
+        $draft = $this->path . '.' . bin2hex(random_bytes(6));
+        // Complete before it has its name: a request that comes meanwhile must not load half of it.
+        if (@file_put_contents($draft, $text) !== \strlen($text) || !@chmod($draft, 0o644) || !@rename($draft, $this->path)) {
+            @unlink($draft);
+
+            return "{$this->path} could not be written; make the directory {$this->content} writable for PHP, or copy the file there yourself.";
+        }
+        $this->forgetCode();
+
+        return null;
+    }
+
+    /** @return ?string why it could not be removed, in a sentence */
+    public function remove(): ?string
+    {
+        if (!$this->isOurs()) {
+            return null;
+        }
+        if (!@unlink($this->path)) {
+            return "{$this->path} could not be removed; remove it yourself.";
+        }
+        $this->forgetCode();
+
+        return null;
+    }
+
+    /** @param array<string, mixed> $settings */
+    private function text(array $settings): string
+    {
+        $inside = str_starts_with($this->plugin, $this->content . '/');
+        $settings['plugin'] = $inside ? substr($this->plugin, \strlen($this->content) + 1) : $this->plugin;
+
+        return strtr((string) file_get_contents($this->plugin . '/drop-in/object-cache.php'), [
+            '[ /* settings */ ]' => str_replace("\n", ' ', var_export($settings, true)),
+            'LARDER_VERSION' => Plugin::VERSION,
+        ]);
+    }
+
+    private function forgetCode(): void
+    {
+        clearstatcache(true, $this->path);
+        if (\function_exists('opcache_invalidate')) {
+            @opcache_invalidate($this->path, true);
+        }
+    }
+}

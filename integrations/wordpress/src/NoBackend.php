@@ -1,0 +1,99 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+use Larder\Token;
+
+/** Nothing outlives the request: the store cannot be opened, and the site goes on without. */
+final class NoBackend implements Backend
+{
+    public function __construct(
+        private readonly string $trouble,
+    ) {}
+
+    public function get(string $key, mixed $absent): mixed
+    {
+        return $absent;
+    }
+
+    public function getStamped(string $key, mixed $absent): array
+    {
+        return [$absent, null];
+    }
+
+    public function tokenAt(int $stamp): ?Token
+    {
+        return null;
+    }
+
+    public function getMany(array $keys): array
+    {
+        return [];
+    }
+
+    public function token(string $key): ?Token
+    {
+        return null;
+    }
+
+    public function requestToken(): ?Token
+    {
+        return null;
+    }
+
+    public function fill(array $fills): void {}
+
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null): bool
+    {
+        return false;
+    }
+
+    public function setMany(array $values, ?int $ttl, array $tags): void {}
+
+    public function add(string $key, mixed $value, ?int $ttl, array $tags): ?bool
+    {
+        return null;
+    }
+
+    public function has(string $key): ?bool
+    {
+        return null;
+    }
+
+    public function delete(array $keys): array
+    {
+        return [];
+    }
+
+    public function count(string $key, int $by, array $tags): int|float|false|null
+    {
+        return null;
+    }
+
+    public function invalidate(array $tags): bool
+    {
+        return false;
+    }
+
+    public function clear(): bool
+    {
+        return false;
+    }
+
+    public function trouble(): string
+    {
+        return $this->trouble;
+    }
+
+    public function keys(string $prefix): iterable
+    {
+        return [];
+    }
+
+    public function statistics(): array
+    {
+        return [];
+    }
+}

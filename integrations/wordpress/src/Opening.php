@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+use Larder\Exception\PoolUnusable;
+use Larder\SharedMemory;
+
+/** Opens the object cache that the drop-in and wp-config.php say. */
+final class Opening
+{
+    private function __construct() {}
+
+    public static function open(): ObjectCache
+    {
+        $cache = self::with(Settings::ofThisSite());
+        // Of two processes one may have read a row that the other has deleted, or not have read one that the other has added.
+        // And one that has read neither list in time keeps the row by itself, which core does not delete with the list's.
+        add_action('deleted_option', static fn(string $option) => $cache->rows_changed(['alloptions', $option], 'options'));
+        add_action('added_option', static fn() => $cache->rows_changed(['notoptions'], 'options'));
+        add_action('add_site_option', static fn(string $option, mixed $value, int $network) => $cache->rows_changed(["{$network}:notoptions"], 'site-options'), 10, 3);
+
+        return $cache;
+    }
+
+    public static function with(Settings $settings): ObjectCache
+    {
+        $cache = new ObjectCache(self::backend($settings), $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
+        $cache->add_non_persistent_groups($settings->ignored);
+        if (PHP_SAPI === 'cli' && $settings->directory !== null) {
+            @touch("{$settings->directory}/heard-on-the-command-line");
+        }
+
+        return $cache;
+    }
+
+    private static function backend(Settings $settings): Backend
+    {
+        if ($settings->pool === null || !\class_exists(SharedMemory::class, false) || !self::isShared($settings)) {
+            return Library::backend($settings);
+        }
+        try {
+            $pool = self::pool($settings->pool, $settings->size);
+        } catch (PoolUnusable|\ValueError $refused) {
+            return new NoBackend($refused->getMessage());
+        }
+        $journal = $settings->journal();
+        $undelivered = $journal !== null && is_file($journal) && filesize($journal) > 0 ? Library::deliver($settings, $pool) : null;
+
+        return $undelivered ?? new PoolBackend($pool);
+    }
+
+    /** Each user has pools of its own, unless the setting larder.group says otherwise. */
+    private static function isShared(Settings $settings): bool
+    {
+        return $settings->owner === null || \ini_get('larder.group') !== '' || $settings->owner === posix_geteuid();
+    }
+
+    private static function pool(string $name, ?int $size): SharedMemory
+    {
+        try {
+            return SharedMemory::open($name, $size);
+        } catch (PoolUnusable $refused) {
+            // One that is there already may have another size.
+            return $size === null ? throw $refused : SharedMemory::open($name);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+use Larder\Exception\PoolUnusable;
+use Larder\SharedMemory;
+
+/** What WordPress knows of the plugin: its hooks, and its life from activation to removal. */
+final class Plugin
+{
+    public const VERSION = '0.1.0';
+
+    /** What the settings of a drop-in mean; another number is written anew. */
+    private const FORMAT = 1;
+
+    public readonly DropIn $dropIn;
+
+    public function __construct(
+        string $folder,
+    ) {
+        $this->dropIn = new DropIn($folder, WP_CONTENT_DIR);
+    }
+
+    public static function start(string $file): void
+    {
+        $plugin = new self(\dirname($file));
+        register_activation_hook($file, static function () use ($plugin): void {
+            $plugin->enable();
+        });
+        register_deactivation_hook($file, static function () use ($plugin): void {
+            $plugin->disable();
+        });
+        if (is_admin()) {
+            add_action('admin_init', $plugin->keepUp(...));
+            (new SettingsPage($plugin))->hook();
+        }
+        add_filter('site_status_tests', (new SiteHealth($plugin))->tests(...));
+        add_filter('debug_information', (new SiteHealth($plugin))->information(...));
+        add_filter('qm/collectors', QueryMonitor::collectors(...));
+        add_filter('qm/outputter/html', QueryMonitor::outputs(...), 101);
+        if (\defined('WP_CLI') && WP_CLI) {
+            \WP_CLI::add_command('larder', new CommandLine($plugin));
+        }
+    }
+
+    /** @param string $folder of the plugin */
+    public static function uninstall(string $folder): void
+    {
+        $plugin = new self($folder);
+        $settings = $plugin->settings();
+        $plugin->disable();
+        // What still waits would make the pool anew.
+        $GLOBALS['wp_object_cache'] = new ObjectCache(new NoBackend('The plugin is being removed.'));
+        $directory = Directory::find(Settings::identity());
+        if ($directory !== null) {
+            Directory::remove($directory);
+        }
+        if (\class_exists(SharedMemory::class, false)) {
+            try {
+                SharedMemory::remove('wordpress-' . $settings->identity);
+            } catch (PoolUnusable) {
+                // Another process is at it, or it is another user's.
+            }
+        }
+    }
+
+    /**
+     * Writes the drop-in and begins with an empty store.
+     *
+     * @return ?string why not, in a sentence
+     */
+    public function enable(bool $overForeign = false): ?string
+    {
+        $installed = $this->toInstall();
+        if ($installed === null) {
+            return $this->choice()->why;
+        }
+        $cache = Opening::with(Settings::of($installed));
+        if ($cache->trouble() !== null) {
+            return $cache->trouble();
+        }
+        $mistake = $this->dropIn->write($installed, $overForeign);
+        if ($mistake === null) {
+            $cache->flush();
+            $this->dropTransients();
+        }
+
+        return $mistake;
+    }
+
+    /** @return ?string why not, in a sentence */
+    public function disable(): ?string
+    {
+        return $this->dropIn->remove();
+    }
+
+    /** Our drop-in is written anew where the plugin has another version now, or the configuration another store. */
+    public function keepUp(): void
+    {
+        $installed = $this->toInstall();
+        if ($installed !== null && $this->dropIn->isOurs()) {
+            $this->dropIn->write($installed);
+        }
+    }
+
+    public function choice(): Choice
+    {
+        return Choice::make(Directory::find(Settings::identity()), Settings::identity());
+    }
+
+    public function settings(): Settings
+    {
+        return Settings::of($this->toInstall() ?? []);
+    }
+
+    /** @return array<string, mixed>|null what the drop-in is to be written with; null: there is no store */
+    private function toInstall(): ?array
+    {
+        $choice = $this->choice();
+        $here = Settings::ofThisSite();
+
+        return $choice->store === null ? null : [
+            'format' => self::FORMAT,
+            'store' => $choice->store,
+            'size' => $here->size ?? $choice->size,
+            'directory' => Directory::find(Settings::identity()),
+            // On the command line it may be somebody else that runs this.
+            'owner' => PHP_SAPI === 'cli' ? $here->owner ?? (fileowner(WP_CONTENT_DIR) ?: posix_geteuid()) : posix_geteuid(),
+        ];
+    }
+
+    /** Transients that the database kept would come back, long out of date, when the cache is gone. */
+    private function dropTransients(): void
+    {
+        $wpdb = $GLOBALS['wpdb'] ?? null;
+        if (!$wpdb instanceof \wpdb) {
+            return;
+        }
+        $wpdb->query("DELETE FROM {$wpdb->options} WHERE option_name LIKE '\\_transient\\_%' OR option_name LIKE '\\_site\\_transient\\_%'");
+        if (is_multisite()) {
+            $wpdb->query("DELETE FROM {$wpdb->sitemeta} WHERE meta_key LIKE '\\_site\\_transient\\_%'");
+        }
+        wp_cache_delete('alloptions', 'options');
+    }
+}

@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** A panel of the plugin Query Monitor: what this request did with the object cache. */
+final class QueryMonitor
+{
+    private function __construct() {}
+
+    /**
+     * @param array<string, object> $collectors
+     *
+     * @return array<string, object>
+     */
+    public static function collectors(array $collectors): array
+    {
+        if (\class_exists('QM_Collector')) {
+            $collectors['larder'] = new class extends \QM_Collector {
+                /** @var string */
+                public $id = 'larder';
+
+                public function name(): string
+                {
+                    return 'Larder';
+                }
+            };
+        }
+
+        return $collectors;
+    }
+
+    /**
+     * @param array<string, object> $outputs
+     *
+     * @return array<string, object>
+     */
+    public static function outputs(array $outputs): array
+    {
+        $collector = \class_exists('QM_Collectors') ? \QM_Collectors::get('larder') : null;
+        if ($collector !== null && \class_exists('QM_Output_Html')) {
+            $outputs['larder'] = new class ($collector) extends \QM_Output_Html {
+                public function name(): string
+                {
+                    return 'Larder';
+                }
+
+                public function output(): void
+                {
+                    $cache = $GLOBALS['wp_object_cache'] ?? null;
+                    $this->before_non_tabular_output();
+                    if ($cache instanceof ObjectCache) {
+                        printf('<section><h3>Larder</h3><p>%s</p></section>', esc_html($cache->trouble() ?? 'The store answers.'));
+                        $cache->stats();
+                    } else {
+                        echo '<section><p>The object cache is off.</p></section>';
+                    }
+                    $this->after_non_tabular_output();
+                }
+            };
+        }
+
+        return $outputs;
+    }
+}

@@ -1,0 +1,82 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** What is in use, why, and what is wrong with it, in sentences. */
+final class Report
+{
+    public function __construct(
+        private readonly Plugin $plugin,
+    ) {}
+
+    public function isOn(): bool
+    {
+        return ($GLOBALS['wp_object_cache'] ?? null) instanceof ObjectCache;
+    }
+
+    public function state(): string
+    {
+        $choice = $this->plugin->choice();
+        if ($this->isOn() && $this->problems() === []) {
+            return "The object cache is on and uses {$choice->title}.";
+        }
+
+        return $this->isOn() ? 'The object cache is on, but something is wrong.' : 'The object cache is off: WordPress asks the database for everything in each request.';
+    }
+
+    public function why(): string
+    {
+        return $this->plugin->choice()->why;
+    }
+
+    /** @return list<string> what is wrong and what to change, a sentence each */
+    public function problems(): array
+    {
+        $problems = [];
+        $dropIn = $this->plugin->dropIn;
+        if (!$dropIn->exists()) {
+            $problems[] = "There is no drop-in {$dropIn->path}; enable the object cache in the settings, or by `wp larder enable`.";
+        } elseif (!$dropIn->isOurs()) {
+            $problems[] = "The drop-in {$dropIn->path} is that of another plugin ({$dropIn->name()}); deactivate it, or say `wp larder enable --force`.";
+        } elseif (!$this->isOn()) {
+            $problems[] = 'The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.';
+        }
+        $choice = $this->plugin->choice();
+        if ($choice->store === null) {
+            $problems[] = $choice->why;
+        }
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        if ($cache instanceof ObjectCache) {
+            // What is not asked does not fail.
+            $cache->get('larder', 'larder-report', true);
+            if ($cache->trouble() !== null) {
+                $problems[] = 'The site goes on without a cache: ' . $cache->trouble();
+            }
+        }
+        $settings = Settings::ofThisSite();
+        $journal = $settings->journal();
+        if ($journal !== null && is_file($journal) && filesize($journal) > 0 && !($settings->pool !== null && PHP_SAPI !== 'cli')) {
+            $problems[] = "The journal {$journal} has deletes that are not delivered yet; the next request of the web server delivers them.";
+        }
+        if ($this->isOn() && !is_writable(WP_CONTENT_DIR)) {
+            $problems[] = 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the drop-in stays as it is when the plugin changes; make it writable, or copy the drop-in yourself.';
+        }
+        if (PHP_SAPI === 'cli' && $settings->pool !== null && $settings->owner !== null && $settings->owner !== posix_geteuid() && (string) \ini_get('larder.group') === '') {
+            $problems[] = "This command line runs as another user than the web server (user id {$settings->owner}); "
+                . ($journal === null ? 'the web does not hear what it deletes.' : 'its deletes reach the web by the journal.') . " Run it as that user, or set larder.group.";
+        }
+
+        return $problems;
+    }
+
+    /** @return ?int Unix time at which a command line last used this site's cache; null: never heard */
+    public function commandLineHeard(): ?int
+    {
+        $directory = Settings::ofThisSite()->directory;
+        $heard = $directory === null ? false : @filemtime("{$directory}/heard-on-the-command-line");
+
+        return $heard === false ? null : $heard;
+    }
+}

@@ -1,0 +1,108 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * The DSN of the server that wp-config.php names for another object cache: by the constants of Redis Object Cache (WP_REDIS_*),
+ * the array of Object Cache Pro (WP_REDIS_CONFIG), or the servers of the Memcached plugins.
+ */
+final class Servers
+{
+    private function __construct() {}
+
+    /** @return ?string null: it names none */
+    public static function dsn(): ?string
+    {
+        $configuration = \defined('WP_REDIS_CONFIG') && \is_array(WP_REDIS_CONFIG) ? WP_REDIS_CONFIG : self::constants();
+        if ($configuration !== []) {
+            return self::redis($configuration);
+        }
+        $servers = $GLOBALS['memcached_servers'] ?? (\defined('WP_MEMCACHED_SERVERS') ? WP_MEMCACHED_SERVERS : null);
+        if (!\is_array($servers)) {
+            return null;
+        }
+        $names = [];
+        array_walk_recursive($servers, static function (mixed $server) use (&$names): void {
+            if (\is_string($server) && preg_match('/[a-z.]/i', $server) === 1) {
+                $names[] = preg_replace('~^(tcp|memcached)://~', '', $server);
+            }
+        });
+        $names = array_unique($names);
+        if ($names === []) {
+            return null;
+        }
+
+        return str_starts_with((string) $names[0], '/') ? 'memcached+unix:' . $names[0] : 'memcached://' . implode(',', $names);
+    }
+
+    /** @return array<string, mixed> */
+    private static function constants(): array
+    {
+        $named = [];
+        foreach (['scheme', 'host', 'port', 'path', 'username', 'password', 'database', 'timeout', 'read_timeout', 'servers', 'cluster', 'sentinel'] as $name) {
+            $constant = 'WP_REDIS_' . strtoupper($name);
+            if (\defined($constant)) {
+                $named[$name] = \constant($constant);
+            }
+        }
+
+        // That plugin's own defaults are a server on this machine; only what is said counts as a configuration.
+        return isset($named['host']) || isset($named['path']) || isset($named['servers']) || isset($named['cluster']) || isset($named['scheme']) ? $named : [];
+    }
+
+    /** @param array<array-key, mixed> $of */
+    private static function redis(array $of): string
+    {
+        $text = static fn(string $name): string => \is_scalar($of[$name] ?? null) ? (string) $of[$name] : '';
+        $password = $of['password'] ?? '';
+        [$user, $password] = \is_array($password) ? (\count($password) > 1 ? array_values($password) : ['', reset($password)]) : [$text('username'), $password];
+        $user = \is_scalar($user) ? (string) $user : '';
+        $password = \is_scalar($password) ? (string) $password : '';
+        $login = $password === '' ? '' : rawurlencode($user) . ':' . rawurlencode($password) . '@';
+        $options = [];
+        foreach (['timeout', 'read_timeout'] as $name) {
+            if (is_numeric($of[$name] ?? null) && $of[$name] > 0) {
+                $options[] = "{$name}=" . $of[$name];
+            }
+        }
+        $database = max(0, (int) $text('database'));
+        $host = $text('host') === '' ? '127.0.0.1' : $text('host');
+        $scheme = strtolower($text('scheme'));
+        $path = $text('path') !== '' ? $text('path') : (str_starts_with($host, '/') || str_starts_with($host, 'unix://') ? substr($host, (int) strpos($host, '/')) : '');
+        $cluster = $of['cluster'] ?? null;
+        if (\is_array($cluster) && $cluster !== []) {
+            $dsn = "redis+cluster://{$login}" . self::hosts($cluster);
+        } elseif ($text('sentinel') !== '' && \is_array($of['servers'] ?? null)) {
+            $dsn = "redis+sentinel://{$login}" . self::hosts($of['servers']) . "/{$database}";
+            $options[] = 'service=' . rawurlencode($text('sentinel'));
+        } elseif (($scheme === 'unix' || $path !== '') && $path !== '') {
+            $options[] = "database={$database}";
+            if ($login !== '') {
+                $options[] = 'user=' . rawurlencode($user);
+                $options[] = 'password=' . rawurlencode($password);
+            }
+            $dsn = 'redis+unix:' . str_replace('//', '/', $path);
+        } else {
+            $isSecure = $scheme === 'tls' || $scheme === 'rediss' || str_starts_with($host, 'tls://');
+            $port = (int) $text('port');
+            $dsn = ($isSecure ? 'rediss' : 'redis') . "://{$login}" . preg_replace('~^\w+://~', '', $host) . ($port > 0 ? ":{$port}" : '') . "/{$database}";
+        }
+
+        return $dsn . ($options === [] ? '' : '?' . implode('&', $options));
+    }
+
+    /** @param array<array-key, mixed> $servers */
+    private static function hosts(array $servers): string
+    {
+        $hosts = [];
+        foreach ($servers as $server) {
+            if (\is_string($server)) {
+                $hosts[] = (string) preg_replace('~^\w+://|[/?].*$~', '', $server);
+            }
+        }
+
+        return implode(',', $hosts);
+    }
+}

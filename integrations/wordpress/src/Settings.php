@@ -1,0 +1,138 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** What the drop-in was installed with, and wp-config.php says, about this site's object cache. */
+final class Settings
+{
+    /**
+     * @param string                 $identity  of the database and its prefix, 12 hexadecimal digits
+     * @param ?string                $pool      the pool of the extension; null: another store
+     * @param ?int                   $size      bytes of a pool that is not there yet; null: the extension's default
+     * @param ?string                $dsn       of another store, or of the pool, as wp-config.php says
+     * @param bool                   $isShared  whether others may use the same store
+     * @param ?string                $directory of databases and the journal; null: there is none
+     * @param ?int                   $maxTtl    seconds that anything lives at most; null: no end
+     * @param ?int                   $owner     the user id of the web server, whose pool it is; null: not known
+     * @param list<string>           $ignored   groups that never leave the request
+     * @param array<array-key, true> $kept      groups that flush() leaves
+     */
+    private function __construct(
+        public readonly string $identity,
+        public readonly ?string $pool,
+        public readonly ?int $size,
+        public readonly ?string $dsn,
+        public readonly bool $isShared,
+        public readonly ?string $directory,
+        public readonly ?int $owner,
+        public readonly ?int $maxTtl,
+        public readonly array $ignored,
+        public readonly array $kept,
+    ) {}
+
+    public static function ofThisSite(): self
+    {
+        return self::of(\defined('LARDER_DROP_IN') && \is_array(LARDER_DROP_IN) ? LARDER_DROP_IN : []);
+    }
+
+    /** @param array<array-key, mixed> $installed what the drop-in was written with */
+    public static function of(array $installed): self
+    {
+        $identity = self::identity();
+        $dsn = \defined('WP_LARDER_DSN') ? WP_LARDER_DSN : null;
+        $store = $installed['store'] ?? null;
+        $isPool = $store === 'pool';
+        $pool = $isPool ? 'wordpress-' . $identity : null;
+        if (\is_string($dsn) && $dsn !== '') {
+            $isPool = preg_match('/^shm:([A-Za-z0-9._-]{1,64})$/', $dsn, $named) === 1;
+            $pool = $isPool ? $named[1] : null;
+        } elseif ($store === 'server') {
+            $dsn = Servers::dsn();
+        } else {
+            $dsn = \is_string($store) && !$isPool ? $store : null;
+        }
+        $directory = $installed['directory'] ?? null;
+
+        return new self(
+            $identity,
+            $pool,
+            \is_int($installed['size'] ?? null) ? $installed['size'] : null,
+            $dsn,
+            $dsn !== null,
+            \is_string($directory) ? $directory : null,
+            \is_int($installed['owner'] ?? null) ? $installed['owner'] : null,
+            self::seconds('MAXTTL'),
+            self::groups('IGNORED_GROUPS'),
+            array_fill_keys(self::groups('UNFLUSHABLE_GROUPS'), true),
+        );
+    }
+
+    /** What all keys begin with. */
+    public function prefix(): string
+    {
+        return $this->isShared ? $this->identity . ':' : '';
+    }
+
+    /** The tag of everything that flush() flushes; null: the store is this site's alone, and all of it goes. */
+    public function everything(): ?string
+    {
+        return $this->isShared || $this->kept !== [] ? $this->identity . ':everything' : null;
+    }
+
+    /** The file that tells the store what processes have deleted that could not reach it; null: there is no directory for one. */
+    public function journal(): ?string
+    {
+        return $this->directory === null ? null : "{$this->directory}/{$this->identity}.journal";
+    }
+
+    /**
+     * The database and its prefix are the truth that is cached, so that a copy of the site over another database has a
+     * cache of its own, and the web and the command line share one wherever they find the files.
+     */
+    public static function identity(): string
+    {
+        $parts = [$GLOBALS['table_prefix'] ?? ''];
+        foreach (['DB_HOST', 'DB_NAME', 'WP_CACHE_KEY_SALT', 'WP_REDIS_PREFIX', 'WP_LARDER_PREFIX'] as $constant) {
+            $parts[] = \defined($constant) ? \constant($constant) : '';
+        }
+
+        return substr(hash('sha256', serialize($parts)), 0, 12);
+    }
+
+    /** A constant of wp-config.php, if it is a string; else an empty one. */
+    public static function text(string $constant): string
+    {
+        $text = \defined($constant) ? \constant($constant) : '';
+
+        return \is_string($text) ? $text : '';
+    }
+
+    private static function seconds(string $name): ?int
+    {
+        $seconds = self::constant($name);
+
+        return is_numeric($seconds) && $seconds > 0 ? (int) $seconds : null;
+    }
+
+    /** @return list<string> */
+    private static function groups(string $name): array
+    {
+        $groups = self::constant($name);
+
+        return \is_array($groups) ? array_values(array_filter($groups, is_string(...))) : [];
+    }
+
+    /** Our own constant, or that of Redis Object Cache, which means the same. */
+    private static function constant(string $name): mixed
+    {
+        foreach (["WP_LARDER_{$name}", "WP_REDIS_{$name}"] as $constant) {
+            if (\defined($constant)) {
+                return \constant($constant);
+            }
+        }
+
+        return null;
+    }
+}

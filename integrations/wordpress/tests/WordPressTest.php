@@ -1,0 +1,228 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress\Tests;
+
+use Larder\Bench\Server\MariaDbServer;
+use Larder\SharedMemory;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
+
+/** A real WordPress over MariaDB, with real processes. */
+#[CoversNothing]
+final class WordPressTest extends TestCase
+{
+    private static MariaDbServer $server;
+
+    private Site $site;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$server = MariaDbServer::start();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$server->stop();
+    }
+
+    protected function setUp(): void
+    {
+        $this->site = new Site(self::$server);
+    }
+
+    protected function tearDown(): void
+    {
+        $this->site->removePool();
+    }
+
+    public function testFourProcessesLoseNoneOf150OptionsThatEachChangesAndDeletes(): void
+    {
+        $this->site->activate();
+        $code = <<<'PHP'
+            $me = (int) $argv[1];
+            for ($i = 0; $i < 150; $i++) {
+                wp_cache_flush_runtime();
+                update_option("race_{$me}_{$i}", $i, $i % 2 === 0);
+                update_option("race_{$me}_{$i}", "changed {$i}");
+                if ($i % 3 === 0) { delete_option("race_{$me}_{$i}"); }
+                get_option("race_" . (($me + 1) % 4) . "_{$i}");
+            }
+            PHP;
+        $processes = array_map(fn(int $me): Process => $this->site->start($code, [(string) $me]), range(0, 3));
+        foreach ($processes as $process) {
+            self::assertSame(0, $process->wait());
+            self::assertSame('', $process->getOutput() . $process->getErrorOutput());
+        }
+        $said = $this->site->run(<<<'PHP'
+            $wrong = $right = 0;
+            for ($me = 0; $me < 4; $me++) {
+                for ($i = 0; $i < 150; $i++) {
+                    $expected = $i % 3 === 0 ? 'none' : "changed {$i}";
+                    $actual = get_option("race_{$me}_{$i}", 'none');
+                    $actual === $expected ? $right++ : $wrong++;
+                    if ($actual !== $expected) {
+                        global $wpdb;
+                        echo "option {$i} of {$me}: expected {$expected}, cached ", var_export($actual, true), ", in the database ", var_export($wpdb->get_row("SELECT option_value, autoload FROM {$wpdb->options} WHERE option_name = 'race_{$me}_{$i}'"), true), "\n";
+                    }
+                }
+            }
+            echo "{$right} right, {$wrong} wrong";
+            PHP);
+        self::assertSame('600 right, 0 wrong', $said);
+    }
+
+    public function testOfTwoHundredProcessesThatAddOneLockOneGetsIt(): void
+    {
+        $this->site->activate();
+        $said = $this->site->run(<<<'PHP'
+            $gate = sys_get_temp_dir() . '/larder-gate-' . getmypid();
+            touch($gate);
+            $children = [];
+            for ($i = 0; $i < 200; $i++) {
+                $child = pcntl_fork();
+                if ($child === 0) {
+                    while (is_file($gate)) { usleep(100); clearstatcache(); }
+                    $got = wp_cache_add('lock', getmypid(), 'locks', 60);
+                    posix_kill(getmypid(), $got ? SIGUSR1 : SIGKILL);
+                }
+                $children[] = $child;
+            }
+            unlink($gate);
+            $got = 0;
+            foreach ($children as $child) { pcntl_waitpid($child, $status); $got += pcntl_wtermsig($status) === SIGUSR1 ? 1 : 0; }
+            echo $got;
+            PHP);
+        self::assertSame('1', $said);
+    }
+
+    public function testOfFiftyCheckoutsTwentyGetOneOfTwentyPiecesAndTenTheCoupon(): void
+    {
+        $this->site->activate();
+        // As WooCommerce does it: the row is changed under its own condition, then the cache is told.
+        $code = <<<'PHP'
+            global $wpdb;
+            $take = static function (string $name) use ($wpdb): bool {
+                get_post_meta(1, $name, true);
+                $taken = $wpdb->query($wpdb->prepare("UPDATE {$wpdb->postmeta} SET meta_value = meta_value - 1 WHERE post_id = 1 AND meta_key = %s AND meta_value > 0", $name)) === 1;
+                wp_cache_delete(1, 'post_meta');
+                return $taken;
+            };
+            echo (int) get_post_meta(1, 'stock', true) > 0 && $take('stock') ? 1 : 0, (int) get_post_meta(1, 'coupon', true) > 0 && $take('coupon') ? 1 : 0;
+            wp_cache_incr('orders', 1, 'shop');
+            PHP;
+        $this->site->run('update_post_meta(1, "stock", 20); update_post_meta(1, "coupon", 10); wp_cache_set("orders", 0, "shop");');
+        $pieces = $coupons = 0;
+        foreach (array_chunk(range(1, 50), 10) as $some) {
+            $processes = array_map(fn(): Process => $this->site->start($code), $some);
+            foreach ($processes as $process) {
+                $process->wait();
+                $said = $process->getOutput();
+                self::assertMatchesRegularExpression('/^[01]{2}$/', $said);
+                $pieces += (int) $said[0];
+                $coupons += (int) $said[1];
+            }
+        }
+        self::assertSame([20, 10], [$pieces, $coupons]);
+        self::assertSame('0 0 50', $this->site->run('echo get_post_meta(1, "stock", true), " ", get_post_meta(1, "coupon", true), " ", wp_cache_get("orders", "shop");'));
+    }
+
+    public function testAForeignDropInIsNotOverwrittenWithoutBeingAsked(): void
+    {
+        $foreign = "<?php\n/* Plugin Name: Another Object Cache */\nrequire ABSPATH . WPINC . '/cache.php';\n";
+        $path = "{$this->site->root}/wp-content/object-cache.php";
+        file_put_contents($path, $foreign);
+        $this->site->activate();
+        self::assertSame($foreign, file_get_contents($path));
+        self::assertStringContainsString('another plugin (Another Object Cache', $this->problems());
+        $this->site->run('require ABSPATH . "wp-admin/includes/plugin.php"; deactivate_plugins("larder/larder.php");');
+        self::assertSame($foreign, file_get_contents($path));
+    }
+
+    public function testDeactivationRemovesOurDropInAndLeavesAPageThatWorks(): void
+    {
+        $this->site->activate();
+        self::assertFileExists("{$this->site->root}/wp-content/object-cache.php");
+        $this->site->run('require ABSPATH . "wp-admin/includes/plugin.php"; deactivate_plugins("larder/larder.php");');
+        self::assertFileDoesNotExist("{$this->site->root}/wp-content/object-cache.php");
+        self::assertSame('Shop', $this->site->run('echo get_option("blogname");'));
+    }
+
+    public function testAHalfRemovedPluginBreaksNoPage(): void
+    {
+        $this->site->activate();
+        rename($this->site->plugin(), $this->site->plugin() . '-gone');
+        self::assertSame('Shop, off', $this->site->run('echo get_option("blogname"), wp_using_ext_object_cache() ? ", on" : ", off";'));
+    }
+
+    public function testACommandLineWithoutTheExtensionIsHeard(): void
+    {
+        $this->site->activate();
+        $this->site->run('wp_cache_set("key", "old", "shop"); get_option("blogname");');
+        $this->site->run('wp_cache_delete("key", "shop"); update_option("blogname", "Renamed");', options: []);
+        self::assertSame('gone, Renamed', $this->site->run('echo wp_cache_get("key", "shop") === false ? "gone" : "there", ", ", get_option("blogname");'));
+    }
+
+    public function testTransientsOfTheDatabaseAreGoneWhenTheCacheTakesOver(): void
+    {
+        $this->site->run('set_transient("news", "old", 3600);');
+        $this->site->activate();
+        self::assertSame('0 none', $this->site->run('global $wpdb; echo $wpdb->get_var("SELECT COUNT(*) FROM {$wpdb->options} WHERE option_name LIKE \'%transient_news\'"), " ", get_transient("news") === false ? "none" : "there";'));
+        $this->site->run('set_transient("news", "new", 3600);');
+        self::assertSame('new', $this->site->run('echo get_transient("news");'));
+    }
+
+    public function testACopyOverAnotherDatabaseReadsNothingOfTheFirst(): void
+    {
+        $this->site->activate();
+        $this->site->run('wp_cache_set("key", "first", "shop");');
+        $copy = new Site(self::$server);
+        $copy->activate();
+        try {
+            self::assertSame('none', $copy->run('echo wp_cache_get("key", "shop") ?: "none";'));
+        } finally {
+            $copy->removePool();
+        }
+    }
+
+    public function testUninstallLeavesNothing(): void
+    {
+        $this->site->activate();
+        $this->site->run('define("WP_UNINSTALL_PLUGIN", "larder/larder.php"); require WP_PLUGIN_DIR . "/larder/uninstall.php";');
+        self::assertFileDoesNotExist("{$this->site->root}/wp-content/object-cache.php");
+        self::assertSame([], glob("{$this->site->root}/{.,wp-content/.,../.}larder*", \GLOB_BRACE));
+        self::assertNotContains($this->site->pool(), SharedMemory::names());
+    }
+
+    public function testAWrongDsnIsASentenceAndTheSiteGoesOn(): void
+    {
+        $this->site->activate();
+        $this->site->configure("define('WP_LARDER_DSN', 'reddis://127.0.0.1');");
+        self::assertSame('Shop', $this->site->run('echo get_option("blogname");'));
+        self::assertStringContainsString('reddis', $this->problems());
+    }
+
+    public function testANetworkKeepsTheItemsOfItsSitesApart(): void
+    {
+        $network = new Site(self::$server, isNetwork: true);
+        $network->activate();
+        try {
+            self::assertSame('first second first', $network->run(<<<'PHP'
+                $id = wp_insert_site(['domain' => 'example.com', 'path' => '/two/', 'network_id' => 1, 'user_id' => 1]);
+                update_option('mark', 'first');
+                switch_to_blog(is_int($id) ? $id : 0); update_option('mark', 'second'); restore_current_blog();
+                $a = get_option('mark'); switch_to_blog($id); $b = get_option('mark'); restore_current_blog();
+                echo $a, ' ', $b, ' ', get_option('mark');
+                PHP));
+        } finally {
+            $network->removePool();
+        }
+    }
+
+    private function problems(): string
+    {
+        return $this->site->run('echo implode("\n", (new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems());');
+    }
+}
