@@ -1,0 +1,79 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Laravel;
+
+use Illuminate\Cache\CacheManager;
+use Illuminate\Cache\Repository;
+use Illuminate\Contracts\Config\Repository as Configuration;
+use Illuminate\Contracts\Events\Dispatcher;
+use Illuminate\Contracts\Foundation\Application;
+use Illuminate\Session\SessionManager;
+use Illuminate\Support\ServiceProvider;
+use Larder\Session\SessionHandler;
+use Psr\Log\LoggerInterface;
+
+/**
+ * The cache driver and the session driver "larder". In a worker, such as those of Octane and queues, each request and job begins
+ * with what others have done since.
+ */
+final class LarderServiceProvider extends ServiceProvider
+{
+    /** What begins a request or a job in a worker; the names alone, as the packages need not be there. */
+    private const BEGINNINGS = [
+        'Laravel\Octane\Events\RequestReceived',
+        'Laravel\Octane\Events\TaskReceived',
+        'Laravel\Octane\Events\TickReceived',
+        'Illuminate\Queue\Events\JobProcessing',
+    ];
+
+    public function register(): void
+    {
+        $this->app->singleton(Caches::class, static fn(Application $app): Caches => new Caches(static fn(): LoggerInterface => $app->make(LoggerInterface::class)));
+        // The managers take these closures for methods of their own, so they cannot be static, nor be closures over $this.
+        $cache = self::cache(...);
+        $this->callAfterResolving('cache', static function (CacheManager $caches) use ($cache): void {
+            $caches->extend('larder', fn(Application $app, array $config): Repository => $cache($app, $config));
+        });
+        $sessions = self::sessions(...);
+        $this->callAfterResolving('session', static function (SessionManager $manager) use ($sessions): void {
+            $manager->extend('larder', fn(Application $app): SessionHandler => $sessions($app));
+        });
+    }
+
+    public function boot(Dispatcher $events): void
+    {
+        $events->listen(self::BEGINNINGS, fn() => $this->app->make(Caches::class)->begin());
+    }
+
+    /** @param array<mixed> $config */
+    private static function cache(Application $app, array $config): Repository
+    {
+        $prefix = $config['prefix'] ?? $app->make(Configuration::class)->get('cache.prefix');
+        $repository = new Repository(new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn')), \is_string($prefix) ? $prefix : ''));
+        if (($config['events'] ?? true) !== false && $app->bound(Dispatcher::class)) {
+            $repository->setEventDispatcher($app->make(Dispatcher::class));
+        }
+
+        return $repository;
+    }
+
+    /** Laravel never closes a session, so that a lock of ours would last; it has locks of its own, by block(). */
+    private static function sessions(Application $app): SessionHandler
+    {
+        $configuration = $app->make(Configuration::class);
+        $minutes = $configuration->get('session.lifetime');
+
+        return new SessionHandler(
+            $app->make(Caches::class)->at(self::place($configuration->get('session.larder'), 'the sessions', 'session.larder')),
+            is_numeric($minutes) ? max(1, (int) $minutes * 60) : null,
+            locking: false,
+        );
+    }
+
+    private static function place(mixed $dsn, string $what, string $option): string
+    {
+        return \is_string($dsn) && $dsn !== '' ? $dsn : throw new \InvalidArgumentException(\sprintf('There is no place for %s; set "%s" to a DSN of Larder, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".', $what, $option));
+    }
+}

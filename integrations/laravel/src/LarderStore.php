@@ -1,0 +1,278 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Laravel;
+
+use Illuminate\Cache\TaggableStore;
+use Illuminate\Cache\TaggedCache;
+use Illuminate\Contracts\Cache\LockProvider;
+use Larder\Cache;
+use Larder\Exception\NotACounter;
+use Larder\Exception\Unstorable;
+use Larder\Tag;
+use Larder\Ttl;
+
+/**
+ * A store of Laravel's cache in any store of Larder: config/cache.php has
+ *
+ *     'larder' => ['driver' => 'larder', 'dsn' => 'shm:site'],
+ *
+ * Several may share a cache of Larder, each with a prefix. Flushing one, or its tags, takes a time that does not depend on
+ * how many items there are. What was put under tags is to be had under the same tags alone.
+ */
+final class LarderStore extends TaggableStore implements LockProvider, FlushableLocks
+{
+    /** @param list<string> $tags what each item is put under */
+    public function __construct(
+        public readonly Cache $cache,
+        private readonly string $prefix = '',
+        private readonly array $tags = [],
+    ) {}
+
+    /** @param string $key */
+    public function get($key): mixed
+    {
+        return $this->cache->get($this->prefix . $key);
+    }
+
+    /**
+     * @param array<string> $keys
+     *
+     * @return array<array-key, mixed> null for what is not there
+     */
+    public function many(array $keys): array
+    {
+        $found = $this->cache->getMany(array_map(fn(int|string $key): string => $this->prefix . $key, $keys));
+        $values = [];
+        foreach ($keys as $key) {
+            $values[$key] = $found[$this->prefix . $key] ?? null;
+        }
+
+        return $values;
+    }
+
+    /**
+     * @param string    $key
+     * @param mixed     $value
+     * @param int|float $seconds
+     *
+     * @return bool false also for what was computed after a miss and is outdated
+     *
+     * @throws Unstorable
+     */
+    public function put($key, $value, $seconds): bool
+    {
+        return $this->cache->set($this->prefix . $key, $value, (int) $seconds, $this->stamps());
+    }
+
+    /**
+     * @param array<array-key, mixed> $values
+     * @param int|float               $seconds
+     *
+     * @throws Unstorable
+     */
+    public function putMany(array $values, $seconds): bool
+    {
+        return $this->cache->setMany($this->prefixed($values), (int) $seconds, $this->stamps());
+    }
+
+    /**
+     * Of several processes that add at once, one succeeds.
+     *
+     * @param string    $key
+     * @param mixed     $value
+     * @param int|float $seconds
+     *
+     * @throws Unstorable
+     */
+    public function add($key, $value, $seconds): bool
+    {
+        return $this->cache->add($this->prefix . $key, $value, (int) $seconds, $this->stamps());
+    }
+
+    /**
+     * Atomic; what is there keeps its time.
+     *
+     * @param string $key
+     * @param mixed  $value
+     */
+    public function increment($key, $value = 1): int|false
+    {
+        return $this->count($this->prefix . $key, is_numeric($value) ? (int) $value : 0);
+    }
+
+    /**
+     * @param string $key
+     * @param mixed  $value
+     */
+    public function decrement($key, $value = 1): int|false
+    {
+        return $this->count($this->prefix . $key, is_numeric($value) ? -(int) $value : 0);
+    }
+
+    /**
+     * @param string $key
+     * @param mixed  $value
+     *
+     * @throws Unstorable
+     */
+    public function forever($key, $value): bool
+    {
+        return $this->cache->set($this->prefix . $key, $value, Ttl::Forever, $this->stamps());
+    }
+
+    /**
+     * @param string    $key
+     * @param int|float $seconds
+     *
+     * @return bool whether it is there
+     */
+    public function touch($key, $seconds): bool
+    {
+        return $this->cache->touch($this->prefix . $key, (int) $seconds);
+    }
+
+    /**
+     * @param string $key
+     *
+     * @return bool whether it was there
+     */
+    public function forget($key): bool
+    {
+        $isThere = $this->cache->has($this->prefix . $key);
+
+        return $this->cache->delete($this->prefix . $key) && $isThere;
+    }
+
+    /** What has another prefix stays, and so do locks. Without a prefix, everything in the cache goes. */
+    public function flush(): bool
+    {
+        return $this->prefix === '' ? $this->cache->clear() : $this->cache->invalidateTags([$this->stampOfAll()]);
+    }
+
+    public function getPrefix(): string
+    {
+        return $this->prefix;
+    }
+
+    /** @param mixed $names an array of names, or several */
+    public function tags($names): TaggedCache
+    {
+        $tags = [];
+        foreach (\is_array($names) ? $names : \func_get_args() as $name) {
+            $tags[] = $name instanceof \BackedEnum ? (string) $name->value : (\is_scalar($name) ? (string) $name : '');
+        }
+
+        return new TaggedCache(new self($this->cache, $this->prefix, array_map($this->stamp(...), $tags)), new LarderTagSet($this, $tags));
+    }
+
+    /**
+     * Kills what is under one of these tags.
+     *
+     * @param list<string> $tags
+     */
+    public function flushTags(array $tags): bool
+    {
+        return $this->cache->invalidateTags(array_map($this->stamp(...), $tags));
+    }
+
+    /** What `cache:prune-stale-tags` calls: tags leave nothing behind here, so what is dead for other reasons goes. */
+    public function flushStaleTags(): void
+    {
+        while ($this->cache->store->prune() > 0);
+    }
+
+    /**
+     * @param string  $name
+     * @param int     $seconds 0: it does not end by itself
+     * @param ?string $owner
+     */
+    public function lock($name, $seconds = 0, $owner = null): LarderLock
+    {
+        return new LarderLock($this->cache, $this->prefix . $name, $seconds, $owner, $this->stampOfLocks());
+    }
+
+    /**
+     * @param string $name
+     * @param string $owner
+     */
+    public function restoreLock($name, $owner): LarderLock
+    {
+        return $this->lock($name, 0, $owner);
+    }
+
+    public function flushLocks(): bool
+    {
+        return $this->cache->invalidateTags([$this->stampOfLocks()]);
+    }
+
+    public function hasSeparateLockStore(): bool
+    {
+        return true;
+    }
+
+    /**
+     * @param array<array-key, mixed> $values
+     *
+     * @return iterable<string, mixed>
+     */
+    private function prefixed(array $values): iterable
+    {
+        foreach ($values as $key => $value) {
+            yield $this->prefix . $key => $value;
+        }
+    }
+
+    private function count(string $key, int $by): int|false
+    {
+        $stamps = $this->stamps();
+        if ($stamps !== []) {
+            // So that one that is made carries them.
+            $this->cache->add($key, 0, Ttl::Forever, $stamps);
+        }
+        try {
+            return $this->cache->increment($key, $by, 0, Ttl::Forever);
+        } catch (NotACounter) {
+            return $this->countWhatIsNoInt($key, $by);
+        }
+    }
+
+    /** Laravel counts numeric strings, too; from then on they are ints. */
+    private function countWhatIsNoInt(string $key, int $by): int|false
+    {
+        $found = $this->cache->fetch([$key])->items[$key] ?? null;
+        if ($found === null || !is_numeric($found->value)) {
+            return false;
+        }
+        $left = $found->expiry === null ? Ttl::Forever : $found->expiry - time();
+
+        return $this->cache->set($key, (int) $found->value + $by, $left, $this->stamps()) ? (int) $found->value + $by : false;
+    }
+
+    /** @return list<string> */
+    private function stamps(): array
+    {
+        return $this->prefix === '' ? $this->tags : [...$this->tags, $this->stampOfAll()];
+    }
+
+    private function stamp(string $tag): string
+    {
+        return self::legal("{$this->prefix}tag:{$tag}");
+    }
+
+    private function stampOfAll(): string
+    {
+        return self::legal("{$this->prefix}\0all");
+    }
+
+    private function stampOfLocks(): string
+    {
+        return self::legal("{$this->prefix}\0locks");
+    }
+
+    private static function legal(string $tag): string
+    {
+        return \strlen($tag) > Tag::LONGEST ? "\0" . hash('sha256', $tag) : $tag;
+    }
+}

@@ -1,0 +1,49 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Laravel;
+
+use Illuminate\Cache\TagSet;
+
+/** Laravel's tags have ids that are stored and change with a flush; those of Larder are their names, and nothing is stored. */
+final class LarderTagSet extends TagSet
+{
+    /** @param list<string> $tags */
+    public function __construct(
+        private readonly LarderStore $larder,
+        private readonly array $tags,
+    ) {
+        parent::__construct($larder, $tags);
+    }
+
+    public function reset(): void
+    {
+        $this->larder->flushTags($this->tags);
+    }
+
+    public function flush(): void
+    {
+        $this->reset();
+    }
+
+    /** @param string $name */
+    public function resetTag($name): string
+    {
+        $this->larder->flushTags([$name]);
+
+        return $name;
+    }
+
+    /** @param string $name */
+    public function flushTag($name): void
+    {
+        $this->larder->flushTags([$name]);
+    }
+
+    /** @param string $name */
+    public function tagId($name): string
+    {
+        return $name;
+    }
+}

@@ -1,0 +1,434 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Laravel\Tests;
+
+use Illuminate\Cache\CacheManager;
+use Illuminate\Cache\CacheServiceProvider;
+use Illuminate\Cache\Console\ClearCommand;
+use Illuminate\Cache\Console\PruneStaleTagsCommand;
+use Illuminate\Cache\Events\CacheHit;
+use Illuminate\Cache\Events\CacheMissed;
+use Illuminate\Cache\Events\KeyForgotten;
+use Illuminate\Cache\Events\KeyWritten;
+use Illuminate\Cache\RateLimiter;
+use Illuminate\Cache\Repository;
+use Illuminate\Config\Repository as Configuration;
+use Illuminate\Console\Command;
+use Illuminate\Contracts\Cache\LockTimeoutException;
+use Illuminate\Contracts\Events\Dispatcher;
+use Illuminate\Filesystem\FilesystemServiceProvider;
+use Illuminate\Foundation\Application;
+use Illuminate\Session\SessionManager;
+use Illuminate\Session\SessionServiceProvider;
+use Illuminate\Session\Store;
+use Illuminate\Support\Facades\Facade;
+use Illuminate\Support\Sleep;
+use Larder\Cache;
+use Larder\Laravel\Caches;
+use Larder\Laravel\LarderServiceProvider;
+use Larder\Laravel\LarderStore;
+use Larder\SharedMemory;
+use Larder\Tests\Scratch;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Output\BufferedOutput;
+
+#[CoversNothing]
+final class LarderStoreTest extends TestCase
+{
+    private const KINDS = ['array', 'shared memory', 'SQLite', 'files', 'APCu', 'APCu in front of SQLite'];
+
+    private Scratch $scratch;
+
+    private string $name;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+        $this->name = 'test-' . bin2hex(random_bytes(4));
+    }
+
+    protected function tearDown(): void
+    {
+        Facade::clearResolvedInstances();
+        if (\extension_loaded('larder')) {
+            SharedMemory::remove($this->name);
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (self::KINDS as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
+    #[DataProvider('kinds')]
+    public function testValuesArePutAndHad(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        foreach (['text' => 'x', 'int' => 7, 'zero' => 0, 'false' => false, 'float' => 1.5, 'infinite' => \INF, 'array' => ['a' => [1]], 'object' => new \ArrayObject([1])] as $key => $value) {
+            self::assertTrue($cache->put($key, $value, 100));
+            self::assertEquals($value, $cache->get($key));
+            self::assertTrue($cache->has($key));
+        }
+        self::assertSame(['text' => 'x', 'absent' => null, 'int' => 7], $cache->many(['text', 'absent', 'int']));
+        self::assertTrue($cache->putMany(['a' => 1, '7' => 2], 100));
+        self::assertSame([1, 2], [$cache->get('a'), $cache->get('7')]);
+        self::assertTrue($cache->putMany(['b' => 3]));
+        self::assertTrue($cache->forever('always', 'here'));
+        self::assertSame('default', $cache->get('absent', 'default'));
+        self::assertTrue($cache->add('added', 1, 100));
+        self::assertFalse($cache->add('added', 2, 100));
+        self::assertSame(1, $cache->pull('added'));
+        self::assertNull($cache->get('added'));
+        self::assertTrue($cache->forget('a'));
+        self::assertFalse($cache->forget('a'));
+        self::assertTrue($cache->put('text', 'x', 0));
+        self::assertNull($cache->get('text'));
+        self::assertSame('computed', $cache->remember('computed', 100, static fn(): string => 'computed'));
+        self::assertSame('computed', $cache->rememberForever('computed', static fn(): string => 'again'));
+        self::assertSame('laravel:', $cache->getStore()->getPrefix());
+    }
+
+    #[DataProvider('kinds')]
+    public function testWhatIsUnderTagsIsHadUnderTheSameTagsAloneAndFlushedByEach(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        $cache->put('name', 'plain', 100);
+        $cache->tags(['people', 'artists'])->put('name', 'John', 100);
+        $cache->tags('people')->forever('name', 'Anne');
+        $cache->tags(['authors'])->putMany(['name' => 'Jane', 'age' => 30], 100);
+        $names = static fn(): array => [$cache->get('name'), $cache->tags(['people', 'artists'])->get('name'), $cache->tags(['people'])->get('name'), $cache->tags('authors')->get('name')];
+        self::assertSame(['plain', 'John', 'Anne', 'Jane'], $names());
+        self::assertTrue($cache->tags('artists')->flush());
+        self::assertSame(['plain', null, 'Anne', 'Jane'], $names());
+        $cache->tags(['people', 'artists'])->put('name', 'John', 100);
+        $cache->tags(['people'])->flush();
+        self::assertSame(['plain', null, null, 'Jane'], $names());
+        self::assertSame(1, $cache->tags('votes')->increment('anne'));
+        self::assertSame(3, $cache->tags('votes')->increment('anne', 2));
+        self::assertSame(2, $cache->tags('votes')->decrement('anne'));
+        self::assertTrue($cache->tags('votes')->add('john', 1, 100));
+        self::assertTrue($cache->tags('votes')->forget('john'));
+        $cache->tags('votes')->flush();
+        self::assertNull($cache->tags('votes')->get('anne'));
+        self::assertSame('Jane', $cache->tags('authors')->remember('name', 100, static fn(): string => 'Other'));
+        $cache->flush();
+        self::assertSame([null, null, null, null], $names());
+    }
+
+    #[DataProvider('kinds')]
+    public function testAFlushLeavesOtherPrefixesAndLocks(string $kind): void
+    {
+        $larder = Cache::open($this->dsn($kind));
+        $shop = new Repository(new LarderStore($larder, 'shop:'));
+        $blog = new Repository(new LarderStore($larder, 'blog:'));
+        $lock = self::store($shop)->lock('import', 100);
+        self::assertTrue($lock->get());
+        foreach ([$shop, $blog] as $each) {
+            $each->put('key', 1, 100);
+            $each->tags('red')->put('tagged', 1, 100);
+        }
+        $blog->tags('red')->flush();
+        self::assertSame([1, 1], [$shop->get('key'), $shop->tags('red')->get('tagged')]);
+        $shop->flush();
+        self::assertSame([null, 1], [$shop->get('key'), $blog->get('key')]);
+        self::assertFalse(self::store($shop)->lock('import', 100)->get());
+        self::assertTrue(self::store($shop)->flushLocks());
+        self::assertTrue(self::store($shop)->lock('import', 100)->get());
+        (new LarderStore($larder))->flush();
+        self::assertNull($blog->get('key'));
+    }
+
+    #[DataProvider('kinds')]
+    public function testACounterIsAtomicAndKeepsItsTime(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        self::assertSame(1, $cache->increment('new'));
+        self::assertSame(-2, $cache->decrement('other', 2));
+        $cache->put('timed', 5, 100);
+        self::assertSame(8, $cache->increment('timed', 3));
+        $store = self::store($cache);
+        $expiry = static fn(string $key): ?int => $store->cache->fetch(["laravel:{$key}"])->items["laravel:{$key}"]->expiry ?? null;
+        self::assertEqualsWithDelta(time() + 100, $expiry('timed'), 2);
+        self::assertNull($expiry('new'));
+        $cache->put('numeric', '41', 100);
+        self::assertSame(42, $cache->increment('numeric'));
+        self::assertEqualsWithDelta(time() + 100, $expiry('numeric'), 2);
+        $cache->put('text', 'no number', 100);
+        self::assertFalse($cache->increment('text'));
+        self::assertSame('no number', $cache->get('text'));
+    }
+
+    #[DataProvider('kinds')]
+    public function testALockHasOneOwnerThatMayPassItOn(string $kind): void
+    {
+        $store = self::store($this->cache($kind));
+        $lock = $store->lock('import', 100);
+        self::assertTrue($lock->get());
+        self::assertFalse($store->lock('import', 100)->get());
+        self::assertFalse($store->lock('import', 100)->release());
+        self::assertTrue($lock->isOwnedByCurrentProcess());
+        $restored = $store->restoreLock('import', $lock->owner());
+        self::assertTrue($restored->isOwnedByCurrentProcess());
+        self::assertTrue($restored->refresh(200));
+        self::assertFalse($store->lock('import', 100)->refresh());
+        self::assertTrue($restored->release());
+        self::assertFalse($lock->refresh());
+        self::assertSame('done', $store->lock('import', 100)->get(static fn(): string => 'done'));
+        self::assertTrue($store->lock('import')->get());
+        $store->lock('import')->forceRelease();
+        self::assertTrue($store->lock('import', 1)->get());
+        Sleep::fake();
+        try {
+            $store->lock('import', 1)->block(0);
+            self::fail('It has two owners.');
+        } catch (LockTimeoutException) {
+            self::assertFalse($store->lock('import')->isOwnedByCurrentProcess());
+        } finally {
+            Sleep::fake(false);
+        }
+    }
+
+    public function testALockOfADeadOwnerEndsWithItsTime(): void
+    {
+        $store = self::store($this->cache('SQLite'));
+        self::assertTrue($store->lock('import', 1)->get());
+        self::assertTrue($store->lock('import', 1)->block(3));
+    }
+
+    public function testOfManyProcessesThatWantALockOneHasIt(): void
+    {
+        $counter = "{$this->scratch->path}/counter";
+        file_put_contents($counter, '0');
+        $children = [];
+        for ($child = 0; $child < 4; $child++) {
+            $children[] = $process = pcntl_fork();
+            if ($process === 0) {
+                $store = new LarderStore(Cache::open($this->dsn('shared memory')), 'laravel:');
+                for ($round = 0; $round < 25; $round++) {
+                    $lock = $store->lock('counter', 30);
+                    while (!$lock->get()) {
+                        usleep(random_int(100, 1_000));
+                    }
+                    file_put_contents($counter, (string) (1 + (int) file_get_contents($counter)));
+                    $lock->release();
+                }
+                posix_kill((int) getmypid(), \SIGKILL);
+            }
+        }
+        foreach ($children as $process) {
+            pcntl_waitpid($process, $status);
+        }
+        self::assertSame('100', file_get_contents($counter));
+    }
+
+    public function testFlexibleServesWhatIsStaleAndComputesItAfterTheResponse(): void
+    {
+        $application = $this->application(['dsn' => $this->dsn('array')]);
+        $cache = self::opened($application);
+        if (version_compare($application->version(), '11.23', '<')) {
+            self::markTestSkipped('Laravel has flexible() from version 11.23 on.');
+        }
+        $application->singleton(\Illuminate\Support\Defer\DeferredCallbackCollection::class);
+        self::assertSame(1, $cache->flexible('key', [100, 200], static fn(): int => 1));
+        self::assertSame(1, $cache->flexible('key', [100, 200], static fn(): int => 2));
+        $this->travel($cache, 'key');
+        self::assertSame(1, $cache->flexible('key', [100, 200], static fn(): int => 3));
+        \Illuminate\Support\defer()->invoke();
+        self::assertSame(3, $cache->flexible('key', [100, 200], static fn(): int => 4));
+    }
+
+    public function testMemoRemembersWithinARequest(): void
+    {
+        $application = $this->application(['dsn' => $this->dsn('array')]);
+        $caches = $application->make(CacheManager::class);
+        if (version_compare($application->version(), '12.9', '<')) {
+            self::markTestSkipped('Laravel has memo() from version 12.9 on.');
+        }
+        $memo = $caches->memo('larder');
+        $memo->put('key', 1, 100);
+        $first = $memo->get('key');
+        self::opened($application)->put('key', 2, 100);
+        self::assertSame([1, 1], [$first, $memo->get('key')]);
+    }
+
+    public function testEventsAreDispatched(): void
+    {
+        $application = $this->application(['dsn' => $this->dsn('array')]);
+        $seen = [];
+        $application->make(Dispatcher::class)->listen([CacheMissed::class, KeyWritten::class, CacheHit::class, KeyForgotten::class], static function (object $event) use (&$seen): void {
+            $seen[] = (new \ReflectionClass($event))->getShortName();
+        });
+        $cache = self::opened($application);
+        $cache->get('key');
+        $cache->put('key', 1, 100);
+        $cache->get('key');
+        $cache->forget('key');
+        $cache->tags('red')->get('key');
+        self::assertSame(['CacheMissed', 'KeyWritten', 'CacheHit', 'KeyForgotten', 'CacheMissed'], $seen);
+    }
+
+    public function testTheRateLimiterCounts(): void
+    {
+        $limiter = new RateLimiter($this->cache('SQLite'));
+        self::assertTrue($limiter->attempt('login', 2, static fn(): bool => true));
+        self::assertSame(2, $limiter->hit('login'));
+        self::assertTrue($limiter->tooManyAttempts('login', 2));
+        self::assertFalse($limiter->attempt('login', 2, static fn(): bool => true));
+        self::assertGreaterThan(50, $limiter->availableIn('login'));
+        $limiter->clear('login');
+        self::assertSame(2, $limiter->remaining('login', 2));
+    }
+
+    public function testSessionsAreKept(): void
+    {
+        $application = $this->application(['dsn' => $this->dsn('array')], $this->dsn('SQLite'));
+        $session = self::session($application);
+        $session->start();
+        $session->put('user', 7);
+        $session->save();
+        $again = self::session($this->application(['dsn' => $this->dsn('array')], $this->dsn('SQLite')));
+        $again->setId($session->getId());
+        $again->start();
+        self::assertSame(7, $again->get('user'));
+        $again->migrate(true);
+        $again->save();
+        $gone = self::session($application);
+        $gone->setId($session->getId());
+        $gone->start();
+        self::assertNull($gone->get('user'));
+    }
+
+    public function testLaravelsCommandsReachTheStore(): void
+    {
+        $application = $this->application(['dsn' => $this->dsn('SQLite')]);
+        $cache = self::opened($application);
+        $cache->put('key', 1, 100);
+        $cache->tags('red')->put('key', 1, 100);
+        $run = static function (Command $command, array $arguments) use ($application): int {
+            $command->setLaravel($application);
+
+            return $command->run(new ArrayInput($arguments), new BufferedOutput());
+        };
+        self::assertSame(0, $run($application->make(PruneStaleTagsCommand::class), ['store' => 'larder']));
+        self::assertSame(1, $cache->tags('red')->get('key'));
+        self::assertSame(0, $run($application->make(ClearCommand::class), ['store' => 'larder', '--tags' => 'red']));
+        self::assertSame([1, null], [$cache->get('key'), $cache->tags('red')->get('key')]);
+        self::assertSame(0, $run($application->make(ClearCommand::class), ['store' => 'larder']));
+        self::assertNull($cache->get('key'));
+    }
+
+    /** A request begins in a worker of Octane: what the last one has missed judges nothing any more. */
+    public function testAWorkerBeginsEachRequestWithWhatOthersHaveDone(): void
+    {
+        $dsn = $this->dsn('SQLite');
+        $application = $this->application(['dsn' => $dsn]);
+        $cache = self::opened($application);
+        $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
+        self::assertNull($cache->get('key'));
+        $other->put('key', 'theirs', 100);
+        self::assertFalse($cache->put('key', 'outdated', 100));
+        self::assertNull($cache->get('second'));
+        $other->put('second', 'theirs', 100);
+        $application->make(Dispatcher::class)->dispatch('Laravel\Octane\Events\RequestReceived');
+        self::assertTrue($cache->put('second', 'mine', 100));
+        self::assertSame('mine', $other->get('second'));
+        self::assertSame($application->make(Caches::class)->at($dsn), self::store($cache)->cache);
+    }
+
+    public function testAStoreWithoutAPlaceIsToldWhatToSet(): void
+    {
+        $this->expectException(\InvalidArgumentException::class);
+        $this->expectExceptionMessage('set "dsn" to a DSN of Larder');
+        self::opened($this->application([]));
+    }
+
+    public function testAStoreThatFailsIsMissesAndFalse(): void
+    {
+        $cache = new Repository(new LarderStore(Cache::open("redis+unix:{$this->scratch->path}/nobody.sock?timeout=1"), 'laravel:'));
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->put('key', 1, 100));
+        self::assertFalse($cache->increment('key'));
+        self::assertFalse($cache->forget('key'));
+        self::assertFalse($cache->flush());
+        self::assertSame(['key' => null], $cache->many(['key']));
+        self::assertFalse(self::store($cache)->lock('import', 10)->get());
+        self::assertSame(5, $cache->remember('key', 100, static fn(): int => 5));
+    }
+
+    private function cache(string $kind): Repository
+    {
+        return new Repository(new LarderStore(Cache::open($this->dsn($kind)), 'laravel:'));
+    }
+
+    private static function opened(Application $application): Repository
+    {
+        $cache = $application->make(CacheManager::class)->store('larder');
+        self::assertInstanceOf(Repository::class, $cache);
+
+        return $cache;
+    }
+
+    private static function session(Application $application): Store
+    {
+        $driver = $application->make(SessionManager::class)->driver();
+        self::assertInstanceOf(Store::class, $driver);
+
+        // A manager keeps its drivers; another request has one of its own.
+        return clone $driver;
+    }
+
+    private static function store(object $cache): LarderStore
+    {
+        self::assertInstanceOf(Repository::class, $cache);
+        $store = $cache->getStore();
+        self::assertInstanceOf(LarderStore::class, $store);
+
+        return $store;
+    }
+
+    /** As if the value had been made some time ago. */
+    private function travel(object $cache, string $key): void
+    {
+        self::assertInstanceOf(Repository::class, $cache);
+        $cache->put("illuminate:cache:flexible:created:{$key}", time() - 150, 50);
+    }
+
+    /** @param array<string, string> $store */
+    private function application(array $store, string $sessions = ''): Application
+    {
+        $application = new Application($this->scratch->path);
+        $application->instance('config', new Configuration([
+            'cache' => ['default' => 'larder', 'prefix' => 'laravel:', 'stores' => ['larder' => ['driver' => 'larder'] + $store]],
+            'session' => ['driver' => 'larder', 'larder' => $sessions, 'lifetime' => 10, 'cookie' => 'session', 'serialization' => 'php', 'encrypt' => false],
+            'logging' => ['default' => 'null', 'channels' => ['null' => ['driver' => 'monolog', 'handler' => \Monolog\Handler\NullHandler::class]]],
+            'app' => ['maintenance' => ['driver' => 'file']],
+        ]));
+        Facade::setFacadeApplication($application);
+        foreach ([FilesystemServiceProvider::class, CacheServiceProvider::class, SessionServiceProvider::class, LarderServiceProvider::class] as $provider) {
+            $application->register($provider);
+        }
+        $application->boot();
+
+        return $application;
+    }
+
+    private function dsn(string $kind): string
+    {
+        return match ($kind) {
+            'array' => 'array:',
+            'shared memory' => "shm:{$this->name}?size=16M",
+            'SQLite' => "sqlite:{$this->scratch->path}/cache.db",
+            'files' => "file:{$this->scratch->path}/cache",
+            'APCu' => "apcu:?prefix={$this->name}",
+            default => "apcu:?prefix={$this->name} > sqlite:{$this->scratch->path}/cache.db",
+        };
+    }
+}
