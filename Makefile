@@ -3,11 +3,14 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help wordpress-calls wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
 	@awk -F ' *## ' '/^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); printf "make %-16s %s\n", $$1, $$2 }' Makefile
+
+wordpress-calls: ext vendor ## a million random calls on each store to WordPress's object cache and to ours, which have to answer alike
+	@LARDER_CALLS=1000000 PHP=$(PHP) tools/integration wordpress '' --filter DifferentialTest
 
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin

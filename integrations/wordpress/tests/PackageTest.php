@@ -50,7 +50,7 @@ final class PackageTest extends TestCase
     {
         $site = new Site(self::$server, $configuration, plugin: "{$this->scratch->path}/larder");
         try {
-            $site->run('require ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");', options: $options);
+            $site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");', options: $options);
             $site->run('wp_cache_set("key", ["value"], "shop"); get_option("blogname"); get_post(1);', options: $options);
             self::assertSame('["value"], 0 queries of options, ' . "The object cache is on and uses {$title}.", $site->run(
                 '$before = $GLOBALS["wpdb"]->num_queries; echo json_encode(wp_cache_get("key", "shop")), ", "; get_option("blogname"); get_post(1);'

@@ -40,9 +40,9 @@ final class Site
         $this->configure($configuration, false);
         $connection = new \mysqli('localhost', 'root', '', '', 0, $server->socket);
         $connection->query("CREATE DATABASE {$this->database}");
-        $this->run('define("WP_INSTALLING", true); require ROOT . "/wp-load.php"; require ABSPATH . "wp-admin/includes/upgrade.php"; wp_install("Shop", "admin", "admin@example.com", true, "", "password");', loads: false);
+        $this->run('define("WP_INSTALLING", true); require ROOT . "/wp-load.php"; require_once ABSPATH . "wp-admin/includes/upgrade.php"; wp_install("Shop", "admin", "admin@example.com", true, "", "password");', loads: false);
         if ($isNetwork) {
-            $this->run('require ABSPATH . "wp-admin/includes/upgrade.php"; foreach ($GLOBALS["wpdb"]->tables("ms_global") as $t => $p) { $GLOBALS["wpdb"]->$t = $p; } install_network(); populate_network(1, "example.com", "admin@example.com", "Shops", "/", false);');
+            $this->run('require_once ABSPATH . "wp-admin/includes/upgrade.php"; foreach ($GLOBALS["wpdb"]->tables("ms_global") as $t => $p) { $GLOBALS["wpdb"]->$t = $p; } install_network(); populate_network(1, "example.com", "admin@example.com", "Shops", "/", false);');
             $this->configure($configuration, true);
         }
     }
@@ -134,7 +134,7 @@ final class Site
     /** Switches the plugin on, which writes the drop-in. */
     public function activate(): void
     {
-        $this->run('require ABSPATH . "wp-admin/includes/plugin.php"; $e = activate_plugin("larder/larder.php", "", is_multisite()); if (is_wp_error($e)) { echo $e->get_error_message(); exit(1); }');
+        $this->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; $e = activate_plugin("larder/larder.php", "", is_multisite()); if (is_wp_error($e)) { echo $e->get_error_message(); exit(1); }');
     }
 
     /** @return list<string> the modules that WordPress and the library need, from this PHP's own configuration */

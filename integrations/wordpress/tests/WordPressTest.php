@@ -137,7 +137,7 @@ final class WordPressTest extends TestCase
         $this->site->activate();
         self::assertSame($foreign, file_get_contents($path));
         self::assertStringContainsString('another plugin (Another Object Cache', $this->problems());
-        $this->site->run('require ABSPATH . "wp-admin/includes/plugin.php"; deactivate_plugins("larder/larder.php");');
+        $this->site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; deactivate_plugins("larder/larder.php");');
         self::assertSame($foreign, file_get_contents($path));
     }
 
@@ -145,7 +145,7 @@ final class WordPressTest extends TestCase
     {
         $this->site->activate();
         self::assertFileExists("{$this->site->root}/wp-content/object-cache.php");
-        $this->site->run('require ABSPATH . "wp-admin/includes/plugin.php"; deactivate_plugins("larder/larder.php");');
+        $this->site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; deactivate_plugins("larder/larder.php");');
         self::assertFileDoesNotExist("{$this->site->root}/wp-content/object-cache.php");
         self::assertSame('Shop', $this->site->run('echo get_option("blogname");'));
     }
