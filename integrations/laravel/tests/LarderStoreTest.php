@@ -317,7 +317,8 @@ final class LarderStoreTest extends TestCase
 
             return $command->run(new ArrayInput($arguments), new BufferedOutput());
         };
-        self::assertSame(0, $run($application->make(PruneStaleTagsCommand::class), ['store' => 'larder']));
+        // Before version 12, Laravel says of every store but that of Redis that nothing is to be pruned, and fails.
+        self::assertSame(version_compare($application->version(), '12', '<') ? 1 : 0, $run($application->make(PruneStaleTagsCommand::class), ['store' => 'larder']));
         self::assertSame(1, $cache->tags('red')->get('key'));
         self::assertSame(0, $run($application->make(ClearCommand::class), ['store' => 'larder', '--tags' => 'red']));
         self::assertSame([1, null], [$cache->get('key'), $cache->tags('red')->get('key')]);
