@@ -27,7 +27,7 @@ final class Item
      * @param int          $stamp  the store's logical time at which the computation of the value began.
      *                             Set by fetch() only, and only by stores that can judge tokens
      * @param bool         $keeps  whether what the key holds stays if the store has no room for this item, or no time; false: it
-     *                             goes, as it is not true any more
+     *                             goes, as it is not true any more. (Where APCu or Memcached is full, it may go all the same.)
      */
     public function __construct(
         public readonly string $key,

@@ -30,7 +30,7 @@ use Psr\Log\LoggerInterface;
  *
  * Sessions are nobody's cache: they are never judged as fills, and want a store that does not evict. When the store
  * fails, or the lock cannot be had, session_start() fails, rather than to begin an empty session over a full one. What the
- * store has no room for is a warning of PHP, and shared memory keeps the session as it was.
+ * store has no room for is a warning of PHP, and the session stays as it was.
  */
 final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
 {

@@ -171,6 +171,10 @@ final class ArrayStore implements Store, Reads
             if (!$mayBe || ($refused && ($item->fill || $mode !== SaveMode::Set))) {
                 continue;
             }
+            if (!$refused && $item->keeps && $this->bytes($item, $prepared[$i][3]) > $this->size) {
+                $unsaved[] = $item->key;
+                continue;
+            }
             $stamp = $item->token->clock ?? $this->ticks->now();
             if (!$item->fill && !$refused) {
                 $this->ticks->move($item->key);
@@ -356,7 +360,7 @@ final class ArrayStore implements Store, Reads
     /** @return bool false: it is larger than all of this store may be */
     private function keep(Item $item, int $stamp, mixed $stored, bool $isPayload, ?int $expiry, int $bytes): bool
     {
-        $bytes += self::ENTRY + \strlen($item->key) + ($item->tags === [] ? 0 : (int) Contents::plainBytes($item->tags));
+        $bytes = $this->bytes($item, $bytes);
         if ($bytes > $this->size) {
             return false;
         }
@@ -367,6 +371,12 @@ final class ArrayStore implements Store, Reads
         }
 
         return true;
+    }
+
+    /** @param int $bytes of its value */
+    private function bytes(Item $item, int $bytes): int
+    {
+        return $bytes + self::ENTRY + \strlen($item->key) + ($item->tags === [] ? 0 : (int) Contents::plainBytes($item->tags));
     }
 
     private function drop(string|int $key): void

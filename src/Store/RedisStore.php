@@ -210,7 +210,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
             }
             $keys[$i] = $item->key;
             $words[$i] = [
-                $isLarge ? ($item->fill ? 'F' : 'W') : ($item->fill ? 'f' : 'w'),
+                self::kind($item, $isLarge),
                 self::milliseconds($item->ttl),
                 self::epoch($item->token),
                 (string) ($item->token->clock ?? ''),
@@ -377,6 +377,18 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
     public function capabilities(): array
     {
         return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
+    }
+
+    /** What the scripts call it (see Script). */
+    private static function kind(Item $item, bool $isLarge): string
+    {
+        $kind = match (true) {
+            $item->fill => 'f',
+            $item->keeps => 'k',
+            default => 'w',
+        };
+
+        return $isLarge ? strtoupper($kind) : $kind;
     }
 
     /** @throws NotACounter */

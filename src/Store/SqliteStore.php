@@ -186,8 +186,8 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
         $isOne = \count($items) === 1 && $mode === SaveMode::Set && ($items[0]->token === null || $items[0]->tags === []);
 
         $unsaved = $tables->room->for(
-            fn(): array => $isOne ? $tables->database->attempt($work) : $tables->database->atomically($work),
-            fn(): array => $tables->changes->refuse(array_column($items, 'key'), $mode === SaveMode::Set, array_column($items, null, 'key'))[0],
+            $write = fn(): array => $isOne ? $tables->database->attempt($work) : $tables->database->atomically($work),
+            fn(): array => self::areLeases(array_column($items, 'key')) ? $tables->database->withReserve($write) : $tables->changes->refuse(array_column($items, 'key'), $mode === SaveMode::Set, array_column($items, null, 'key'))[0],
         );
         // The clock's last digits are dice enough; random_int() would be a system call more.
         if (hrtime(true) % self::SAVES_PER_SWEEP === 0) {
@@ -233,7 +233,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
     {
         $tables = $this->tables();
         $tables->rows->haveNotice() && $tables->room->for($tables->sweep->settle(...));
-        return $tables->room->for(fn(): int => $tables->database->atomically(function () use ($key, $by, $initial, $ttl, $tables): int {
+        $count = fn(): int => $tables->database->atomically(function () use ($key, $by, $initial, $ttl, $tables): int {
             $value = $tables->values->of($tables->rows->live($key));
             if ($value !== $tables->values->nothing) {
                 $sum = Counter::sum($key, $value, $by);
@@ -249,7 +249,9 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
             $tables->changes->save(new Item($key, $sum, $ttl), $sum, '', SaveMode::Set);
 
             return $sum;
-        }));
+        });
+
+        return $tables->room->for($count, fn(): int => self::areLeases([$key]) ? $tables->database->withReserve($count) : $count());
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -417,6 +419,12 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
         $retention = $this->size === null || !$this->evict ? [Capability::Retention] : [];
 
         return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+    }
+
+    /** @param list<string> $keys */
+    private static function areLeases(array $keys): bool
+    {
+        return array_filter($keys, static fn(string $key): bool => !str_starts_with($key, AddedLeases::prefix())) === [];
     }
 
     private function tables(): Tables

@@ -141,7 +141,7 @@ final class Changes
         $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
 
         $saved = match ($mode) {
-            SaveMode::Set => $this->store($item->key, $value, $item->ttl),
+            SaveMode::Set => $this->store($item->key, $value, $item->ttl, $item->keeps),
             SaveMode::Add => $this->add($item->key, $value, $item->ttl),
             SaveMode::Replace => $this->section->atomically(function () use ($item, $value): bool {
                 $lives = $this->entries->isLive($item->key);
@@ -150,7 +150,7 @@ final class Changes
                     $this->guards->move($item->key);
                 }
 
-                return $lives && $this->store($item->key, $value, $item->ttl);
+                return $lives && $this->store($item->key, $value, $item->ttl, $item->keeps);
             }),
         };
         if ($saved && $mark !== null) {
@@ -187,12 +187,13 @@ final class Changes
     }
 
     /** @param mixed $value wrapped where it has to be */
-    private function store(string $key, mixed $value, ?int $ttl): bool
+    private function store(string $key, mixed $value, ?int $ttl, bool $keeps = false): bool
     {
         if (apcu_store($this->prefix . $key, $value, Wrapping::ttl($ttl))) {
             return true;
         }
-        apcu_delete($this->prefix . $key);
+        // Where APCu is full it may have dropped all that it had, and else has what was there before.
+        $keeps || apcu_delete($this->prefix . $key);
 
         return false;
     }

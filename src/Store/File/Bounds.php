@@ -12,7 +12,8 @@ use Larder\Store\Verdict;
  * How much may be in a directory, in bytes and in files (inodes), and how much there is. When it has too much, what is dead
  * goes from some shards, and if that is not enough, one shard after the other loses the half that was written longest ago.
  *
- * What is written and removed goes through here, so that it is counted.
+ * What is written and removed goes through here, so that it is counted. Leases are not: there are few, for a short time, and a
+ * directory that is full has to have room for them.
  */
 final class Bounds
 {
@@ -79,10 +80,11 @@ final class Bounds
     /** @return bool false if there is no room for it */
     public function write(string $path, Head $head, string $body): bool
     {
-        $old = $this->usage === null ? 0 : $this->format->size($path);
+        $usage = Folder::isLease($path) ? null : $this->usage;
+        $old = $usage === null ? 0 : $this->format->size($path);
         $new = $this->format->write($path, $head, $body);
         if ($new !== null) {
-            $this->usage?->add(self::number(\dirname($path)), $new - $old, $old === 0 ? 1 : 0);
+            $usage?->add(self::number(\dirname($path)), $new - $old, $old === 0 ? 1 : 0);
         }
 
         return $new !== null;
@@ -92,7 +94,7 @@ final class Bounds
     public function remove(string $path): void
     {
         $bytes = $this->format->remove($path) ?? throw $this->folder->unavailable('a file cannot be removed');
-        $this->usage?->add(self::number(\dirname($path)), -$bytes, $bytes === 0 ? 0 : -1);
+        Folder::isLease($path) || $this->usage?->add(self::number(\dirname($path)), -$bytes, $bytes === 0 ? 0 : -1);
     }
 
     /** Under the shard's lock: there is nothing in it any more. */
@@ -115,7 +117,7 @@ final class Bounds
             $head = $this->format->head($path);
             if ($head === null || $this->tags->judge($head, ($this->clock)()) === Verdict::Dead) {
                 $removed += $this->format->remove($path) === null ? 0 : 1;
-            } else {
+            } elseif (!Folder::isLease($path)) {
                 $bytes += $this->format->size($path);
                 $items++;
             }
@@ -160,6 +162,21 @@ final class Bounds
     }
 
     /**
+     * Whether there is room for something in the place of what is there, in a directory that drops nothing; about, as others store at
+     * the same time.
+     */
+    public function have(string $path, string $body): bool
+    {
+        if ($this->usage === null || $this->evicts) {
+            return true;
+        }
+        $old = $this->format->size($path);
+        [$bytes, $items] = $this->usage->total();
+
+        return !$this->isMore($bytes + \strlen($body) - $old, $items + ($old === 0 ? 1 : 0));
+    }
+
+    /**
      * Sees that there is not too much after something was stored.
      *
      * @param string $newest the path of what was stored last, which does not go
@@ -171,7 +188,7 @@ final class Bounds
     public function keep(string $shard, string $newest): bool
     {
         $usage = $this->usage;
-        if ($usage === null) {
+        if ($usage === null || Folder::isLease($newest)) {
             return true;
         }
         if (!$usage->isThere()) {
@@ -217,7 +234,7 @@ final class Bounds
         $this->removeDead($shard);
         $ages = [];
         foreach ($this->folder->items($shard) as $path) {
-            if ($path !== $newest) {
+            if ($path !== $newest && !Folder::isLease($path)) {
                 $status = @lstat($path);
                 $ages[$path] = $status === false ? 0 : $status['mtime'];
             }

@@ -37,9 +37,6 @@ final class Directory
     /** Files. */
     private const TIDIED_AT_ONCE = 500;
 
-    /** What the name of a lease begins with. */
-    private const LEASE = 'l';
-
     private readonly Clock $tags;
 
     private readonly Bounds $bounds;
@@ -250,7 +247,7 @@ final class Directory
                 (new Lock($file))->beginEpoch();
                 $leases = 0;
                 foreach ($this->folder->items($shard) as $path) {
-                    if (basename($path)[0] === self::LEASE) {
+                    if (Folder::isLease($path)) {
                         // Who has it keeps it.
                         $leases++;
                         continue;
@@ -348,7 +345,7 @@ final class Directory
         $hash = hash('xxh128', $key);
         $shard = "{$this->folder->path}/{$hash[0]}{$hash[1]}";
 
-        $lease = str_starts_with($key, AddedLeases::prefix()) ? self::LEASE : '';
+        $lease = str_starts_with($key, AddedLeases::prefix()) ? Folder::LEASE : '';
 
         return [$shard, "{$shard}/{$lease}" . substr($hash, 2), (int) hexdec(substr($hash, 2, 3)) % Lock::GUARDS];
     }
@@ -405,10 +402,9 @@ final class Directory
             }
             if ($saved && ($item->ttl === null || $item->ttl > 0)) {
                 $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick, $item->fill);
-                $saved = !$this->bounds->isTooLarge($body) && $this->bounds->write($path, $head, $body);
-
-                if ($saved) {
-                    return true;
+                $saved = !$this->bounds->isTooLarge($body) && (!$item->keeps || $this->bounds->have($path, $body)) && $this->bounds->write($path, $head, $body);
+                if ($saved || $item->keeps) {
+                    return $saved;
                 }
             }
             if ($saved || $mode === SaveMode::Set) {
@@ -417,7 +413,8 @@ final class Directory
 
             return $saved;
         });
-        if ($saved && !$this->bounds->keep($shard, $path)) {
+        // For what keeps the other was looked before, as it is gone by now.
+        if ($saved && !$this->bounds->keep($shard, $path) && !$item->keeps) {
             $this->folder->locked($shard, fn() => $this->remove($item->key, $path));
 
             return false;

@@ -17,6 +17,9 @@ use Larder\System\PrivateDirectory;
  */
 final class Folder
 {
+    /** What the name of a lease begins with (see AddedLeases). */
+    public const LEASE = 'l';
+
     public readonly string $path;
 
     public readonly PrivateDirectory $directory;
@@ -81,6 +84,12 @@ final class Folder
     public function items(string $shard): array
     {
         return $this->in($shard, '/^l?[0-9a-f]{30}$/D');
+    }
+
+    /** @param string $path of an item */
+    public static function isLease(string $path): bool
+    {
+        return basename($path)[0] === self::LEASE;
     }
 
     /**

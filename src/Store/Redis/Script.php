@@ -98,7 +98,7 @@ enum Script: string
      * A large item is not an argument: Lua would copy it four times. It lies aside under one of the last keys, with room for its
      * head, and is put in its place. What is not there was refused by a full server, or has come too late.
      *
-     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write or f for a fill,
+     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write, k for one that no room makes leave what is there, or f for a fill,
      * as a capital if it lies aside, and behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its
      * token ('': none), the item from the length of its tags on, or up to its payload if it lies aside, and its guard, or guards. Reply: 1 for each saved
      * one, -1 for what is late, the item that was in the way, or 0.
@@ -125,18 +125,18 @@ enum Script: string
             end
             local late = saved and not since and milliseconds() > tonumber(ARGV[3])
             saved = saved and not late
-            local moves = saved and kind == 119
+            local moves = saved and kind ~= 102
             if saved and ttl ~= '0' then
                 local expiry = struct.pack('>I6', (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl)))
                 local answer = put(KEYS[i], '\2' .. epoch .. struct.pack('>I6', since or tick) .. expiry, body, ttl, lies)
                 if refusal(answer) then
                     if not string.find(answer.err, 'OOM', 1, true) then return answer end
                     saved = false
-                    redis.call('UNLINK', KEYS[i])
+                    if kind ~= 107 then redis.call('UNLINK', KEYS[i]) end
                 else
                     lies = nil
                 end
-            elseif saved or (may and ARGV[2] == 'S' and (kind == 119 or not since)) then
+            elseif saved or (may and ARGV[2] == 'S' and (kind ~= 102 or not since)) then
                 redis.call('UNLINK', KEYS[i])
             end
             if moves then move(ARGV[a + 5]) end

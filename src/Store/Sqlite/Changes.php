@@ -49,6 +49,9 @@ final class Changes
             // What there is is newer.
             return false;
         }
+        if ($tooLarge && $item->keeps) {
+            return false;
+        }
         if ($mode === SaveMode::Set || $tooLarge) {
             $tooLarge && !$item->fill ? $this->bury($item->key) : $this->drop($item->key);
         }
@@ -191,8 +194,8 @@ final class Changes
             $this->database->atomically(function () use ($keys, $items, &$live): void {
                 foreach ($keys as $key) {
                     $item = $items[$key] ?? null;
-                    if ($item !== null && $item->fill && $item->token !== null && $this->isOvertaken($item, $item->token)) {
-                        // What there is is newer.
+                    if ($item?->keeps === true || ($item !== null && $item->fill && $item->token !== null && $this->isOvertaken($item, $item->token))) {
+                        // What there is is newer, or is to stay.
                         continue;
                     }
                     $this->rows->live($key) === null || $live[] = $key;

@@ -24,6 +24,11 @@ final class Database
     /** Bytes of the memory that connections share, at least. */
     private const SHARED = 32_768;
 
+    /** What is kept of a database with a size: so many pages, or such a part of it if that is more. */
+    private const RESERVE = 8;
+
+    private const RESERVED_PART = 128;
+
     /** Milliseconds to wait for readers that still need the log. */
     private const LOG_PATIENCE = 250;
 
@@ -222,6 +227,32 @@ final class Database
     }
 
     /**
+     * Does the work with what is kept of a database with a size, so that one that is full of items still has room for leases.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $work
+     *
+     * @return T
+     *
+     * @throws StoreUnavailable
+     * @throws Full
+     */
+    public function withReserve(\Closure $work): mixed
+    {
+        if ($this->size === null) {
+            return $work();
+        }
+        $size = $this->size;
+        $this->attempt(fn() => $this->limit($this->writable(), $size, true));
+        try {
+            return $work();
+        } finally {
+            $this->connection === null || $this->limit($this->connection, $size, false);
+        }
+    }
+
+    /**
      * @template T
      *
      * @param \Closure(): T $work
@@ -389,7 +420,14 @@ final class Database
             });
         }
 
-        return $statement->execute() ?: throw new \RuntimeException($connection->lastErrorMsg());
+        try {
+            return $statement->execute() ?: throw new \RuntimeException($connection->lastErrorMsg());
+        } catch (\Exception $failure) {
+            // A statement that has failed says so once more when it is next prepared to run, which would then fail for nothing.
+            unset($this->statements[$sql]);
+
+            throw $failure;
+        }
     }
 
     private function connection(): \SQLite3
@@ -489,13 +527,20 @@ final class Database
             }
             if ($this->size !== null) {
                 $page = max(512, $this->pragma('page_size'));
-                $connection->exec('PRAGMA max_page_count = ' . intdiv($this->size - $this->log->most(), $page));
+                $this->limit($connection, $this->size, false);
                 $connection->exec("PRAGMA wal_autocheckpoint = {$this->log->pages($page)}");
             }
             $this->isReadyToWrite = true;
         }
 
         return $connection;
+    }
+
+    /** @param bool $isWhole whether what is kept for leases is part of it */
+    private function limit(\SQLite3 $connection, int $size, bool $isWhole): void
+    {
+        $pages = intdiv($size - $this->log->most(), max(512, $this->pragma('page_size')));
+        $connection->exec('PRAGMA max_page_count = ' . ($isWhole ? $pages : $pages - max(self::RESERVE, intdiv($pages, self::RESERVED_PART))));
     }
 
     /** Milliseconds. */

@@ -12,6 +12,9 @@ final class Room
     /** How often room is made for one piece of work. */
     private const TRIES = 8;
 
+    /** What goes at first is the size shifted by so much, and twice as much each further time: an item may be half as large as all. */
+    private const LEAST = 6;
+
     /** There is none in a transaction that is open: what can do without any does. */
     private bool $isWithout = false;
 
@@ -50,7 +53,7 @@ final class Room
 
                 return $result;
             } catch (Full) {
-                if (!$this->evicts || !$this->evict()) {
+                if (!$this->evicts || !$this->evict((int) $this->size >> self::LEAST << $tries)) {
                     break;
                 }
             }
@@ -179,10 +182,10 @@ final class Room
         }
     }
 
-    private function evict(): bool
+    private function evict(int $bytes): bool
     {
         try {
-            return $this->sweep->evict((int) $this->size >> 4);
+            return $this->sweep->evict($bytes);
         } catch (Full) {
             return false;
         }

@@ -81,11 +81,15 @@ final class Sweep
             for ($freed = $rounds = 0; $freed < $bytes && $rounds < 2;) {
                 $rows = $this->rows->after($hand, self::WINDOW);
                 $rounds += $rows === [] ? 1 : 0;
-                $hand = $rows === [] ? '' : $rows[\count($rows) - 1]->key;
                 foreach ($this->victims($rows) as $row) {
+                    if ($freed >= $bytes && $row->verdict !== Verdict::Dead) {
+                        // The next eviction goes on in this window.
+                        break 2;
+                    }
                     $freed += isset($evicted[$row->key]) ? 0 : self::OVERHEAD + \strlen($row->key) + (int) $row->value;
                     $evicted[$row->key] = $row;
                 }
+                $hand = $rows === [] ? '' : $rows[\count($rows) - 1]->key;
             }
             $this->remove(array_values($evicted));
             $this->leaveHand($hand);
