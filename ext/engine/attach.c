@@ -110,7 +110,7 @@ void larder_detach(larder_pool *pool)
 /* Are the tables sound? Makes the lists of a new pool. */
 static bool start_segments(larder_pool *pool)
 {
-    if (!larder_segments_are_sound(pool)) {
+    if (!larder_segments_are_sound(pool) || !larder_index_is_sound(pool)) {
         return false;
     }
     if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */

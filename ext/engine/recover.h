@@ -1,5 +1,5 @@
-/* The segments as they are found: when a pool is opened, and when the lock was taken from an owner who died in the
- * middle of his work. What the lists said follows from the table (S3 of segment.h).
+/* The segments and the index as they are found: when a pool is opened, and when the lock was taken from an owner who
+ * died in the middle of his work. What the lists said follows from the table (S3 of segment.h).
  */
 #ifndef LARDER_RECOVER_H
 #define LARDER_RECOVER_H
@@ -8,6 +8,10 @@
 
 /* Is every segment one? Others may be working with them. */
 bool larder_segments_are_sound(const larder_pool *pool);
+
+/* Can the index be one, as far as a few places tell? Others may be working with it. What was overwritten has ticks that
+ * are still to come, which would refuse whatever is stored. */
+bool larder_index_is_sound(const larder_pool *pool);
 
 /* Do the lists have ends? Under the segment lock. */
 bool larder_lists_are_sound(const larder_pool *pool);

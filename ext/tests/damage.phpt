@@ -22,11 +22,11 @@ $sound = file_get_contents(pool_path());
 check(strlen($sound) === 4 << 20, 'a pool');
 
 /** What a new process finds, and whether it can work with it. */
-function visit(string $what): void
+function visit(string $what, bool $evicts = true): void
 {
     global $seed;
-    $ends = await(fork(function () use ($what) {
-        $pool = SharedMemory::open(pool_name(), 4 << 20);
+    $ends = await(fork(function () use ($what, $evicts) {
+        $pool = SharedMemory::open(pool_name(), 4 << 20, $evicts);
         $found = 0;
         for ($i = 0; $i < 2000; $i++) {
             $value = $pool->get("key $i");
@@ -37,6 +37,12 @@ function visit(string $what): void
         }
         for ($i = 0; $i < 500; $i++) {
             check($pool->set("new $i", [$i, str_repeat('y', 1000)]) && $pool->get("new $i") === [$i, str_repeat('y', 1000)], "$what: works");
+        }
+        for ($i = 0; $i < 2000 && !$evicts; $i++) {
+            $pool->delete("key $i");
+        }
+        for ($i = 0; $i < 1500 && !$evicts; $i++) {
+            check($pool->set("more $i", [$i, str_repeat('z', 1000)]), "$what: has the room of what was deleted");
         }
         check($pool->increment("new counter") >= 1 && $pool->delete('new 5') && !$pool->has('new 5'), "$what: works");
         [...$pool->keys()];
@@ -98,6 +104,26 @@ foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 <
     echo preg_replace('/: \d+ found/', ': some or none found', $said);
 }
 
+echo "-- the index alone overwritten, under sound tables of segments\n";
+/** A part of the pool whose place is that one in the header, up to the next. */
+function overwritten(string $sound, int $place, int $end, string $bytes): string
+{
+    [$from, $to] = [unpack('P', $sound, 64 + $place * 8)[1], unpack('P', $sound, 64 + $end * 8)[1]];
+    check($from % 64 === 0 && $to > $from && $to < 1 << 20, 'where the index is');
+
+    return substr($sound, 0, $from) . substr($bytes, $from, $to - $from) . substr($sound, $to);
+}
+run_php('$pool = fresh_pool(4 << 20, false);
+    for ($i = 1000; $i < 2000; $i++) { $pool->set("key $i", ["n" => $i, "text" => str_repeat("x", $i)]); }');
+foreach (['evicts' => $sound, 'refuses' => file_get_contents(pool_path())] as $kind => $whole) {
+    foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'text' => str_repeat("text\n", 1 << 20), 'noise' => $noise] as $what => $bytes) {
+        foreach (['the buckets' => [6, 7], 'the deletions' => [7, 8], 'both' => [6, 8]] as $part => [$place, $end]) {
+            file_put_contents(pool_path(), overwritten($whole, $place, $end, $bytes));
+            visit("$part of a pool that $kind overwritten with $what", $kind === 'evicts');
+        }
+    }
+}
+
 echo "-- removed, or not ours to open, before it is opened\n";
 unlink(pool_path());
 visit('removed');
@@ -137,6 +163,31 @@ the header overwritten with noise: 0 found
 the tables overwritten with zeros: 0 found
 the tables overwritten with ones: 0 found
 the tables overwritten with noise: 0 found
+-- the index alone overwritten, under sound tables of segments
+the buckets of a pool that evicts overwritten with zeros: 0 found
+the deletions of a pool that evicts overwritten with zeros: 2000 found
+both of a pool that evicts overwritten with zeros: 0 found
+the buckets of a pool that evicts overwritten with ones: 0 found
+the deletions of a pool that evicts overwritten with ones: 0 found
+both of a pool that evicts overwritten with ones: 0 found
+the buckets of a pool that evicts overwritten with text: 0 found
+the deletions of a pool that evicts overwritten with text: 0 found
+both of a pool that evicts overwritten with text: 0 found
+the buckets of a pool that evicts overwritten with noise: 0 found
+the deletions of a pool that evicts overwritten with noise: 0 found
+both of a pool that evicts overwritten with noise: 0 found
+the buckets of a pool that refuses overwritten with zeros: 0 found
+the deletions of a pool that refuses overwritten with zeros: 1000 found
+both of a pool that refuses overwritten with zeros: 0 found
+the buckets of a pool that refuses overwritten with ones: 0 found
+the deletions of a pool that refuses overwritten with ones: 0 found
+both of a pool that refuses overwritten with ones: 0 found
+the buckets of a pool that refuses overwritten with text: 0 found
+the deletions of a pool that refuses overwritten with text: 0 found
+both of a pool that refuses overwritten with text: 0 found
+the buckets of a pool that refuses overwritten with noise: 0 found
+the deletions of a pool that refuses overwritten with noise: 0 found
+both of a pool that refuses overwritten with noise: 0 found
 -- removed, or not ours to open, before it is opened
 removed: 0 found
 done
