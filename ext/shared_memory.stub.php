@@ -149,16 +149,20 @@ namespace Larder {
          *
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token taken before reading what the value was made from: the value is refused, and what
-         *     the key holds deleted, if others wrote or deleted the key since, or invalidated one of the tags
+         *     the key holds stays, if others wrote or deleted the key since, or invalidated one of the tags
          * @param bool|null $keep whether the old value stays if there is no room for the new one, or no time; null: it stays
          *     in a pool that does not evict, and goes in others
+         * @param int|null $stamp with a token: the stamp of the item that the value was made from, as fetch() tells it, or -1 if
+         *     there was none: the value is refused as well if that is not what the key holds. null: not known. Of processes
+         *     that fetch, change and set one item at once, the stamp is what lets exactly one through
          * @return bool false: it was refused (see statistics()). Unless it is kept, the key's old value is gone, but not what
-         *     others stored since the miss
+         *     others stored since the miss, or the token
+         * @throws \ValueError a stamp without a token
          * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like, or threw something when it
          *     was asked for its state; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so the old value may still be there for others
          */
-        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null): bool {}
+        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null, ?int $stamp = null): bool {}
 
         /**
          * @phpstan-param array<array-key,mixed> $values key => value

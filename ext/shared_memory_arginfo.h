@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ecc7a59cb6da304aedd67bd6fa5cbe9a12436c54 */
+ * Stub hash: 09a5ca12329ae4a605d88922f1c349cd5fcf63d7 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -49,6 +49,7 @@ ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 1, "null")
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, tags, IS_ARRAY, 0, "[]")
 ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, token, Larder\\Token, 1, "null")
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keep, _IS_BOOL, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, stamp, IS_LONG, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_setMany, 0, 1, IS_ARRAY, 0)
@@ -67,7 +68,14 @@ ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, tags, IS_ARRAY, 0, "[]")
 ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, token, Larder\\Token, 1, "null")
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Larder_SharedMemory_replace arginfo_class_Larder_SharedMemory_set
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_replace, 0, 2, _IS_BOOL, 0)
+ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+ZEND_ARG_TYPE_INFO(0, value, IS_MIXED, 0)
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, tags, IS_ARRAY, 0, "[]")
+ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, token, Larder\\Token, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keep, _IS_BOOL, 1, "null")
+ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_fill, 0, 3, _IS_BOOL, 0)
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)

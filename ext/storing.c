@@ -121,7 +121,8 @@ static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *toke
 
 static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_plan *plan, const larder_conditions *on)
 {
-    if (on->life.dead) {
+    bool is_judged = on->terms.verb == LARDER_JUDGED && on->terms.mode != LARDER_ADD;
+    if (on->life.dead && !is_judged) { /* what is judged is stored as what has expired */
         return on->terms.verb == LARDER_FILL || on->terms.expected != 0 || store_dead(pool, key, on->terms.mode);
     }
     const larder_value in = {.kind = plan->kind,
@@ -185,6 +186,15 @@ static enum larder_leaving leaving(bool keep, bool by_pool)
     return by_pool ? LARDER_LEAVES_BY_POOL : keep ? LARDER_LEAVES_OLD : LARDER_LEAVES_NOTHING;
 }
 
+/* A negative stamp: the value was made from nothing. */
+static void make_of(larder_conditions *on, zend_long stamp)
+{
+    on->terms.made_of = stamp < 0 ? LARDER_OF_NOTHING : (uint64_t)stamp;
+    if (stamp < 0) {
+        on->terms.mode = LARDER_ADD;
+    }
+}
+
 static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
 {
     zend_string *name;
@@ -193,10 +203,12 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     bool forever = true, keep = false, by_pool = true;
     zend_array *tags = NULL;
     zend_object *token = NULL;
+    zend_long stamp = 0;
+    bool is_of_any = true;
     larder_key key;
     larder_conditions on;
     uint64_t own[LARDER_TAGS_ON_STACK];
-    ZEND_PARSE_PARAMETERS_START(2, mode == LARDER_ADD ? 5 : 6)
+    ZEND_PARSE_PARAMETERS_START(2, mode == LARDER_ADD ? 5 : mode == LARDER_REPLACE ? 6 : 7)
     Z_PARAM_STR(name)
     Z_PARAM_ZVAL(value)
     Z_PARAM_OPTIONAL
@@ -204,7 +216,12 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
     Z_PARAM_BOOL_OR_NULL(keep, by_pool)
+    Z_PARAM_LONG_OR_NULL(stamp, is_of_any)
     ZEND_PARSE_PARAMETERS_END();
+    if (!is_of_any && token == NULL) {
+        zend_argument_value_error(7, "must be null without a token; take one before you read what the value is made from");
+        RETURN_THROWS();
+    }
     larder_pool *pool = THIS_POOL();
     if (!larder_make_key(&key, name, 1) ||
         !larder_read_conditions(&on, mode, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 3 || forever), tags, 4,
@@ -214,8 +231,11 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     on.terms.leaves = leaving(keep, by_pool);
     if (token != NULL) {
         judge_by(&on, pool, token, LARDER_JUDGED);
+        if (!is_of_any) {
+            make_of(&on, stamp);
+        }
     }
-    if (mode == LARDER_ADD) {
+    if (on.terms.mode == LARDER_ADD) {
         look_past_the_unreadable(&on, pool, &key);
     }
     RETVAL_BOOL(!EG(exception) && larder_store_value(pool, name, &key, value, &on));

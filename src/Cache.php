@@ -12,6 +12,7 @@ use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
 use Larder\Cache\Names;
+use Larder\Cache\Updates;
 use Larder\Cache\Writes;
 use Larder\Event\Cleared;
 use Larder\Event\Deleted;
@@ -146,6 +147,8 @@ final class Cache
 
     private readonly Batches $batches;
 
+    private readonly Updates $updates;
+
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
      *
@@ -192,6 +195,7 @@ final class Cache
         $this->seals = $this->part === null;
         $this->writes = new Writes($this->seals, $logger, $events);
         $this->batches = new Batches($this->delivery, $this->writes, $this->part === null ? null : $this->part->setMany(...));
+        $this->updates = new Updates($this->delivery, $this->lifetimes, $this->writes, $this->clock);
         $this->remembering = $this->part === null
             ? new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events)
             : new PoolRemembering($this->part, $this->lifetimes, $this->atTheEnd, $logger, $events);
@@ -352,19 +356,82 @@ final class Cache
     }
 
     /**
-     * @param list<string> $tags
+     * A token of this moment, for a later write of the key. Take it first, then read what the new value is made from.
      *
-     * @return bool whether it was stored; if not, nothing older is left under the key either. What is newer is left
+     * A write with the token is stored only if no other process has written or deleted the key since, invalidated one of
+     * its tags, or cleared. Fills, as by remember(), do not count: they bring nothing new. While the store is
+     * unavailable, the token is one that refuses every write.
+     *
+     * @throws InvalidKey
+     * @throws UnsupportedOperation if the store judges no tokens
+     */
+    public function token(string $key): Token
+    {
+        Key::check($key);
+        $this->demandTokens();
+
+        return $this->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
+    }
+
+    /**
+     * Reads a value, has it changed, and stores it if nobody else has changed it meanwhile; else does all of it again. So
+     * no change of any process is lost.
+     *
+     * @param callable(mixed, Draft): mixed $change  gets the value, or $default if there is none, and returns the new
+     *                                               one. It may be called several times. The draft takes another TTL
+     *                                               and more tags; doNotStore() leaves everything as it is
+     * @param list<string>                  $tags
+     *
+     * @return bool whether it was stored. false: the draft said not to, the store is unavailable or cannot take the
+     *              value, or others have changed it a thousand times meanwhile
      *
      * @throws InvalidKey
      * @throws InvalidTag
      * @throws Unstorable
-     * @throws UnsupportedOperation if the store keeps no tags
+     * @throws UnsupportedOperation if the store judges no tokens, or keeps no tags
      * @throws StoreUnavailable if the cache is strict
+     * @throws \Throwable           what $change throws; nothing is changed
      */
-    public function set(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
-    {
-        if ($this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
+    public function update(
+        string $key,
+        callable $change,
+        int|\DateInterval|Ttl|null $ttl = null,
+        array $tags = [],
+        mixed $default = null,
+    ): bool {
+        Key::check($key);
+        $this->demandTokens();
+        $this->misses?->drop($key);
+        try {
+            return $this->updates->run($key, $change(...), $ttl, Names::tags($tags), $default);
+        } finally {
+            $this->chooseTheWay();
+        }
+    }
+
+    /**
+     * @param list<string> $tags
+     * @param ?Token       $token      of before the value was made (see token()): it is stored only if nothing it was
+     *                                 made from has changed since
+     * @param OnConflict   $onConflict what stays under the key if the token refuses the value
+     *
+     * @return bool whether it was stored; if not, nothing older is left under the key either. What is newer is left, unless
+     *              $onConflict says otherwise
+     *
+     * @throws InvalidKey
+     * @throws InvalidTag
+     * @throws Unstorable
+     * @throws UnsupportedOperation if the store keeps no tags, or judges no tokens
+     */
+    public function set(
+        string $key,
+        mixed $value,
+        int|\DateInterval|Ttl|null $ttl = null,
+        array $tags = [],
+        ?Token $token = null,
+        OnConflict $onConflict = OnConflict::Leave,
+    ): bool {
+        if ($token === null && $this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 try {
@@ -376,37 +443,54 @@ final class Cache
             }
         }
 
-        return $this->setMany([$key => $value], $ttl, $tags);
+        return $this->setMany([$key => $value], $ttl, $tags, $token === null ? [] : [$key => $token], $onConflict);
     }
 
     /**
-     * @param iterable<mixed, mixed> $values by key
-     * @param list<string>           $tags   of each
+     * @param iterable<mixed, mixed>  $values     by key
+     * @param list<string>            $tags       of each
+     * @param array<array-key, Token> $tokens     by key, as of set(); a value without one is not judged by one
+     * @param OnConflict              $onConflict as of set()
      *
      * @return bool whether all were stored
      *
      * @throws InvalidKey
      * @throws InvalidTag
      * @throws Unstorable           before anything is stored
-     * @throws UnsupportedOperation if the store keeps no tags
+     * @throws UnsupportedOperation if the store keeps no tags, or judges no tokens
      * @throws StoreUnavailable if the cache is strict
      */
-    public function setMany(iterable $values, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
-    {
+    public function setMany(
+        iterable $values,
+        int|\DateInterval|Ttl|null $ttl = null,
+        array $tags = [],
+        array $tokens = [],
+        OnConflict $onConflict = OnConflict::Leave,
+    ): bool {
+        if ($tokens !== []) {
+            $this->demandTokens();
+        }
         $tags = Names::tags($tags);
         $checked = [];
         foreach ($values as $key => $value) {
             // As a pair: as the key of an array, a decimal one would not stay a string.
             $checked[] = [Names::key($key), $value];
         }
-        $items = $keys = [];
+        $items = $keys = $lost = [];
         foreach ($checked as [$key, $value]) {
-            $token = $this->misses?->take($key);
-            $items[] = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, Misses::isOfAMiss($token));
+            $missed = $this->misses?->take($key);
+            $token = $tokens[$key] ?? $missed;
+            $isFill = !isset($tokens[$key]) && Misses::isOfAMiss($missed);
+            $items[] = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, $isFill);
             $keys[] = $key;
+            if (isset($tokens[$key]) ? $onConflict === OnConflict::Remove : $missed !== null && !$isFill) {
+                // What could not be asked for may have been older than this.
+                $lost[] = $key;
+            }
         }
         $part = $items !== [] && ($items[0]->ttl === null || $items[0]->ttl > 0) ? $this->part : null;
         $unsaved = $this->attempt(static fn(Store $store): array => $part === null ? $store->save($items) : $part->setMany($items), $keys);
+        $this->remove($lost, $unsaved);
 
         return $this->writes->noteSet($this->store, $keys, $unsaved);
     }
@@ -419,24 +503,29 @@ final class Cache
      * add() or replace(). Here a TTL of null is the cache's default; one of more than Ttl::LONGEST seconds is no end.
      *
      * @param iterable<mixed, Item>         $items      of two with the same key the last one counts
+     * @param OnConflict                    $onConflict as of set()
      * @param ?array<array-key, Unstorable> $unstorable is given why values cannot be stored, by key
      *
      * @param-out array<array-key, Unstorable> $unstorable
      *
      * @return list<string> the keys that were not saved. In the modes Set and Replace nothing older is left under those
-     *                      that could not be stored; what is left under those that were refused is as of set() and
-     *                      replace()
+     *                      that could not be stored, and what is newer unless $onConflict says otherwise
      *
      * @throws InvalidKey
      * @throws InvalidTag
      * @throws UnsupportedOperation if the store keeps no tags
      * @throws StoreUnavailable if the cache is strict
      */
-    public function saveMany(iterable $items, SaveMode $mode = SaveMode::Set, ?array &$unstorable = null): array
-    {
-        $unstorable = $checked = $prepared = [];
+    public function saveMany(
+        iterable $items,
+        SaveMode $mode = SaveMode::Set,
+        OnConflict $onConflict = OnConflict::Leave,
+        ?array &$unstorable = null,
+    ): array {
+        $unstorable = $checked = $prepared = $lost = [];
         foreach ($items as $item) {
             Key::check($item->key);
+            $item->token === null || $this->demandTokens();
             $checked[] = [$item, Names::tags($item->tags)];
         }
         foreach ($checked as [$item, $tags]) {
@@ -450,31 +539,43 @@ final class Cache
                 $item->token ?? $missed,
                 $mode === SaveMode::Add || ($item->token === null ? Misses::isOfAMiss($missed) : $item->fill),
                 $item->cost,
+                stamp: $item->stamp,
                 keeps: $item->keeps,
             );
+            if ($mode !== SaveMode::Add && ($item->token === null ? $missed !== null && !Misses::isOfAMiss($missed) : $onConflict === OnConflict::Remove)) {
+                $lost[] = $item->key;
+            }
         }
         try {
-            return $this->batches->save($prepared, $mode, $unstorable);
+            $unsaved = $this->batches->save($prepared, $mode, $unstorable);
         } finally {
             $this->chooseTheWay();
         }
+        $this->remove($lost, $unsaved);
+
+        return $unsaved;
     }
 
     /**
      * Stores only if there is nothing, or nothing that this cache can read: of many processes that try at once, one succeeds.
      *
      * @param list<string> $tags
+     * @param ?Token       $token of before the value was made; null: that of this request's miss of the key, if any
      *
      * @throws InvalidKey
      * @throws InvalidTag
      * @throws Unstorable
-     * @throws UnsupportedOperation if the store keeps no tags
+     * @throws UnsupportedOperation if the store keeps no tags, or judges no tokens
      * @throws StoreUnavailable if the cache is strict
      */
-    public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
+    public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = [], ?Token $token = null): bool
     {
         Key::check($key);
-        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $this->misses?->take($key), true);
+        if ($token !== null) {
+            $this->demandTokens();
+        }
+        $missed = $this->misses?->take($key);
+        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed, true);
 
         return $this->writes->noteAdded($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
@@ -483,19 +584,32 @@ final class Cache
      * Stores only if there is something.
      *
      * @param list<string> $tags
+     * @param ?Token       $token      as of set()
+     * @param OnConflict   $onConflict as of set()
      *
      * @throws InvalidKey
      * @throws InvalidTag
      * @throws Unstorable
-     * @throws UnsupportedOperation if the store keeps no tags
+     * @throws UnsupportedOperation if the store keeps no tags, or judges no tokens
      */
-    public function replace(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = []): bool
-    {
+    public function replace(
+        string $key,
+        mixed $value,
+        int|\DateInterval|Ttl|null $ttl = null,
+        array $tags = [],
+        ?Token $token = null,
+        OnConflict $onConflict = OnConflict::Leave,
+    ): bool {
         Key::check($key);
+        if ($token !== null) {
+            $this->demandTokens();
+        }
         $this->misses?->drop($key);
-        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags));
+        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token);
+        $unsaved = $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
+        $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
 
-        return $this->writes->noteAdded($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]));
+        return $this->writes->noteAdded($key, $unsaved);
     }
 
     /**
@@ -868,6 +982,25 @@ final class Cache
     public function health(): Health
     {
         return $this->delivery->health();
+    }
+
+    private function demandTokens(): void
+    {
+        if (!\in_array(Capability::Tokens, $this->store->capabilities(), true)) {
+            throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Tokens);
+        }
+    }
+
+    /**
+     * @param list<string>  $keys    under which nothing may be left if they could not be saved
+     * @param ?list<string> $unsaved
+     */
+    private function remove(array $keys, ?array $unsaved): void
+    {
+        $lost = $keys === [] || $unsaved === null || $unsaved === [] ? [] : array_values(array_intersect($keys, $unsaved));
+        if ($lost !== []) {
+            $this->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
+        }
     }
 
     private function forgetMisses(): void

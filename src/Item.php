@@ -11,11 +11,14 @@ namespace Larder;
  * until when it does ($expiry) and how old its value is ($stamp).
  *
  * A store judges it by its token. A *write* ($fill is false) brings new truth; with a token it says what the new
- * truth was made from, and is refused if that has changed. A *fill* only keeps what was computed because of a miss:
- * it is refused if the key was written or deleted since, and dead if one of its tags was invalidated since.
+ * truth was made from, and is refused if that has changed. A *fill* only keeps what was computed because of a miss: it is refused if the key was
+ * written or deleted since, and dead if one of its tags was invalidated since. What has refused an item is newer, and stays.
  */
 final class Item
 {
+    /** As a stamp: the value was made where there was none. */
+    public const FROM_NOTHING = -1;
+
     /**
      * @param string       $key    1 to 65,535 bytes
      * @param ?int         $ttl    seconds to live from now on; null: no end; 0 or less: already dead
@@ -25,7 +28,8 @@ final class Item
      * @param float        $cost   seconds the computation took; 0.0 if unknown
      * @param ?int         $expiry from when on it is dead, in Unix seconds; null: never. Set by fetch() only
      * @param int          $stamp  the store's logical time at which the computation of the value began.
-     *                             Set by fetch() only, and only by stores that can judge tokens
+     *                             Set by fetch(), and only by stores that can judge tokens. On its way in, with a token: the
+     *                             stamp of the item that the value was made from, or FROM_NOTHING; 0: it is not known
      * @param bool         $keeps  whether what the key holds stays if the store has no room for this item, or no time; false: it
      *                             goes, as it is not true any more. (Where APCu or Memcached is full, it may go all the same.)
      */

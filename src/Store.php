@@ -52,12 +52,12 @@ interface Store
     public function token(string $key): Token;
 
     /**
-     * Stores items. An item that is not saved leaves nothing behind in mode Set: its key is then a miss; but what has
-     * refused a fill because of its token is newer, and stays. Where there is no room, a store that can leaves what the key
-     * of an item with $keeps holds.
+     * Stores items, and judges them by their tokens (see Item) where it can. What refuses an item because of its token is newer,
+     * and stays. A fill without a token was computed just now. An item with a token may also name by its stamp what it was made
+     * from: a store that tells a token while another write is still under way looks at that.
      *
-     * Items are judged by their tokens (see Item) where the store can; a refused one counts as not saved. A fill
-     * without a token was computed just now.
+     * Any other item that is not saved leaves nothing behind in mode Set: its key is then a miss. Where there is no room, a store
+     * that can leaves what the key of an item with $keeps holds.
      *
      * An item with a TTL of 0 or less is dead at once: Set and Replace delete the key, Add stores nothing;
      * it counts as saved where the mode's condition held.

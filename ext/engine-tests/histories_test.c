@@ -139,9 +139,10 @@ static size_t random_size(rng *r)
     return DESCRIBED_LEAST + (rng_below(r, 20) == 0 ? rng_below(r, 60000) : rng_below(r, 1500));
 }
 
-static enum history_result result_of(enum larder_result result)
+static enum history_result result_of(enum larder_result result, const larder_terms *terms)
 {
-    if (was_undone(world->pool, result)) {
+    bool was_overtaken = result == LARDER_OVERTAKEN && terms->verb == LARDER_JUDGED;
+    if (was_overtaken || was_undone(world->pool, result)) {
         return HISTORY_UNDONE;
     }
     return result == LARDER_OK ? HISTORY_DONE : result == LARDER_EXISTS ? HISTORY_EXISTS : HISTORY_REFUSED;
@@ -167,7 +168,7 @@ static void store(worker *w, history_event claim, larder_terms *terms)
     history_event *e = begin(w, claim);
     enum larder_result result = put_described_under(world->pool, key_number(e->key), &what, size, terms);
     e->latest = e->latest == 0 ? what.written : e->latest; /* its computation is its own tick */
-    end(e, result_of(result));
+    end(e, result_of(result, terms));
     w->missed[e->key].since = 0;
 }
 

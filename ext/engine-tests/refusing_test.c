@@ -250,7 +250,7 @@ TEST(leaves_as_told, "the caller can say what a refused store leaves, whether th
     }
 }
 
-TEST(outdated_leaves_nothing, "a write that is outdated takes what is there where nothing is evicted, too")
+TEST(outdated_leaves_newer, "a write that is outdated leaves what is there where nothing is evicted, too")
 {
     larder_pool *pool = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
     const larder_terms terms = {.verb = LARDER_JUDGED,
@@ -259,7 +259,21 @@ TEST(outdated_leaves_nothing, "a write that is outdated takes what is there wher
                                 .expiry = LARDER_NO_EXPIRY};
     put_text(other, "k", "newer");
     EQUAL(put_under(pool, "k", "outdated", &terms), LARDER_OVERTAKEN);
-    CHECK(!holds_text(other, "k", "newer"));
+    CHECK(holds_text(other, "k", "newer"));
+    larder_pool_close(other);
+    larder_pool_close(pool);
+}
+
+TEST(missed_nowhere, "a set after a miss in no pool takes what is there where nothing is evicted, too")
+{
+    larder_pool *pool = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
+    const larder_terms terms = {.verb = LARDER_AS_MISSED, .expiry = LARDER_NO_EXPIRY, .leaves = LARDER_LEAVES_OLD};
+    const larder_key key = key_of("k");
+    CHECK(!holds_text(pool, "x", "there"));
+    larder_missed_nowhere(pool, &key);
+    put_text(other, "k", "there");
+    EQUAL(put_under(pool, "k", "outdated", &terms), LARDER_OVERTAKEN);
+    CHECK(!holds_text(other, "k", "there"));
     larder_pool_close(other);
     larder_pool_close(pool);
 }

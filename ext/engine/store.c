@@ -34,6 +34,12 @@ static bool may_leave_guard(larder_pool *pool, const larder_claim *as)
     return !as->takes || !larder_snapshot_is_loading(pool);
 }
 
+/* What is made from nothing is new truth all the same. */
+static bool is_plain_add(const larder_terms *terms)
+{
+    return terms->mode == LARDER_ADD && terms->made_of != LARDER_OF_NOTHING;
+}
+
 /* What the store claims to be. Whatever it is, the key's miss is used up; but not by one out of a snapshot, of which
  * this request knows nothing. */
 static larder_claim claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
@@ -48,7 +54,7 @@ static larder_claim claim_of(larder_pool *pool, const larder_key *key, const lar
     as.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
     as.judged = as.token != LARDER_NO_TOKEN;
     as.missed = as.judged && terms->verb == LARDER_AS_MISSED && as.token != LARDER_FOREIGN_TOKEN;
-    as.fill = as.judged && (terms->verb != LARDER_JUDGED || terms->mode == LARDER_ADD) && may_leave_guard(pool, &as);
+    as.fill = as.judged && (terms->verb != LARDER_JUDGED || is_plain_add(terms)) && may_leave_guard(pool, &as);
     return as;
 }
 
@@ -63,7 +69,11 @@ static bool judge(larder_pool *pool, const larder_place *place, const larder_ter
         return !larder_guard_moved(pool, place, as->token) &&
                !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp);
     }
-    if (terms->mode == LARDER_ADD) {
+    if (as->judged && terms->verb == LARDER_JUDGED && larder_guard_moved(pool, place, as->token)) {
+        /* Not after a move of its own: each that is refused would refuse all others that are being made, for ever. */
+        return false;
+    }
+    if (is_plain_add(terms)) {
         /* Nothing is there that it could make untrue, so its neighbours' fills need not know of it. */
         as->order.tick = larder_own_tick(pool);
     } else {
@@ -272,11 +282,13 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
 }
 
 /* Is it as if the store had not been called? Its caller is told, and knows what to do: a session that cannot be written
- * is better the old one than none. What judged it outdated has made what is there untrue as well. Nothing has to be
- * taken back: what a store changes before its word is final is a guard, which refuses fills that are older, and may.
- */
+ * is better the old one than none, and what its token refuses is older than what is there. Nothing has to be taken back:
+ * what a store changes before its word is final is a guard, which refuses fills that are older, and may. */
 static bool is_undone(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
 {
+    if (result == LARDER_OVERTAKEN && terms->verb == LARDER_JUDGED) {
+        return true;
+    }
     bool leaves_old =
         terms->leaves == LARDER_LEAVES_BY_POOL ? pool->geometry.evict == 0 : terms->leaves == LARDER_LEAVES_OLD;
     return leaves_old && is_refusal(result);
@@ -299,6 +311,18 @@ static bool is_of_another_life(const larder_pool *pool, const larder_terms *term
            ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
 }
 
+/* The word of the living item with that stamp. 0: it is not there. */
+static uint64_t word_of(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t stamp)
+{
+    larder_found found;
+    uint64_t word = 0;
+    if (larder_find(pool, place, key, &found)) {
+        word = found.item->stamp == stamp && larder_is_alive(pool, found.item) ? found.word : 0;
+        larder_found_drop(pool, &found);
+    }
+    return word;
+}
+
 /* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as` is what
  * the store was found to be. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
@@ -315,6 +339,12 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
     if (is_of_another_life(pool, terms, as)) {
         /* Nobody knows what happened since: as if the key had been written. */
         return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
+    }
+    if (terms->made_of != LARDER_OF_ANY && terms->made_of != LARDER_OF_NOTHING) {
+        as->expected = word_of(pool, &place, key, terms->made_of);
+        if (as->expected == 0) {
+            return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
+        }
     }
     if (terms->mode == LARDER_SET) { /* the others may find that there is nothing to be done */
         larder_line_to_write(place.first);

@@ -18,6 +18,13 @@ typedef struct larder_value {
     const void *context;
 } larder_value;
 
+/* What a judged write was made from, where the guard alone cannot tell. A write moves its guard before its word is
+ * placed, so a token that is taken in between is not older than the guard, and the old item is still there to be read.
+ * Of two writes that name the item they were made from, the exchange of its word lets one through: that of the first.
+ * Of two that were made from nothing, the one that is published first. A counter keeps its word while it is counted. */
+#define LARDER_OF_ANY     UINT64_C(0)
+#define LARDER_OF_NOTHING UINT64_MAX
+
 /* What a store claims to be; see token.h. */
 enum larder_verb {
     LARDER_AS_MISSED, /* a fill judged by its miss if this request missed the key, else a write; an add is always a fill
@@ -57,6 +64,7 @@ typedef struct larder_terms {
     uint64_t expected;    /* a set: store only in place of this word, 0: of whatever is there; an add: also in place of
                              this word's item, though it lives, for the caller can make nothing of it */
     const larder_past *past; /* of an item that is not new; else NULL */
+    uint64_t made_of;        /* a judged write: stored only in place of the living item with this stamp */
 } larder_terms;
 
 /* How a store stands to what happened since its computation began. */
@@ -73,8 +81,8 @@ typedef struct larder_claim {
 
 /* Stores a value, in the middle of an operation, and says in `as` what the store was found to be. Refused ones are
  * counted by cause. In a pool that evicts the key's old value is gone then, for it is not true any more; in one that
- * does not it stays, unless the store was refused as outdated. The terms may say otherwise (`leaves`). A refused fill
- * or add leaves what is there, having claimed nothing about it. */
+ * does not it stays. The terms may say otherwise (`leaves`). What overtook a judged write is newer, and stays. A refused
+ * fill or add leaves what is there, having claimed nothing about it. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
                                         const larder_terms *terms, larder_claim *as);
 

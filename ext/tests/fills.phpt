@@ -55,8 +55,10 @@ foreach ([
         $pool->set('k', 'first', null, ['t']);
         $token = $pool->token('k');
         elsewhere($code);
+        $before = $pool->get('k');
         same($pool->replace('k', 'stale', null, ['t'], $token) || $pool->set('k', 'stale', null, ['t'], $token), false, "$what refuses a write");
-        same($pool->get('k'), null, 'and takes what was there');
+        same($pool->get('k'), $before, 'and what is there stays');
+        $pool->delete('k');
     }
 }
 check($pool->statistics()['conflicts'] > 20, 'conflicts are counted');
@@ -86,6 +88,33 @@ same($pool->lease('k'), true, 'a lease');
 $pool->beginRequest();
 same($pool->lease('k'), true, 'ends with its request');
 $pool->release('k');
+$pool->delete('k');
+
+echo "-- what leaves what refuses it\n";
+foreach (['$pool->set("k", "newer");' => 'newer', '$pool->delete("k");' => null, '$pool->invalidateTags(["t"]);' => 'first'] as $code => $left) {
+    $pool->set('k', 'first');
+    $token = $pool->token('k');
+    elsewhere($code);
+    foreach (['replace', 'set'] as $method) {
+        same($pool->$method('k', 'stale', null, ['t'], $token), false, "$code refuses $method");
+        same($pool->get('k'), $left, 'and what is there stays');
+    }
+    same($pool->set('k', 'dead', 0, ['t'], $token), false, 'also if it would be dead at once');
+    same($pool->get('k'), $left, 'and what is there stays');
+}
+same($pool->set('k', 'ours', null, [], $pool->token('k')), true, 'what nothing refuses is stored');
+same($pool->get('k'), 'ours', 'and there');
+same($pool->set('k', 'dead', 0, [], $pool->token('k')), true, 'also if it is dead at once');
+same([$pool->get('k'), $pool->has('k')], [null, false], 'and not there');
+same($pool->set('k', 'of nothing', null, [], $pool->token('k'), null, -1), true, 'what is made from nothing');
+same($pool->set('k', 'of nothing', null, [], $pool->token('k'), null, -1), false, 'is not stored in place of something');
+$stamp = $pool->fetch(['k'])['k'][2];
+elsewhere('$pool->set("k", "newer");');
+same($pool->set('k', 'of the old', null, [], $pool->token('k'), null, $stamp), false, 'nor what is made from what has gone');
+same($pool->get('k'), 'newer', 'what is there stays');
+same($pool->set('k', 'of the new', null, [], $pool->token('k'), null, $pool->fetch(['k'])['k'][2]), true, 'what is made from what is there');
+same($pool->get('k'), 'of the new', 'takes its place');
+same(str_contains(thrown(fn () => $pool->set('k', 'of something', stamp: 7)), 'must be null without a token'), true, 'a stamp without a token');
 $pool->delete('k');
 
 echo "-- what cannot be made again\n";
@@ -141,7 +170,7 @@ $token = $pool->token('k');
 same($pool->set('k', 'next', null, [], $token), true, 'read, change, write');
 same($pool->set('k', 'again', null, [], new Token($token->epoch, $token->clock)), true, "a token is what it says, and one's own write does not count");
 same($pool->set('k', 'never', null, [], new Token(str_repeat('0', 32), $token->clock)), false, 'of another life of the pool');
-same($pool->get('k'), null, 'nobody knows what happened: it is gone');
+same($pool->get('k'), 'again', 'and what is there stays');
 $pool->set('k', 'here');
 same($pool->fill('k', 'never', new Token('', 0)), false, 'a fill');
 same($pool->add('m', 'never', null, [], new Token('', 0)), false, 'an add');
@@ -200,6 +229,7 @@ remove_pools();
 ?>
 --EXPECT--
 -- what was read since
+-- what leaves what refuses it
 -- what cannot be made again
 -- one's own doings
 -- tokens

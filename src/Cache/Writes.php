@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Event\Written;
+use Larder\Item;
 use Larder\Store;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
@@ -20,6 +21,12 @@ final class Writes
         private readonly ?LoggerInterface $logger,
         private readonly ?EventDispatcherInterface $events,
     ) {}
+
+    /** What was stored so. */
+    public function opened(Item $found): Envelope
+    {
+        return $this->seals ? Envelope::of($found) : new Envelope($found->value);
+    }
 
     public function storable(mixed $value): mixed
     {

@@ -163,12 +163,8 @@ final class ArrayStore implements Store, Reads
         $unsaved = [];
         foreach ($items as $i => $item) {
             $mayBe = $mode === SaveMode::Set || $this->holds($item->key) === ($mode === SaveMode::Replace);
-            $refused = $mayBe && !$this->isCurrent($item);
-            if (!$mayBe || $refused) {
+            if (!$mayBe || !$this->isCurrent($item)) {
                 $unsaved[] = $item->key;
-            }
-            // What has refused a fill is newer.
-            if (!$mayBe || ($refused && ($item->fill || $mode !== SaveMode::Set))) {
                 continue;
             }
             if (!$refused && $item->keeps && $this->bytes($item, $prepared[$i][3]) > $this->size) {
@@ -176,12 +172,12 @@ final class ArrayStore implements Store, Reads
                 continue;
             }
             $stamp = $item->token->clock ?? $this->ticks->now();
-            if (!$item->fill && !$refused) {
+            if (!$item->fill) {
                 $this->ticks->move($item->key);
                 $stamp = $item->token === null ? $this->ticks->now() : $stamp;
             }
             $this->drop($item->key);
-            if (!$refused && ($item->ttl === null || $item->ttl > 0) && !$this->keep($item, $stamp, ...$prepared[$i])) {
+            if (($item->ttl === null || $item->ttl > 0) && !$this->keep($item, $stamp, ...$prepared[$i])) {
                 $unsaved[] = $item->key;
             }
         }

@@ -157,6 +157,7 @@ final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, 
             $item->token,
             $item->fill,
             $item->cost,
+            stamp: $item->stamp,
             keeps: $item->keeps,
         ), $items);
 

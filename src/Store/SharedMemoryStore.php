@@ -257,7 +257,9 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
             return $this->pool->fill($item->key, $item->value, $token ?? $this->pool->token($item->key), $ttl, $item->tags, $item->cost);
         }
 
-        return $token === null ? $this->write($item, $ttl) : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps);
+        return $token === null
+            ? $this->write($item, $ttl)
+            : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps, $item->stamp === 0 ? null : $item->stamp);
     }
 
     /**
@@ -278,6 +280,9 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
                 break;
             }
         }
+
+        // What there is is not newer than this.
+        $item->keeps || $this->pool->delete($item->key);
 
         return $ttl !== null && $ttl <= 0;
     }

@@ -12,7 +12,6 @@ use Larder\Leases;
 use Larder\Psr6\CacheItem;
 use Larder\Psr6\CachePool;
 use Larder\Store;
-use Larder\Store\ChaosStore;
 use Larder\Store\NamespacedStore;
 use Larder\Tests\EventList;
 
@@ -277,26 +276,5 @@ final class CacheContract extends Suite
             self::assertTrue($leases->acquire($name, 'two', 60.0));
             self::assertTrue($leases->release($name, 'two'));
         }
-    }
-
-    /**
-     * The store under test, where somebody else does something just before it is asked for something the first time.
-     *
-     * @param list<string>           $questions
-     * @param \Closure(Store): mixed $overtake
-     */
-    private function overtakenBefore(array $questions, \Closure $overtake): ChaosStore
-    {
-        $store = new ChaosStore($this->store());
-        $store->before = function (string $call) use ($store, $questions, $overtake): void {
-            if (\in_array($call, $questions, true)) {
-                $store->before = null;
-                $this->of->elsewhere(static function (Store $store) use ($overtake): void {
-                    $overtake($store);
-                });
-            }
-        };
-
-        return $store;
     }
 }

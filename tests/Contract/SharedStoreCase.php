@@ -23,6 +23,12 @@ abstract class SharedStoreCase extends StoreCase
         return false;
     }
 
+    /** Whether an update may overtake a plain write that is under way. Say so in its documentation. */
+    public function overtakesPlainWrites(): bool
+    {
+        return false;
+    }
+
     /**
      * Changes the bytes of an item behind the store's back.
      *

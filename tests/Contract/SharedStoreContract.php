@@ -4,10 +4,12 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract;
 
+use Larder\Cache;
 use Larder\Capability;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\SharedMemoryStore;
 use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Scratch;
@@ -204,6 +206,70 @@ final class SharedStoreContract extends SharedSuite
         sort($seen);
         self::assertSame(range(1_001, 1_000 + 200 * self::PROCESSES), $seen);
         self::assertSame(1_000 + 200 * self::PROCESSES, $this->value('counter'));
+    }
+
+    public function testNoUpdateOfAnyProcessIsLost(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $this->store()->increment('warm');
+        $unsaved = $this->inProcesses(static function (Store $store, int $process): array {
+            $cache = new Cache($store, strict: true);
+            $unsaved = [];
+            for ($i = 0; $i < 50; $i++) {
+                $isStored = $cache->update('list', static function (mixed $list) use ($process, $i): array {
+                    self::assertIsArray($list);
+
+                    return [...$list, "{$process}: {$i}"];
+                }, 1_000, default: []);
+                $isStored || $unsaved[] = $i;
+            }
+
+            return $unsaved;
+        });
+        self::assertSame(array_fill(0, self::PROCESSES, []), $unsaved);
+        $list = $this->value('list');
+        self::assertIsArray($list);
+        $list = array_filter($list, is_string(...));
+        self::assertCount(50 * self::PROCESSES, $list);
+        self::assertCount(50 * self::PROCESSES, array_unique($list));
+    }
+
+    public function testAnUpdateNeverBringsBackAnOlderValue(): void
+    {
+        if ($this->cannotJudge() || $this->shared()->overtakesPlainWrites()) {
+            self::assertTrue($this->cannotJudge() || $this->store() instanceof SharedMemoryStore, 'It is known of no other store.');
+
+            return;
+        }
+        $this->store()->save([new Item('key', [0], 100)]);
+        $reports = $this->inProcesses(static function (Store $store, int $process): array {
+            if ($process > 0) {
+                $cache = new Cache($store, strict: true);
+                for ($i = 1; $i < 100_000 && ($i % 20 > 0 || $store->fetch(['done'])->items === []); $i++) {
+                    $cache->update('key', static fn(mixed $same): mixed => $same, 100);
+                    usleep(50);
+                }
+
+                return [];
+            }
+            $old = 0;
+            for ($i = 1; $i <= 300; $i++) {
+                $store->save([new Item('key', [$i], 100)]);
+                usleep(50);
+                $found = $store->fetch(['key'])->items['key']->value ?? null;
+                $old += $found === [$i] ? 0 : 1;
+                if ($i % 3 === 0) {
+                    $store->delete(['key']);
+                    $old += \is_array($store->fetch(['key'])->items['key']->value ?? null) ? 1 : 0;
+                }
+            }
+            $store->save([new Item('done', true)]);
+
+            return [$old];
+        });
+        self::assertSame([0], $reports[0]);
     }
 
     public function testAnAddIsWonByExactlyOneProcess(): void

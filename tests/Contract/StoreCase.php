@@ -33,8 +33,10 @@ abstract class StoreCase extends TestCase
             InputContract::class,
             TagContract::class,
             TokenContract::class,
+            ConflictContract::class,
             LossContract::class,
             CacheContract::class,
+            CacheWritesContract::class,
             RememberContract::class,
         ];
     }

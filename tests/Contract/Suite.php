@@ -6,6 +6,7 @@ namespace Larder\Tests\Contract;
 
 use Larder\Capability;
 use Larder\Store;
+use Larder\Store\ChaosStore;
 use PHPUnit\Framework\Assert;
 
 /**
@@ -49,5 +50,26 @@ abstract class Suite extends Assert
     final protected function has(string $key): bool
     {
         return $this->of->has($key);
+    }
+
+    /**
+     * The store under test, where somebody else does something just before it is asked for something the first time.
+     *
+     * @param list<string>           $questions
+     * @param \Closure(Store): mixed $overtake
+     */
+    final protected function overtakenBefore(array $questions, \Closure $overtake): ChaosStore
+    {
+        $store = new ChaosStore($this->store());
+        $store->before = function (string $call) use ($store, $questions, $overtake): void {
+            if (\in_array($call, $questions, true)) {
+                $store->before = null;
+                $this->of->elsewhere(static function (Store $store) use ($overtake): void {
+                    $overtake($store);
+                });
+            }
+        };
+
+        return $store;
     }
 }

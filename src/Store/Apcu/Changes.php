@@ -47,8 +47,11 @@ final class Changes
         }
         $live = $this->entries->isLive($key);
         $this->guards->move($key);
+        $deleted = apcu_delete($this->prefix . $key);
+        // Somebody may have begun in between to make something new from what was there.
+        $this->moveIfAwaited($key);
 
-        return apcu_delete($this->prefix . $key) && $live;
+        return $deleted && $live;
     }
 
     /**
@@ -106,15 +109,7 @@ final class Changes
     private function judgeAndSave(Item $item, SaveMode $mode, ?string $told): bool
     {
         $may = $mode === SaveMode::Set || $this->entries->isLive($item->key) === ($mode === SaveMode::Replace);
-        if (!$may) {
-            return false;
-        }
-        if (!$this->isCurrent($item)) {
-            // What has refused a fill is newer.
-            if ($mode === SaveMode::Set && !$item->fill) {
-                apcu_delete($this->prefix . $item->key);
-            }
-
+        if (!$may || !$this->isCurrent($item)) {
             return false;
         }
         $isDead = $item->ttl !== null && $item->ttl <= 0;
@@ -123,6 +118,7 @@ final class Changes
         }
         if ($isDead) {
             $mode === SaveMode::Add || apcu_delete($this->prefix . $item->key);
+            $item->fill || $this->moveIfAwaited($item->key);
 
             return true;
         }
@@ -155,6 +151,10 @@ final class Changes
         };
         if ($saved && $mark !== null) {
             $this->guards->forget($item->key);
+        }
+        if (!$item->fill) {
+            // As after a delete.
+            $this->moveIfAwaited($item->key);
         }
 
         return $saved;

@@ -86,26 +86,33 @@ final class Directory
                 $verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
             }
             if ($verdict !== Verdict::Live) {
-                $tokens[$key] = $this->tokenOf($key, $item !== null);
+                $tokens[$key] = $this->tokenOf($key, $item !== null, false);
             }
         }
 
         return new Fetched($items, $tokens, $stale);
     }
 
-    /** Where nothing can be made, there is no token either, and no fill could be stored. */
+    /**
+     * Where nothing can be made, there is no token either, and no fill could be stored.
+     *
+     * Under the lock: who writes moves the guard before the file is there, and what is read after the token must not be older.
+     */
     public function token(string $key): Token
     {
-        return $this->tokenOf($key, true);
+        return $this->tokenOf($key, true, true);
     }
 
-    /** @param bool $mayBeThere whether there may be a counter, from which what is judged by this would be computed */
-    private function tokenOf(string $key, bool $mayBeThere): Token
+    /**
+     * @param bool $mayBeThere whether there may be a counter, from which what is judged by this would be computed
+     * @param bool $isSettled  whether nobody may be in the middle of a write
+     */
+    private function tokenOf(string $key, bool $mayBeThere, bool $isSettled): Token
     {
         [$shard, , $guard] = $this->place($key);
         try {
             $this->folder->check();
-            [$found, $count] = $this->guard($shard, $guard);
+            [$found, $count] = $isSettled ? $this->guardUnderLock($shard, $guard) : $this->guard($shard, $guard);
             // After the guard was read, so that whatever comes in between is younger.
             $isCounter = $mayBeThere && \is_int($this->look($key)[0]?->value);
             [$epoch, $tick] = $this->tags->now();
@@ -357,11 +364,17 @@ final class Directory
 
         return $bytes !== null && \strlen($bytes) === Lock::SIZE
             ? [Lock::guardIn($bytes, $guard), Lock::countIn($bytes, $guard)]
-            : $this->folder->locked($shard, static function (mixed $file) use ($guard): array {
-                $lock = new Lock($file);
+            : $this->guardUnderLock($shard, $guard);
+    }
 
-                return [$lock->guard($guard), $lock->count($guard)];
-            });
+    /** @return array{string, string} the guard and the count, while nobody writes */
+    private function guardUnderLock(string $shard, int $guard): array
+    {
+        return $this->folder->locked($shard, static function (mixed $file) use ($guard): array {
+            $lock = new Lock($file);
+
+            return [$lock->guard($guard), $lock->count($guard)];
+        });
     }
 
     /** @return array{?Item, Verdict} null: there is nothing, or nothing that can be read */
@@ -389,18 +402,15 @@ final class Directory
         [$epoch, $tick] = $item->tags === [] ? ["\0\0\0\0\0\0\0\0", 0] : $this->tags->now();
         $saved = $this->folder->locked($shard, function (mixed $file) use ($item, $body, $mode, $path, $guard, $epoch, $tick): bool {
             $lock = new Lock($file);
-            if ($mode !== SaveMode::Set && $this->isLive($item->key) !== ($mode === SaveMode::Replace)) {
+            $mayBe = $mode === SaveMode::Set || $this->isLive($item->key) === ($mode === SaveMode::Replace);
+            if (!$mayBe || !$this->isCurrent($item, $lock, $guard)) {
                 return false;
             }
-            $saved = $this->isCurrent($item, $lock, $guard);
-            if (!$saved && $item->fill) {
-                // What has refused it is newer.
-                return false;
-            }
-            if ($saved && !$item->fill) {
+            if (!$item->fill) {
                 $lock->move($guard);
             }
-            if ($saved && ($item->ttl === null || $item->ttl > 0)) {
+            $saved = $item->ttl !== null && $item->ttl <= 0;
+            if (!$saved) {
                 $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick, $item->fill);
                 $saved = !$this->bounds->isTooLarge($body) && (!$item->keeps || $this->bounds->have($path, $body)) && $this->bounds->write($path, $head, $body);
                 if ($saved || $item->keeps) {

@@ -273,11 +273,6 @@ final class Shard
             }
             if ($item->token !== null && !($there !== null && $this->tokens->descends($item->key, $generation, $there, $item->token)
                 && $this->clock->verdict($item->tags, $item->token->clock, time()) === Verdict::Live)) {
-                // What has refused a fill is newer than the fill; a write that was refused would leave what it was to replace.
-                if ($mode === SaveMode::Set && !$item->fill) {
-                    $this->server->delete($name);
-                }
-
                 return false;
             }
             if ($isDead && $mode === SaveMode::Set && $item->token === null) {

@@ -87,7 +87,7 @@ enum Script: string
     /**
      * The item is stored before its guard moves: a full server forbids a script only its first write.
      *
-     * What has refused a fill is newer and stays; a write that was refused would leave what it was to replace.
+     * What has refused a token is newer, and stays.
      *
      * What is not judged by a token is refused when we have given up waiting for it: by then the server may have been told to
      * forget the key, and would keep something older.
@@ -136,7 +136,7 @@ enum Script: string
                 else
                     lies = nil
                 end
-            elseif saved or (may and ARGV[2] == 'S' and (kind ~= 102 or not since)) then
+            elseif saved or (may and ARGV[2] == 'S' and not since) then
                 redis.call('UNLINK', KEYS[i])
             end
             if moves then move(ARGV[a + 5]) end

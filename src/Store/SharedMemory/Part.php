@@ -86,7 +86,7 @@ final class Part
     }
 
     /**
-     * A set is a write or a fill as the pool itself sees it, which has noted what this request has missed.
+     * A set without a token is a write or a fill as the pool itself sees it, which has noted what this request has missed.
      *
      * @param list<Item> $items that are to live
      *
@@ -109,7 +109,7 @@ final class Part
         try {
             foreach ($items as $i => $item) {
                 $ttl = $item->ttl !== null && $item->ttl > Ttl::LONGEST ? null : $item->ttl;
-                if (!$this->pool->set($outer[$i], $item->value, $ttl, [...$item->tags, ...$this->tags], null, $item->keeps)) {
+                if (!$this->pool->set($outer[$i], $item->value, $ttl, [...$item->tags, ...$this->tags], $item->token, $item->keeps)) {
                     $unsaved[] = $item->key;
                 }
             }

@@ -33,7 +33,7 @@ final class Changes
     /**
      * @param string $mark of what is stored, if that lies apart (see Values::stored())
      *
-     * @return bool whether it was stored; what was refused in mode Set leaves nothing behind, but a fill what is newer than it
+     * @return bool whether it was stored; what was refused in mode Set leaves nothing behind but what is newer
      */
     public function save(Item $item, int|string $stored, string $mark, SaveMode $mode): bool
     {
@@ -45,7 +45,7 @@ final class Changes
         if (!$tooLarge && $this->isCurrent($item) && $this->put($item, $stored, $mark)) {
             return true;
         }
-        if ($item->fill && $item->token !== null && (!$tooLarge || $this->isOvertaken($item, $item->token))) {
+        if ($item->token !== null && (!$tooLarge || $this->isOvertaken($item, $item->token))) {
             // What there is is newer.
             return false;
         }
@@ -194,7 +194,7 @@ final class Changes
             $this->database->atomically(function () use ($keys, $items, &$live): void {
                 foreach ($keys as $key) {
                     $item = $items[$key] ?? null;
-                    if ($item?->keeps === true || ($item !== null && $item->fill && $item->token !== null && $this->isOvertaken($item, $item->token))) {
+                    if ($item?->keeps === true || ($item !== null && $item->token !== null && $this->isOvertaken($item, $item->token))) {
                         // What there is is newer, or is to stay.
                         continue;
                     }

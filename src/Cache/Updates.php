@@ -1,0 +1,97 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Cache;
+
+use Larder\Draft;
+use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Unstorable;
+use Larder\Item;
+use Larder\Store;
+use Larder\Token;
+use Larder\Ttl;
+
+/**
+ * Compare and set: how Cache::update() reads a value, has it changed, and stores it under the token of before it was read.
+ *
+ * A refused write leaves what is there, so that the next round begins with it. A process that is refused again and again
+ * sleeps for a random time, so that those that change the same key come one after the other.
+ */
+final class Updates
+{
+    private const TRIES = 1_000;
+
+    /** How often in a row the key may be missing: where the store cannot take the value, it is after each try. */
+    private const TRIES_IF_MISSING = 64;
+
+    /** Microseconds to sleep at most between two tries. */
+    private const LONGEST_SLEEP = 4_000;
+
+    /** @param \Closure(): float $clock the time in Unix seconds */
+    public function __construct(
+        private readonly Delivery $delivery,
+        private readonly Lifetimes $lifetimes,
+        private readonly Writes $writes,
+        private readonly \Closure $clock,
+    ) {}
+
+    /**
+     * @param \Closure(mixed, Draft): mixed $change
+     * @param list<string>                  $tags
+     *
+     * @return bool whether it was stored
+     *
+     * @throws StoreUnavailable if the cache is strict
+     * @throws Unstorable
+     */
+    public function run(string $key, \Closure $change, int|\DateInterval|Ttl|null $ttl, array $tags, mixed $default): bool
+    {
+        $missing = 0;
+        for ($tries = 0; $tries < self::TRIES && $missing < self::TRIES_IF_MISSING; $tries++) {
+            if ($tries > 1) {
+                usleep(random_int(0, min(self::LONGEST_SLEEP, 10 << min($tries, 20))));
+            }
+            $read = $this->delivery->attempt(static fn(Store $store): ?array => self::read($store, $key));
+            if ($read === null) {
+                return false;
+            }
+            [$token, $found] = $read;
+            $missing = $found === null ? $missing + 1 : 0;
+            $draft = new Draft($key, $ttl, $tags);
+            $value = $change($found === null ? $default : $this->value($found, $default), $draft);
+            if (!$draft->isStored()) {
+                return false;
+            }
+            $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($draft->ttl()), $draft->tags(), $token, stamp: $found->stamp ?? Item::FROM_NOTHING, keeps: true);
+            // What could not be stored makes nothing untrue: the value is made from what is there.
+            $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store->save([$item]));
+            if ($unsaved === null || $unsaved === []) {
+                return $this->writes->noteAdded($key, $unsaved);
+            }
+        }
+
+        return false;
+    }
+
+    /**
+     * The token first: what is read after it is not older.
+     *
+     * @return ?array{Token, ?Item} null: the key's server cannot be asked
+     */
+    private static function read(Store $store, string $key): ?array
+    {
+        $token = $store->token($key);
+        $fetched = $store->fetch([$key]);
+        $item = $fetched->items[$key] ?? null;
+
+        return $item === null && $fetched->failure !== null ? null : [$token, $item];
+    }
+
+    private function value(Item $found, mixed $default): mixed
+    {
+        $envelope = $this->writes->opened($found);
+
+        return $envelope->freshUntil > ($this->clock)() ? $envelope->value : $default;
+    }
+}
