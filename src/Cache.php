@@ -613,37 +613,53 @@ final class Cache
     }
 
     /**
+     * @param ?bool $existed is set to whether there was something; null: the store is unavailable
+     *
+     * @param-out ?bool $existed
+     *
      * @return bool whether the store knows; true for a key that was not there
      *
      * @throws InvalidKey
      * @throws StoreUnavailable if the cache is strict
      */
-    public function delete(string $key): bool
+    public function delete(string $key, ?bool &$existed = null): bool
     {
         if ($this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
             try {
-                $this->pool->delete($this->prefix . $key);
+                $existed = $this->pool->delete($this->prefix . $key);
 
                 return true;
             } catch (PoolUnusable $failure) {
+                $existed = null;
+
                 return $this->failToWrite($key, $failure);
             }
         }
 
-        return $this->deleteMany([$key]);
+        $existed = null;
+        $isDelivered = $this->deleteMany([$key], $found);
+        $existed = $found === null ? null : $found !== [];
+
+        return $isDelivered;
     }
 
     /**
-     * @param iterable<mixed> $keys strings; ints are taken for their decimal strings
+     * @param iterable<mixed> $keys    strings; ints are taken for their decimal strings
+     * @param ?list<string>   $existed is set to those of the keys that held something; null: the store is unavailable
+     *
+     * @param-out ?list<string> $existed
      *
      * @return bool whether the store knows of all
      *
      * @throws InvalidKey
      * @throws StoreUnavailable if the cache is strict
      */
-    public function deleteMany(iterable $keys): bool
+    public function deleteMany(iterable $keys, ?array &$existed = null): bool
     {
-        return $this->deleted(Names::keys($keys)) !== null;
+        $existed = null;
+        $existed = $this->deleted(Names::keys($keys));
+
+        return $existed !== null;
     }
 
     /**

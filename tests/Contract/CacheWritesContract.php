@@ -45,6 +45,29 @@ final class CacheWritesContract extends Suite
         self::assertSame('in time, too', $cache->get('added'));
     }
 
+    public function testADeleteTellsWhatExistedAndJudgesNothingThatFollows(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        self::assertTrue($cache->setMany(['key' => 'value', '7' => null, 'other' => 0]));
+        self::assertTrue($cache->delete('key', $existed));
+        self::assertTrue($existed);
+        self::assertTrue($cache->delete('key', $existed));
+        self::assertFalse($existed);
+        self::assertTrue($cache->deleteMany(['absent', '7', 'key', 'other', '7'], $among));
+        self::assertSame(['7', 'other'], $among);
+        self::assertTrue($cache->deleteMany([], $among));
+        self::assertSame([], $among);
+        // What was missed before a delete of one's own is no older than that.
+        self::assertNull($cache->get('key'));
+        $this->elsewhere(static function (Store $store): void {
+            $store->save([new Item('key', 'theirs', 1_000)]);
+        });
+        self::assertTrue($cache->delete('key', $existed));
+        self::assertTrue($existed);
+        self::assertTrue($cache->set('key', 'new truth'));
+        self::assertSame('new truth', $cache->get('key'));
+    }
+
     public function testAnUpdateBeginsAnewWithWhatAnotherProcessHasStoredMeanwhile(): void
     {
         if ($this->cannotJudge()) {

@@ -34,6 +34,18 @@ final class UpdateTest extends TestCase
         self::assertNull($cache->get('key'));
     }
 
+    public function testADeleteThatAStoreDoesNotLearnOfTellsNothingOfWhatExisted(): void
+    {
+        $store = new ChaosStore();
+        $cache = new Cache($store);
+        $cache->set('key', 'value');
+        $store->isDown = true;
+        [$existed, $among] = [true, ['key']];
+        self::assertFalse($cache->delete('key', $existed));
+        self::assertFalse($cache->deleteMany(['key'], $among));
+        self::assertSame([null, null], [$existed, $among]);
+    }
+
     public function testAnUpdateOfAStoreThatIsDownChangesNothingAndOwesNothing(): void
     {
         foreach (['token', 'fetch', 'save'] as $failing) {
