@@ -40,7 +40,7 @@ final class Batches
     {
         $keys = self::keys($items);
         // What an addition does not replace stays true.
-        $lost = $mode === SaveMode::Add ? [] : $keys;
+        $lost = $mode === SaveMode::Add ? [] : self::keys(array_values(array_filter($items, static fn(Item $item): bool => !$item->keeps)));
         $save = function (Store $store) use ($items, $mode, &$unstorable): array {
             return $this->parts($store, $items, $mode, $unstorable);
         };
@@ -82,7 +82,7 @@ final class Batches
     /** @return list<string> */
     private function refuse(Store $store, Item $item, SaveMode $mode): array
     {
-        if ($mode !== SaveMode::Add) {
+        if ($mode !== SaveMode::Add && !$item->keeps) {
             // What was to be replaced is not true any more; unless it is newer than this.
             $store->delete([$item->key], $item->token);
         }

@@ -9,7 +9,9 @@ use Larder\Capability;
 use Larder\Draft;
 use Larder\Item;
 use Larder\OnConflict;
+use Larder\SaveMode;
 use Larder\Store;
+use Larder\Tests\Contract\Value\Meddler;
 
 /** What every store promises through a cache of writes that say what they were made from. */
 final class CacheWritesContract extends Suite
@@ -43,6 +45,71 @@ final class CacheWritesContract extends Suite
         self::assertTrue($cache->add('added', 'in time', token: $cache->token('added')));
         self::assertTrue($cache->replace('added', 'in time, too', token: $cache->token('added')));
         self::assertSame('in time, too', $cache->get('added'));
+    }
+
+    public function testABatchGivesEachItemItsOwnTtlTagsAndToken(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        $canTag = $this->can(Capability::Tags);
+        $before = time();
+        self::assertSame([], $cache->saveMany([
+            new Item('short', [1], 1_000, $canTag ? ['x'] : []),
+            new Item('long', [2], 9_000, $canTag ? ['y'] : []),
+            new Item('7', 3),
+            new Item('dead', 4, 0),
+            new Item('twice', 'first'),
+            new Item('twice', 'last', 2_000),
+        ]));
+        $items = $this->store()->fetch(['short', 'long', '7', 'dead', 'twice'])->items;
+        self::assertSame(['short' => [1], 'long' => [2], 7 => 3, 'twice' => 'last'], array_map(static fn(Item $item): mixed => $item->value, $items));
+        foreach (['short' => 1_000, 'long' => 9_000, '7' => Cache::DEFAULT_TTL, 'twice' => 2_000] as $key => $ttl) {
+            self::assertEqualsWithDelta($before + $ttl, $items[$key]->expiry ?? 0, 10);
+        }
+        if ($canTag) {
+            $cache->invalidateTags(['x']);
+            self::assertSame(['long' => [2]], $cache->getMany(['short', 'long']));
+        }
+        self::assertSame(['absent'], $cache->saveMany([new Item('absent', 5), new Item('long', 5)], SaveMode::Replace));
+        self::assertSame(['long' => 5], $cache->getMany(['absent', 'long']));
+        self::assertSame(['7'], $cache->saveMany([new Item('7', 'late'), new Item('added', 6)], SaveMode::Add));
+        self::assertSame([7 => 3, 'added' => 6], $cache->getMany(['7', 'added']));
+        if (!$this->can(Capability::Tokens)) {
+            return;
+        }
+        $this->store()->save([new Item('stays', 'old', 1_000), new Item('stays, too', 'old', 1_000)]);
+        $tokens = array_map($cache->token(...), ['stays', 'stays, too', 'free']);
+        self::assertNull($cache->get('missed'));
+        $this->elsewhere(static function (Store $store): void {
+            $store->save([new Item('stays', 'new', 1_000), new Item('stays, too', 'new', 1_000), new Item('missed', 'new', 1_000)]);
+        });
+        $unsaved = $cache->saveMany([
+            new Item('stays', 'late', token: $tokens[0]),
+            new Item('stays, too', 'late', token: $tokens[1]),
+            new Item('free', 'stored', token: $tokens[2]),
+            new Item('missed', 'computed before'),
+        ]);
+        self::assertSame(['stays', 'stays, too', 'missed'], $unsaved);
+        self::assertSame(['stays' => 'new', 'stays, too' => 'new', 'free' => 'stored'], $cache->getMany(['stays', 'stays, too', 'free']));
+        self::assertSame(['stays'], $cache->saveMany([new Item('stays', 'late', token: $tokens[0])], onConflict: OnConflict::Remove));
+        self::assertNull($cache->get('stays'));
+        self::assertSame('new', $cache->get('missed'));
+    }
+
+    public function testOfABatchWhatCannotBeStoredTakesNothingElseDown(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        $thrower = new Meddler(static fn(): never => throw new \DomainException('not me'));
+        $keys = ['bad', 'worse', ...array_map(static fn(int $i): string => "good {$i}", range(1, 9))];
+        foreach ([SaveMode::Set, SaveMode::Replace, SaveMode::Add] as $mode) {
+            $mode === SaveMode::Add ? $cache->deleteMany($keys) : $cache->setMany(array_fill_keys($keys, 'old'));
+            $items = array_map(static fn(string $key): Item => new Item($key, $key, 1_000), \array_slice($keys, 2));
+            array_splice($items, 4, 0, [new Item('bad', static fn(): int => 1, 1_000), new Item('worse', [$thrower], 1_000)]);
+            $unsaved = $cache->saveMany($items, $mode);
+            sort($unsaved);
+            self::assertSame(['bad', 'worse'], $unsaved, $mode->name);
+            $good = \array_slice($keys, 2);
+            self::assertSame(array_combine($good, $good), $cache->getMany([...$good, 'bad', 'worse']), $mode->name);
+        }
     }
 
     public function testADeleteTellsWhatExistedAndJudgesNothingThatFollows(): void

@@ -19,6 +19,9 @@ final class BreakableLog implements Log
 
     public int $asked = 0;
 
+    /** @var list<Event> that were recorded */
+    public array $recorded = [];
+
     public function __construct(
         private readonly Log $log,
     ) {}
@@ -48,6 +51,7 @@ final class BreakableLog implements Log
     public function record(Event $event, \Closure $write): mixed
     {
         $this->fail();
+        $this->recorded[] = $event;
 
         return $this->log->record($event, $write);
     }

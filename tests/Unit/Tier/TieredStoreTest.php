@@ -59,6 +59,18 @@ final class TieredStoreTest extends TestCase
         self::assertSame(['fetch'], $this->asked());
     }
 
+    public function testABatchIsOneEventAndOneCallOfTheFarStore(): void
+    {
+        $tier = $this->tier();
+        $cache = new Cache($tier, strict: true);
+        $cache->getMany(['missed', 'other']);
+        [$this->far->calls, $this->log->recorded] = [[], []];
+        self::assertSame([], $cache->saveMany([new Item('missed', 1, 10, ['x']), new Item('written', 2, 20), new Item('judged', 3, token: $tier->token('judged'))]));
+        self::assertSame(['token', 'save'], $this->asked());
+        self::assertSame([['missed', 'written', 'judged']], array_column($this->log->recorded, 'keys'));
+        self::assertSame(['missed' => 1, 'written' => 2, 'judged' => 3], $cache->getMany(['missed', 'written', 'judged']));
+    }
+
     public function testARequestSeesItsOwnWritesAtOnce(): void
     {
         $tier = $this->tier();
