@@ -85,34 +85,43 @@ static ZEND_COLD void refuse_counter(larder_pool *pool, const zend_string *name,
 ZEND_METHOD(Larder_SharedMemory, increment)
 {
     zend_string *name;
-    zend_long by = 1, initial = 0, ttl = 0;
-    bool forever = true;
+    zend_long by = 1, initial = 0, ttl = 0, min = 0;
+    bool forever = true, no_min = true, create = true;
     larder_key key;
     int64_t result = 0;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
+    ZEND_PARSE_PARAMETERS_START(1, 6)
     Z_PARAM_STR(name)
     Z_PARAM_OPTIONAL
     Z_PARAM_LONG(by)
     Z_PARAM_LONG(initial)
     Z_PARAM_LONG_OR_NULL(ttl, forever)
+    Z_PARAM_LONG_OR_NULL(min, no_min)
+    Z_PARAM_BOOL(create)
     ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS_POOL();
     if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
         RETURN_THROWS();
     }
     larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
-    if (life.dead && !larder_exists(pool, &key)) {
+    const larder_counting how = {
+        .by = by, .initial = initial, .least = no_min ? INT64_MIN : min, .creates = create, .expiry = life.expiry};
+    if (life.dead && create && !larder_exists(pool, &key)) {
         /* As if it had been stored and had expired at once. */
         if (!__builtin_add_overflow((int64_t)initial, (int64_t)by, &result)) {
-            RETURN_LONG(result);
+            RETURN_LONG(result < how.least ? how.least : result);
+        }
+        if (by < 0 && !no_min) {
+            RETURN_LONG(min);
         }
         refuse_range(name);
         RETURN_THROWS();
     }
-    enum larder_counted counted = larder_increment(pool, &key, by, initial, life.expiry, &result);
+    enum larder_counted counted = larder_count_up(pool, &key, &how, &result);
     switch (counted) {
     case LARDER_COUNTED:
         RETURN_LONG(result);
+    case LARDER_NO_COUNTER:
+        RETURN_NULL();
     case LARDER_NOT_A_COUNTER:
         zend_throw_exception_ex(larder_not_a_counter_class, 0,
                                 "The value of \"%.80s\" is not an int, so it cannot be counted up; delete it first.",

@@ -284,12 +284,14 @@ namespace Larder {
         /**
          * Adds to a counter, atomically. An existing one keeps its expiry and its tags; an absent one is stored as $initial + $by.
          *
-         * @return int the new value
+         * @param int|null $min a sum below it is it
+         * @param bool $create false: an absent one is not made
+         * @return int|null the new value; null: there is none, and none was to be made
          * @throws \Larder\Exception\NotACounter the value is not an int, or the sum is beyond an int; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool is full, kept busy by others, or cannot be reached, as the message
          *     says; nothing was counted, unless it says otherwise
          */
-        public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int {}
+        public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null, ?int $min = null, bool $create = true): ?int {}
 
         /**
          * Gives the item another TTL, from now.

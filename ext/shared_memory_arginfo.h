@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 09a5ca12329ae4a605d88922f1c349cd5fcf63d7 */
+ * Stub hash: 73aefa35b5878a0f5afcfce4d90c0b07629e01ff */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -127,11 +127,13 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_has, 0
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_increment, 0, 1, IS_LONG, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_increment, 0, 1, IS_LONG, 1)
 ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, by, IS_LONG, 0, "1")
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, initial, IS_LONG, 0, "0")
 ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_LONG, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, min, IS_LONG, 1, "null")
+ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, create, _IS_BOOL, 0, "true")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_touch, 0, 2, _IS_BOOL, 0)
@@ -213,16 +215,16 @@ static const zend_function_entry class_Larder_SharedMemory_methods[] = {
                                              ZEND_ACC_PUBLIC)
                     ZEND_ME(Larder_SharedMemory, add, arginfo_class_Larder_SharedMemory_add, ZEND_ACC_PUBLIC) ZEND_ME(
                         Larder_SharedMemory, replace, arginfo_class_Larder_SharedMemory_replace, ZEND_ACC_PUBLIC)
-                        ZEND_ME(Larder_SharedMemory, fill, arginfo_class_Larder_SharedMemory_fill, ZEND_ACC_PUBLIC)
-                            ZEND_ME(Larder_SharedMemory, remember, arginfo_class_Larder_SharedMemory_remember,
-                                    ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, lease,
-                                                             arginfo_class_Larder_SharedMemory_lease, ZEND_ACC_PUBLIC)
-                                ZEND_ME(Larder_SharedMemory, release, arginfo_class_Larder_SharedMemory_release,
-                                        ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, awaitLease,
-                                                                 arginfo_class_Larder_SharedMemory_awaitLease,
+                        ZEND_ME(Larder_SharedMemory, fill, arginfo_class_Larder_SharedMemory_fill,
+                                ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, remember,
+                                                         arginfo_class_Larder_SharedMemory_remember, ZEND_ACC_PUBLIC)
+                            ZEND_ME(Larder_SharedMemory, lease, arginfo_class_Larder_SharedMemory_lease,
+                                    ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, release,
+                                                             arginfo_class_Larder_SharedMemory_release, ZEND_ACC_PUBLIC)
+                                ZEND_ME(Larder_SharedMemory, awaitLease, arginfo_class_Larder_SharedMemory_awaitLease,
+                                        ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, take,
+                                                                 arginfo_class_Larder_SharedMemory_take,
                                                                  ZEND_ACC_PUBLIC)
-                                    ZEND_ME(Larder_SharedMemory, take, arginfo_class_Larder_SharedMemory_take,
-                                            ZEND_ACC_PUBLIC)
                                     ZEND_ME(Larder_SharedMemory, delete, arginfo_class_Larder_SharedMemory_delete,
                                             ZEND_ACC_PUBLIC) ZEND_ME(Larder_SharedMemory, deleteMany,
                                                                      arginfo_class_Larder_SharedMemory_deleteMany,

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder;
 
 use Larder\Cache\Batches;
+use Larder\Cache\Counting;
 use Larder\Cache\Delivery;
 use Larder\Cache\Envelope;
 use Larder\Cache\Generation;
@@ -149,6 +150,8 @@ final class Cache
 
     private readonly Updates $updates;
 
+    private readonly Counting $counting;
+
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
      *
@@ -194,6 +197,7 @@ final class Cache
         $this->poolTags = $this->part->tags ?? [];
         $this->seals = $this->part === null;
         $this->writes = new Writes($this->seals, $logger, $events);
+        $this->counting = new Counting($this->delivery, $this->writes, $this->clock);
         $this->batches = new Batches($this->delivery, $this->writes, $this->part === null ? null : $this->part->setMany(...));
         $this->updates = new Updates($this->delivery, $this->lifetimes, $this->writes, $this->clock);
         $this->remembering = $this->part === null
@@ -717,16 +721,36 @@ final class Cache
      * Adds to a counter, atomically. It keeps its expiry; if there is none, or nothing that this cache can read, it is made
      * as $initial + $by with $ttl.
      *
-     * @return int|false the new value; false if the store is unavailable
+     * @param ?int    $min     a sum below it is it: 0 for counters that never go below 0. Memcached's and WordPress's are so
+     * @param bool    $create  false: where there is none, none is made
+     * @param Numbers $numbers what counts as a number besides ints; it is stored as an int from then on
+     *
+     * @return int|false the new value; false if there is none and none was to be made, or if the store is unavailable
      *
      * @throws InvalidKey
-     * @throws NotACounter the value is no int, or would leave the range of int; nothing is changed
+     * @throws NotACounter          the value is no number, or would leave the range of int; nothing is changed
+     * @throws UnsupportedOperation with $min, $create or $numbers, if the store judges no tokens
      */
-    public function increment(string $key, int $by = 1, int $initial = 0, int|\DateInterval|Ttl|null $ttl = null): int|false
-    {
+    public function increment(
+        string $key,
+        int $by = 1,
+        int $initial = 0,
+        int|\DateInterval|Ttl|null $ttl = null,
+        ?int $min = null,
+        bool $create = true,
+        Numbers $numbers = Numbers::Ints,
+    ): int|false {
         Key::check($key);
         $this->misses?->drop($key);
         $seconds = $this->lifetimes->seconds($ttl);
+        if ($min !== null || !$create || $numbers !== Numbers::Ints) {
+            $this->demandTokens();
+            try {
+                return $this->counting->count($key, $by, $initial, $seconds, $min, $create, $numbers);
+            } finally {
+                $this->chooseTheWay();
+            }
+        }
 
         return $this->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
     }
@@ -736,14 +760,22 @@ final class Cache
      *
      * @throws InvalidKey
      * @throws NotACounter
+     * @throws UnsupportedOperation
      */
-    public function decrement(string $key, int $by = 1, int $initial = 0, int|\DateInterval|Ttl|null $ttl = null): int|false
-    {
+    public function decrement(
+        string $key,
+        int $by = 1,
+        int $initial = 0,
+        int|\DateInterval|Ttl|null $ttl = null,
+        ?int $min = null,
+        bool $create = true,
+        Numbers $numbers = Numbers::Ints,
+    ): int|false {
         if ($by === \PHP_INT_MIN) {
             throw new NotACounter(\sprintf('%d cannot be subtracted, as it has no positive counterpart; increment instead.', $by));
         }
 
-        return $this->increment($key, -$by, $initial, $ttl);
+        return $this->increment($key, -$by, $initial, $ttl, $min, $create, $numbers);
     }
 
     /**

@@ -92,6 +92,41 @@ TEST(counters_expire,
     larder_pool_close(pool);
 }
 
+TEST(least, "a count below the least is the least, in place, anew and past 64 bits; and no absent counter need be made")
+{
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    const larder_key key = key_of("c");
+    int64_t result = 0;
+    larder_counting how = {.by = -3, .initial = 1, .least = 0, .creates = false, .expiry = LARDER_NO_EXPIRY};
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_NO_COUNTER);
+    CHECK(!larder_exists(pool, &key));
+    how.creates = true;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, 0);
+    EQUAL(counted(pool, "c", 5, 0), 5);
+    how.creates = false;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, 2);
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, 0);
+    EQUAL(counted(pool, "c", INT64_MAX, 0), INT64_MAX);
+    EQUAL(kind_of(pool, "c"), LARDER_INT_KIND);
+    how.least = INT64_MAX - 1;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, INT64_MAX - 1);
+    EQUAL(counted(pool, "c", INT64_MIN, 0), -2);
+    how.by = INT64_MIN;
+    how.least = 7;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, 7);
+    EQUAL(kind_of(pool, "c"), LARDER_COUNTER_KIND);
+    how.by = INT64_MAX;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_OUT_OF_RANGE);
+    EQUAL(counted(pool, "c", 0, 0), 7);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
 TEST(no_counter, "counting something that is no int changes nothing")
 {
     larder_pool *pool = pool_timed(4 * MIB, true);

@@ -153,8 +153,9 @@ static void count(model *m, uint64_t number)
     case LARDER_NOT_COUNTED:
         CHECK(!m->evicts || e->content != NUMBER || !lives(e));
         break;
+    case LARDER_NO_COUNTER:
     case LARDER_OUT_OF_RANGE:
-        test_failed(__FILE__, __LINE__, "out of range");
+        test_failed(__FILE__, __LINE__, "out of range, or none was to be made");
         break;
     case LARDER_COUNT_BUSY:
         test_failed(__FILE__, __LINE__, "busy, where there is one process");

@@ -7,7 +7,18 @@
 #include <sched.h>
 #include <string.h>
 
-enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, BUSY, REFUSED };
+enum step { DONE, AGAIN, WRONG_KIND, RANGE, ANEW, FROZEN, BUSY, REFUSED, NOTHING };
+
+/* False: the sum leaves the range of int. */
+static bool sum_of(int64_t number, const larder_counting *add, int64_t *result)
+{
+    if (__builtin_add_overflow(number, add->by, result)) {
+        *result = add->least;
+        return add->by < 0 && add->least > INT64_MIN;
+    }
+    *result = *result < add->least ? add->least : *result;
+    return true;
+}
 
 static _Atomic uint64_t *counter_of(larder_item *item)
 {
@@ -17,7 +28,7 @@ static _Atomic uint64_t *counter_of(larder_item *item)
 
 /* model/count.pml: counter(). Adds in place, unless the counter is frozen because it is being moved, or leaves a
  * counter's range. */
-static enum step add_in_place(const larder_found *found, int64_t by, int64_t *result)
+static enum step add_in_place(const larder_found *found, const larder_counting *add, int64_t *result)
 {
     _Atomic uint64_t *counter = counter_of(found->item);
     uint64_t seen = atomic_load_explicit(counter, memory_order_acquire), next;
@@ -25,7 +36,7 @@ static enum step add_in_place(const larder_found *found, int64_t by, int64_t *re
         if ((seen & 1) != 0) {
             return FROZEN;
         }
-        if (__builtin_add_overflow((int64_t)seen >> 1, by, result)) {
+        if (!sum_of((int64_t)seen >> 1, add, result)) {
             return RANGE;
         }
         if (*result < LARDER_COUNTER_MIN || *result > LARDER_COUNTER_MAX) {
@@ -99,19 +110,16 @@ static enum step refusal_of(enum larder_result stored)
     return stored == LARDER_BUSY || stored == LARDER_LOST ? BUSY : REFUSED;
 }
 
-typedef struct increment {
-    int64_t by, initial;
-    uint64_t expiry;
-    int64_t *result;
-} increment;
-
-static enum step increment_absent(larder_pool *pool, const larder_key *key, const increment *add)
+static enum step increment_absent(larder_pool *pool, const larder_key *key, const larder_counting *add, int64_t *result)
 {
-    if (__builtin_add_overflow(add->initial, add->by, add->result)) {
+    if (!add->creates) {
+        return NOTHING;
+    }
+    if (!sum_of(add->initial, add, result)) {
         return RANGE;
     }
     const larder_terms terms = {.mode = LARDER_ADD, .verb = LARDER_WRITE, .expiry = add->expiry};
-    enum larder_result stored = store_int(pool, key, *add->result, &terms);
+    enum larder_result stored = store_int(pool, key, *result, &terms);
     if (stored == LARDER_OK) {
         return DONE;
     }
@@ -120,8 +128,8 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
 
 /* Replaces the number by a new item: one that is out of a counter's range, enters or leaves it, or was frozen by a
  * mover that died. A counter is frozen first, so that nobody adds to what is being replaced. model/count.pml: anew() */
-static enum step increment_anew(larder_pool *pool, const larder_key *key, const increment *add,
-                                const larder_found *found)
+static enum step increment_anew(larder_pool *pool, const larder_key *key, const larder_counting *add,
+                                const larder_found *found, int64_t *result)
 {
     bool counter = found->item->kind == LARDER_COUNTER_KIND;
     int64_t number;
@@ -133,9 +141,9 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
         read_int(found, &number);
     }
     enum larder_result stored = LARDER_ABSENT;
-    bool overflows = __builtin_add_overflow(number, add->by, add->result);
+    bool overflows = !sum_of(number, add, result);
     if (!overflows) {
-        stored = store_instead(pool, key, *add->result, found);
+        stored = store_instead(pool, key, *result, found);
     }
     if (stored == LARDER_OK) {
         return DONE;
@@ -148,8 +156,8 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
     return stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN ? AGAIN : refusal_of(stored);
 }
 
-static enum step increment_found(larder_pool *pool, const larder_key *key, const increment *add,
-                                 const larder_found *found, bool patient)
+static enum step increment_found(larder_pool *pool, const larder_key *key, const larder_counting *add,
+                                 const larder_found *found, bool patient, int64_t *result)
 {
     int64_t number;
     if (!read_int(found, &number)) {
@@ -157,31 +165,33 @@ static enum step increment_found(larder_pool *pool, const larder_key *key, const
     }
     enum step step = ANEW;
     if (found->item->kind == LARDER_COUNTER_KIND) {
-        step = add_in_place(found, add->by, add->result);
+        step = add_in_place(found, add, result);
     }
     if (step == DONE) {
         atomic_store_explicit(&found->item->visited, 1, memory_order_relaxed);
     }
-    return step == ANEW || (step == FROZEN && !patient) ? increment_anew(pool, key, add, found) : step;
+    return step == ANEW || (step == FROZEN && !patient) ? increment_anew(pool, key, add, found, result) : step;
 }
 
-static enum step increment_once(larder_pool *pool, const larder_key *key, const increment *add, bool patient)
+static enum step increment_once(larder_pool *pool, const larder_key *key, const larder_counting *add, bool patient,
+                                int64_t *result)
 {
     larder_place place = larder_place_of(pool, key->hash);
     larder_found found;
     if (!larder_find(pool, &place, key, &found)) {
-        return increment_absent(pool, key, add);
+        return increment_absent(pool, key, add, result);
     }
     bool alive = larder_is_alive(pool, found.item);
-    enum step step = alive ? increment_found(pool, key, add, &found, patient) : AGAIN;
+    enum step step = alive ? increment_found(pool, key, add, &found, patient, result) : AGAIN;
     larder_found_drop(pool, &found);
-    return alive ? step : increment_absent(pool, key, add);
+    return alive ? step : increment_absent(pool, key, add, result);
 }
 
-static enum larder_counted count_entered(larder_pool *pool, const larder_key *key, const increment *add)
+static enum larder_counted count_entered(larder_pool *pool, const larder_key *key, const larder_counting *add,
+                                         int64_t *result)
 {
     for (int tries = 0; tries < 10000; tries++) {
-        switch (increment_once(pool, key, add, tries % 1000 != 999)) {
+        switch (increment_once(pool, key, add, tries % 1000 != 999, result)) {
         case DONE:
             return LARDER_COUNTED;
         case WRONG_KIND:
@@ -192,6 +202,8 @@ static enum larder_counted count_entered(larder_pool *pool, const larder_key *ke
             return LARDER_COUNT_BUSY;
         case REFUSED:
             return LARDER_NOT_COUNTED;
+        case NOTHING:
+            return LARDER_NO_COUNTER;
         case ANEW:
         case AGAIN:
         case FROZEN:
@@ -204,7 +216,13 @@ static enum larder_counted count_entered(larder_pool *pool, const larder_key *ke
 enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
                                      uint64_t expiry, int64_t *result)
 {
-    const increment add = {.by = by, .initial = initial, .expiry = expiry, .result = result};
+    const larder_counting how = {.by = by, .initial = initial, .least = INT64_MIN, .creates = true, .expiry = expiry};
+    return larder_count_up(pool, key, &how, result);
+}
+
+enum larder_counted larder_count_up(larder_pool *pool, const larder_key *key, const larder_counting *how,
+                                    int64_t *result)
+{
     if (!larder_pool_enter_surely(pool)) {
         return LARDER_NOT_COUNTED;
     }
@@ -212,8 +230,9 @@ enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, i
     uint64_t before;
     larder_missed_take(pool, key);
     larder_begin_write(pool, &place, &before);
-    enum larder_counted counted = count_entered(pool, key, &add);
-    bool may_have_counted = counted != LARDER_NOT_A_COUNTER && counted != LARDER_OUT_OF_RANGE;
+    enum larder_counted counted = count_entered(pool, key, how, result);
+    bool may_have_counted =
+        counted != LARDER_NOT_A_COUNTER && counted != LARDER_OUT_OF_RANGE && counted != LARDER_NO_COUNTER;
     if (may_have_counted && larder_pool_was_closed(pool)) {
         /* It may have been counted in the snapshot, or not, and must not be counted twice. */
         pool->undone = true;

@@ -20,6 +20,17 @@ same($pool->increment('b', 5, 100), 110, 'present, the initial value does not ma
 same($pool->increment(key: 'c', initial: 7, by: -7, ttl: 50), 0, 'named arguments');
 same($pool->get('a'), -8, 'get');
 same($pool->get('c'), 0, 'get');
+same($pool->increment('none', create: false), null, 'absent, and not to be made');
+same($pool->increment('none', -5, 2, null, 0, false), null, 'nor with a least sum');
+same($pool->has('none'), false, 'and not made');
+same($pool->increment('least', -5, 2, null, 0), 0, 'absent, with a least sum');
+same($pool->increment('least', 7, create: false), 7, 'present, which need not be made');
+same($pool->increment('least', -9, min: 3), 3, 'present, with a least sum');
+same($pool->increment('least', PHP_INT_MIN, min: PHP_INT_MIN + 1), PHP_INT_MIN + 3, 'one that is not reached');
+same($pool->increment('least', PHP_INT_MIN, min: -1), -1, 'one that is, as the sum would leave the range of int');
+same($pool->increment('dead', -5, 2, 0, -1), -1, 'also if it is dead at once');
+same($pool->increment('dead', PHP_INT_MIN, -2, 0, -1), -1, 'and would leave the range');
+same($pool->increment('dead', 1, 1, 0, null, false), null, 'or is not to be made');
 $pool->set('set', 41);
 same($pool->increment('set'), 42, 'what set() stored');
 $pool->set('text', '41');

@@ -79,7 +79,7 @@ final class Updates
      *
      * @return ?array{Token, ?Item} null: the key's server cannot be asked
      */
-    private static function read(Store $store, string $key): ?array
+    public static function read(Store $store, string $key): ?array
     {
         $token = $store->token($key);
         $fetched = $store->fetch([$key]);

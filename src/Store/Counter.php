@@ -32,6 +32,20 @@ final class Counter
     }
 
     /**
+     * As sum(), but a sum below $min is that, also one that would leave the range of int there.
+     *
+     * @throws NotACounter
+     */
+    public static function floored(string $key, int $value, int $by, ?int $min): int
+    {
+        if ($min !== null && $by < 0 && self::overflows($value, $by)) {
+            return $min;
+        }
+
+        return max($min ?? \PHP_INT_MIN, self::sum($key, $value, $by));
+    }
+
+    /**
      * What a store does whose own counting takes what cannot be read for a value: to everyone who asks it is missing, and so
      * a new counter takes its place.
      *

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
+use Larder\Counts;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
@@ -32,7 +33,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, Pooled, MayEvict, Tidying
+final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerRequest, Pooled, MayEvict, Tidying
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -187,6 +188,36 @@ final class NamespacedStore implements Store, Reads, Takes, Leases, PerRequest, 
             $token = $tries === 0 ? null : $this->store->token($outer);
             if ($this->store->save([new Item($outer, $initial + $by, $ttl, [$this->tag], $token)], SaveMode::Add) === []) {
                 return $initial + $by;
+            }
+        }
+
+        throw StoreUnavailable::because('The store', 'it has neither a counter nor room for one', 'see that it has room', takesNothing: true);
+    }
+
+    /** Itself, if its store counts under conditions. */
+    public function counting(): ?Counts
+    {
+        $store = $this->store instanceof self ? $this->store->counting() : $this->store;
+
+        return $store instanceof Counts ? $this : null;
+    }
+
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create): ?int
+    {
+        if (!$this->store instanceof Counts) {
+            throw new \LogicException('A namespace counts under conditions only where its store does; ask counting() first.');
+        }
+        $outer = $this->outer($key);
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $sum = $this->store->count($outer, $by, $initial, null, $min, false);
+            if ($sum !== null || !$create) {
+                return $sum;
+            }
+            $sum = Counter::floored($key, $initial, $by, $min);
+            // As of increment().
+            $token = $tries === 0 ? null : $this->store->token($outer);
+            if (($ttl !== null && $ttl <= 0) || $this->store->save([new Item($outer, $sum, $ttl, [$this->tag], $token)], SaveMode::Add) === []) {
+                return $sum;
             }
         }
 

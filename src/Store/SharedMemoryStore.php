@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
+use Larder\Counts;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
@@ -31,7 +32,7 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
+final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest, Pooled
 {
     private const TRIES = 16;
 
@@ -159,9 +160,14 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        $increment = fn(): int => self::reaching(fn(): int => $this->pool->increment($key, $by, $initial, self::ttl($ttl)));
+        $increment = fn(): int => self::reaching(fn(): int => (int) $this->pool->increment($key, $by, $initial, self::ttl($ttl)));
 
         return Counter::anewIfUnreadable($this, $key, $by, $initial, $ttl, $increment);
+    }
+
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create): ?int
+    {
+        return self::reaching(fn(): ?int => $this->pool->increment($key, $by, $initial, self::ttl($ttl), $min, $create));
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -207,13 +213,13 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
         $details = self::reaching(fn(): array => $this->pool->statistics());
 
         return new StoreStatistics(
-            items: self::count($details, 'items'),
-            bytes: self::count($details, 'bytes'),
-            capacity: self::count($details, 'capacity'),
-            hits: self::count($details, 'hits'),
-            misses: self::count($details, 'misses'),
-            evictions: self::count($details, 'evictions'),
-            expired: self::count($details, 'expired'),
+            items: self::figure($details, 'items'),
+            bytes: self::figure($details, 'bytes'),
+            capacity: self::figure($details, 'capacity'),
+            hits: self::figure($details, 'hits'),
+            misses: self::figure($details, 'misses'),
+            evictions: self::figure($details, 'evictions'),
+            expired: self::figure($details, 'expired'),
             details: $details,
         );
     }
@@ -301,7 +307,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, PerRequest, Pooled
     }
 
     /** @param array<string, mixed> $details */
-    private static function count(array $details, string $name): ?int
+    private static function figure(array $details, string $name): ?int
     {
         return isset($details[$name]) && \is_int($details[$name]) ? $details[$name] : null;
     }

@@ -7,11 +7,14 @@ namespace Larder\Tests\Contract;
 use Larder\Cache;
 use Larder\Capability;
 use Larder\Draft;
+use Larder\Exception\NotACounter;
 use Larder\Item;
+use Larder\Numbers;
 use Larder\OnConflict;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Tests\Contract\Value\Meddler;
+use Larder\Tests\Contract\Value\Unwaking;
 
 /** What every store promises through a cache of writes that say what they were made from. */
 final class CacheWritesContract extends Suite
@@ -110,6 +113,82 @@ final class CacheWritesContract extends Suite
             $good = \array_slice($keys, 2);
             self::assertSame(array_combine($good, $good), $cache->getMany([...$good, 'bad', 'worse']), $mode->name);
         }
+    }
+
+    public function testACounterHasALeastSumAndIsNotMadeIfNoneIsWanted(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        $before = time();
+        self::assertFalse($cache->increment('n', create: false));
+        self::assertFalse($cache->decrement('n', min: 0, create: false));
+        self::assertFalse($cache->has('n'));
+        self::assertSame(0, $cache->decrement('n', 5, 2, 1_000, min: 0));
+        self::assertSame(7, $cache->increment('n', 7, create: false));
+        self::assertSame(4, $cache->decrement('n', 3, ttl: 5, min: 0, create: false));
+        self::assertSame(0, $cache->decrement('n', \PHP_INT_MAX, min: 0));
+        self::assertSame(-3, $cache->decrement('n', 3));
+        self::assertSame(0, $cache->increment('n', 2, min: 0));
+        self::assertSame(0, $this->value('n'));
+        self::assertEqualsWithDelta($before + 1_000, $this->store()->fetch(['n'])->items['n']->expiry ?? 0, 10);
+        self::assertSame(\PHP_INT_MIN, $cache->increment('least', \PHP_INT_MIN));
+        self::assertSame(-1, $cache->decrement('least', 1, min: -1));
+        $cache->set('most', \PHP_INT_MAX);
+        foreach ([0, null] as $min) {
+            try {
+                $cache->increment('most', 1, min: $min, create: false);
+                self::fail('The counter left the range of int.');
+            } catch (NotACounter) {
+                self::assertSame(\PHP_INT_MAX, $this->value('most'));
+            }
+        }
+        if ($this->can(Capability::Tags)) {
+            $cache->set('tagged', 9, 1_000, ['x']);
+            self::assertSame(1, $cache->decrement('tagged', 8, min: 0, create: false));
+            $cache->invalidateTags(['x']);
+            self::assertFalse($cache->has('tagged'), 'A counter keeps its tags.');
+        }
+    }
+
+    public function testWhatIsNumericCountsIfItIsToldTo(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        foreach ([['5', 6, 6], ['-5', -4, -4], [' 7', 8, 8], ['1e2', 101, 101], [5.9, 6, 6], ['5.9', 6, 6], ['text', null, 1], ['', null, 1], [true, null, 1], [null, null, 1], [[5], null, 1], [\INF, null, 1], ['9223372036854775808', null, 1]] as [$value, $numeric, $any]) {
+            foreach ([[Numbers::Ints, null], [Numbers::Numeric, $numeric], [Numbers::Any, $any]] as [$numbers, $sum]) {
+                $cache->set('key', $value, 1_000);
+                try {
+                    self::assertSame($sum, $cache->increment('key', create: false, numbers: $numbers));
+                    self::assertSame($sum, $this->value('key'));
+                    self::assertEqualsWithDelta(time() + 1_000, $this->store()->fetch(['key'])->items['key']->expiry ?? 0, 10);
+                } catch (NotACounter) {
+                    self::assertNull($sum);
+                    self::assertSame($value, $this->value('key'));
+                }
+            }
+        }
+        $cache->set('key', 'text');
+        self::assertSame(0, $cache->decrement('key', 3, min: 0, create: false, numbers: Numbers::Any));
+        self::assertSame(1, $cache->increment('key'));
+        self::assertSame(5, $cache->increment('absent', 5, numbers: Numbers::Any));
+    }
+
+    public function testWhatNobodyCanReadIsInTheWayOfNoUpdateAndNoCount(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        $this->store()->save([new Item('value', new Unwaking(), 1_000), new Item('n', [new Unwaking()], 1_000), new Item('none', new Unwaking(), 1_000)]);
+        self::assertTrue($cache->update('value', static fn(mixed $value): array => [$value], default: 'none'));
+        self::assertSame(['none'], $cache->get('value'));
+        self::assertFalse($cache->increment('none', min: 0, create: false));
+        self::assertSame(2, $cache->increment('n', 2, min: 0));
+        self::assertSame(2, $cache->get('n'));
     }
 
     public function testADeleteTellsWhatExistedAndJudgesNothingThatFollows(): void

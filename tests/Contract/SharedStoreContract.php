@@ -272,6 +272,26 @@ final class SharedStoreContract extends SharedSuite
         self::assertSame([0], $reports[0]);
     }
 
+    public function testNoCountWithALeastSumIsLost(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $this->store()->save([new Item('stock', 60, 1_000)]);
+        $sold = array_merge(...$this->inProcesses(static function (Store $store): array {
+            $cache = new Cache($store, strict: true);
+            $sold = [];
+            for ($i = 0; $i < 30; $i++) {
+                $sold[] = $cache->decrement('stock', 1, min: 0, create: false);
+            }
+
+            return $sold;
+        }));
+        rsort($sold);
+        self::assertSame([...range(59, 0), ...array_fill(0, 30 * self::PROCESSES - 60, 0)], $sold);
+        self::assertSame(0, $this->value('stock'));
+    }
+
     public function testAnAddIsWonByExactlyOneProcess(): void
     {
         $won = $this->inProcesses(static function (Store $store, int $process): array {

@@ -1,0 +1,110 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Cache;
+
+use Larder\Counts;
+use Larder\Exception\NotACounter;
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\Numbers;
+use Larder\Store;
+use Larder\Store\Counter;
+use Larder\Store\NamespacedStore;
+use Larder\Token;
+
+/**
+ * How Cache::increment() counts under conditions: with a least sum, without making a counter, or what is no int yet. A store
+ * that can do that in one moment does (see Counts). On others it is compare and set.
+ */
+final class Counting
+{
+    private const TRIES = 1_000;
+
+    /** Microseconds to sleep at most between two tries. */
+    private const LONGEST_SLEEP = 4_000;
+
+    /** @param \Closure(): float $clock the time in Unix seconds */
+    public function __construct(
+        private readonly Delivery $delivery,
+        private readonly Writes $writes,
+        private readonly \Closure $clock,
+    ) {}
+
+    /**
+     * @param ?int $ttl seconds, of a counter that is made
+     *
+     * @return int|false false: there is none and none was to be made, or the store is unavailable, or others change it all the time
+     *
+     * @throws NotACounter
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, Numbers $numbers): int|false
+    {
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            if ($tries > 1) {
+                usleep(random_int(0, min(self::LONGEST_SLEEP, 10 << min($tries, 20))));
+            }
+            $counted = $this->delivery->attempt(fn(Store $store): array => $this->inOneMoment($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
+                ?? $this->underAToken($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
+                ?? []);
+            if ($counted === null) {
+                return false;
+            }
+            if ($counted !== []) {
+                return $counted[0] ?? false;
+            }
+        }
+
+        return false;
+    }
+
+    /** @return ?array{?int} what was counted, null in it: there is none; null: the store cannot, or there is something that is no int yet */
+    private function inOneMoment(Store $store, string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, Numbers $numbers): ?array
+    {
+        $counts = $store instanceof NamespacedStore ? $store->counting() : $store;
+        if (!$counts instanceof Counts) {
+            return null;
+        }
+        try {
+            return [$counts->count($key, $by, $initial, $ttl, $min, $create)];
+        } catch (NotACounter $mistake) {
+            $found = $store->fetch([$key])->items[$key] ?? null;
+            if (\is_int($found?->value) || ($found !== null && $numbers === Numbers::Ints)) {
+                throw $mistake;
+            }
+
+            return null;
+        }
+    }
+
+    /** @return ?array{?int} what was counted, null in it: there is none; null: others have changed it meanwhile */
+    private function underAToken(Store $store, string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, Numbers $numbers): ?array
+    {
+        $read = Updates::read($store, $key);
+        if ($read === null) {
+            return [null];
+        }
+        [$token, $found] = $read;
+        $now = ($this->clock)();
+        $envelope = $found === null ? null : $this->writes->opened($found);
+        if ($found === null || $envelope === null || $envelope->freshUntil <= $now) {
+            if (!$create) {
+                return [null];
+            }
+            $item = new Item($key, Counter::floored($key, $initial, $by, $min), $ttl, [], $token, stamp: $found->stamp ?? Item::FROM_NOTHING, keeps: true);
+        } else {
+            $number = $numbers->of($envelope->value) ?? throw Counter::isNoInteger($key, get_debug_type($envelope->value));
+            $left = $found->expiry === null ? null : max(1, $found->expiry - (int) $now);
+            $item = $this->item($found, Counter::floored($key, $number, $by, $min), $left, $token);
+        }
+
+        return $store->save([$item]) === [] ? [\is_int($item->value) ? $item->value : null] : null;
+    }
+
+    private function item(Item $found, int $sum, ?int $ttl, Token $token): Item
+    {
+        return new Item($found->key, $sum, $ttl, $found->tags, $token, stamp: $found->stamp, keeps: true);
+    }
+}
