@@ -13,6 +13,7 @@ use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
 use Larder\Cache\Names;
+use Larder\Cache\RequestToken;
 use Larder\Cache\Updates;
 use Larder\Cache\Writes;
 use Larder\Event\Cleared;
@@ -152,6 +153,9 @@ final class Cache
 
     private readonly Counting $counting;
 
+    /** Null unless it is wanted. */
+    private readonly ?RequestToken $requestToken;
+
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
      *
@@ -170,8 +174,11 @@ final class Cache
      *                                           missed; one for each store and host. That of a namespace lies beside it
      * @param ?EventDispatcherInterface  $events is told of Larder\Event's; costs every read the fast way
      * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
+     * @param bool                       $judgesAdds whether an add() of a key that was never asked for is judged by a token of
+     *                                               the request's first use of this cache, or of refresh()
      *
      * @throws InvalidOption
+     * @throws UnsupportedOperation the store has no such tokens
      */
     public function __construct(
         public readonly Store $store,
@@ -182,6 +189,7 @@ final class Cache
         private readonly ?EventDispatcherInterface $events = null,
         private readonly ?string $journal = null,
         ?\Closure $clock = null,
+        private readonly bool $judgesAdds = false,
     ) {
         $this->clock = $clock ?? static fn(): float => microtime(true);
         $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
@@ -197,6 +205,7 @@ final class Cache
         $this->poolTags = $this->part->tags ?? [];
         $this->seals = $this->part === null;
         $this->writes = new Writes($this->seals, $logger, $events);
+        $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
         $this->counting = new Counting($this->delivery, $this->writes, $this->clock);
         $this->batches = new Batches($this->delivery, $this->writes, $this->part === null ? null : $this->part->setMany(...));
         $this->updates = new Updates($this->delivery, $this->lifetimes, $this->writes, $this->clock);
@@ -224,8 +233,9 @@ final class Cache
         float $jitter = 0.0,
         ?EventDispatcherInterface $events = null,
         ?string $journal = null,
+        bool $judgesAdds = false,
     ): self {
-        return new self(Stores::open($dsn), $defaultTtl, $logger, $strict, $jitter, $events, $journal);
+        return new self(Stores::open($dsn), $defaultTtl, $logger, $strict, $jitter, $events, $journal, judgesAdds: $judgesAdds);
     }
 
     /**
@@ -406,7 +416,10 @@ final class Cache
         Key::check($key);
         $this->demandTokens();
         $this->misses?->drop($key);
+        $this->requestToken?->own([$key]);
         try {
+            $this->noteRequest();
+
             return $this->updates->run($key, $change(...), $ttl, Names::tags($tags), $default);
         } finally {
             $this->chooseTheWay();
@@ -438,6 +451,7 @@ final class Cache
         if ($token === null && $this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
+                $this->requestToken?->own([$key]);
                 try {
                     return $this->pool->set($this->prefix . $key, $value, $seconds, $tags === [] ? $this->poolTags : [...Names::tags($tags), ...$this->poolTags], null, false)
                         || $this->writes->noteSet($this->store, [$key], [$key]);
@@ -535,12 +549,13 @@ final class Cache
         foreach ($checked as [$item, $tags]) {
             $missed = $this->misses?->take($item->key);
             $missed = $mode === SaveMode::Replace ? null : $missed;
+            $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key) : null;
             $prepared[] = new Item(
                 $item->key,
                 $this->writes->storable($item->value),
                 $this->lifetimes->seconds($item->ttl),
                 $tags,
-                $item->token ?? $missed,
+                $item->token ?? $missed ?? $begun,
                 $mode === SaveMode::Add || ($item->token === null ? Misses::isOfAMiss($missed) : $item->fill),
                 $item->cost,
                 stamp: $item->stamp,
@@ -550,7 +565,11 @@ final class Cache
                 $lost[] = $item->key;
             }
         }
+        if ($mode !== SaveMode::Add) {
+            $this->requestToken?->own(array_column($prepared, 'key'));
+        }
         try {
+            $this->noteRequest();
             $unsaved = $this->batches->save($prepared, $mode, $unstorable);
         } finally {
             $this->chooseTheWay();
@@ -579,7 +598,7 @@ final class Cache
             $this->demandTokens();
         }
         $missed = $this->misses?->take($key);
-        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed, true);
+        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
 
         return $this->writes->noteAdded($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
@@ -630,6 +649,7 @@ final class Cache
     {
         if ($this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
             try {
+                $this->requestToken?->own([$key]);
                 $existed = $this->pool->delete($this->prefix . $key);
 
                 return true;
@@ -742,10 +762,13 @@ final class Cache
     ): int|false {
         Key::check($key);
         $this->misses?->drop($key);
+        $this->requestToken?->own([$key]);
         $seconds = $this->lifetimes->seconds($ttl);
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
             try {
+                $this->noteRequest();
+
                 return $this->counting->count($key, $by, $initial, $seconds, $min, $create, $numbers);
             } finally {
                 $this->chooseTheWay();
@@ -860,6 +883,7 @@ final class Cache
         }
         $recipe = new Recipe($key, $compute(...), $ttl, Names::tags($tags), $grace, $earliness, $patience ?? new Patience());
         $this->misses?->drop($key);
+        $this->noteRequest();
         try {
             /** @var T $value */
             $value = $this->remembering instanceof PoolRemembering ? $this->remembering->value($recipe) : $this->remembering->value($recipe, $found, $fetched);
@@ -917,6 +941,7 @@ final class Cache
 
             return true;
         }, tags: $tags) === true;
+        $this->renewRequest();
         if ($delivered && $tags !== []) {
             $this->events?->dispatch(new TagsInvalidated($tags));
         }
@@ -937,6 +962,7 @@ final class Cache
 
             return true;
         }, clears: true) === true;
+        $this->renewRequest();
         if ($delivered) {
             $this->events?->dispatch(new Cleared());
         }
@@ -968,6 +994,7 @@ final class Cache
             $this->events,
             $this->journal === null ? null : Journal::pathIn($this->journal, $name),
             $this->clock,
+            $this->judgesAdds,
         );
     }
 
@@ -1051,6 +1078,30 @@ final class Cache
         }
     }
 
+    private static function requestTokenOf(Store $store): RequestToken
+    {
+        return $store instanceof RequestTokens && \in_array(Capability::RequestTokens, $store->capabilities(), true)
+            ? new RequestToken($store)
+            : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+    }
+
+    /** The first use of the cache in a request. What asks the store otherwise than by attempt() says so before. */
+    private function noteRequest(): void
+    {
+        if ($this->requestToken?->isDue() === true) {
+            $this->attempt(static fn(): bool => true);
+        }
+    }
+
+    /** What this request has invalidated or cleared itself is its own word. */
+    private function renewRequest(): void
+    {
+        if ($this->requestToken !== null) {
+            $this->requestToken->renew();
+            $this->chooseTheWay();
+        }
+    }
+
     private function forgetMisses(): void
     {
         $this->misses?->clear();
@@ -1081,6 +1132,7 @@ final class Cache
     private function begin(): void
     {
         $this->misses?->clear();
+        $this->requestToken?->renew();
         $this->delivery->readJournal();
         $this->chooseTheWay();
         foreach ($this->namespaces as $namespace) {
@@ -1169,6 +1221,7 @@ final class Cache
     private function taken(Takes $from, string $key, mixed $default): mixed
     {
         $this->misses?->drop($key);
+        $this->requestToken?->own([$key]);
         $item = $this->attempt(static fn(): ?Item => $from->take($key));
         $found = $item === null ? null : $this->found($item);
         if ($found === null || $found->freshUntil <= ($this->clock)()) {
@@ -1238,6 +1291,16 @@ final class Cache
      */
     private function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
     {
+        $begun = $this->requestToken;
+        if ($begun !== null) {
+            $begun->own($keys);
+            $asked = $ask;
+            $ask = static function (Store $store) use ($begun, $asked): mixed {
+                $begun->isDue() && $begun->note();
+
+                return $asked($store);
+            };
+        }
         try {
             return $this->delivery->attempt($ask, $keys, $tags, $clears);
         } finally {
@@ -1248,7 +1311,7 @@ final class Cache
     /** While the store has failed, reads go the long way, where its recovery is noticed. */
     private function chooseTheWay(): void
     {
-        $isOpen = $this->events === null && $this->delivery->isAvailable();
+        $isOpen = $this->events === null && $this->delivery->isAvailable() && $this->requestToken?->isDue() !== true;
         $this->pool = $isOpen && $this->part !== null ? $this->part->pool : null;
         $this->reads = $isOpen && $this->store instanceof Reads ? $this->store : null;
     }

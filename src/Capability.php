@@ -13,6 +13,9 @@ enum Capability
     /** Fills and deletes are judged by the token they carry. */
     case Tokens;
 
+    /** One token judges fills of any key (see RequestTokens). */
+    case RequestTokens;
+
     /** Items are read and deleted in one moment (see Takes). */
     case Takes;
 

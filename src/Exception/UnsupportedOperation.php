@@ -18,6 +18,7 @@ final class UnsupportedOperation extends \LogicException implements Exception
             match ($missing) {
                 Capability::Tags => 'cannot keep or invalidate tags',
                 Capability::Tokens => 'cannot judge tokens',
+                Capability::RequestTokens => 'has no token that judges fills of any key',
                 Capability::Takes => 'cannot read and delete an item in one moment',
                 Capability::Keys => 'cannot list its keys',
                 Capability::Sharing => 'is not shared between processes',

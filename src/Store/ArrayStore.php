@@ -10,6 +10,7 @@ use Larder\Exception\InvalidOption;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Reads;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
@@ -30,7 +31,7 @@ use Larder\Ttl;
  *
  * What is judged is judged by a logical time of its own (see Clock).
  */
-final class ArrayStore implements Store, Reads
+final class ArrayStore implements Store, Reads, RequestTokens
 {
     /** How many keys and tags are remembered, or as many as there may be items if that is said and more. */
     private const REMEMBERED = 10_000;
@@ -53,6 +54,9 @@ final class ArrayStore implements Store, Reads
     private array $visited = [];
 
     private int $hits = 0;
+
+    /** Of when the request began, if that was to be noted. */
+    private ?Token $requestToken = null;
 
     private int $misses = 0;
 
@@ -144,6 +148,19 @@ final class ArrayStore implements Store, Reads
         }
 
         return new Fetched($items, $tokens, $stale);
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        if ($anew) {
+            $this->requestToken = null;
+        }
+        $this->requestToken ??= $this->ticks->token();
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->requestToken;
     }
 
     public function token(string $key): Token
@@ -299,7 +316,7 @@ final class ArrayStore implements Store, Reads
 
     public function capabilities(): array
     {
-        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Keys];
     }
 
     /** @return ?array{mixed, bool, ?int, int, list<string>, int} */

@@ -13,6 +13,7 @@ use Larder\Item;
 use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\Reads;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -29,7 +30,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, Reads, Takes, PerRequest, MayEvict, Tidying
+final class ChaosStore implements Store, Reads, Takes, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -95,6 +96,17 @@ final class ChaosStore implements Store, Reads, Takes, PerRequest, MayEvict, Tid
         $store = $this->up('take');
 
         return $store instanceof Takes ? $store->take($key) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::Takes);
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        $store = $this->up('noteRequest');
+        $store instanceof RequestTokens ? $store->noteRequest($anew) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->store instanceof RequestTokens ? $this->store->requestToken($key) : null;
     }
 
     public function token(string $key): Token

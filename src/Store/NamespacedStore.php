@@ -19,6 +19,7 @@ use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\Pooled;
 use Larder\Reads;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\SharedMemory\Part;
@@ -33,7 +34,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerRequest, Pooled, MayEvict, Tidying
+final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerRequest, RequestTokens, Pooled, MayEvict, Tidying
 {
     /** Bytes of a path beyond which its hash is in the tag. */
     private const LONGEST_PATH = 200;
@@ -141,6 +142,17 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
             : throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Takes);
 
         return $item === null ? null : $this->renamed($item, $key);
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        $store = $this->store;
+        $store instanceof RequestTokens ? $store->noteRequest($anew) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->store instanceof RequestTokens ? $this->store->requestToken($this->outer($key)) : null;
     }
 
     public function token(string $key): Token

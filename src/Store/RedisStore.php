@@ -15,6 +15,7 @@ use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\Reads;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
@@ -82,7 +83,7 @@ use Larder\Ttl;
  *
  * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
  */
-final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
+final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, RequestTokens
 {
     /** That are remembered; of more the older half is forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
@@ -186,6 +187,20 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
     public function readMany(array $keys): Fetched
     {
         return $this->reads->values($keys);
+    }
+
+    /** The first read brings the token: each reads the clock. */
+    public function noteRequest(bool $anew = false): void
+    {
+        $this->reads->noteRequest($anew);
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        $token = $this->reads->requestToken();
+
+        // There may have been a counter then, which only its own guard knows.
+        return $token === null ? null : new Token(rtrim($token->epoch, Script::COUNTER) . Script::COUNTER, $token->clock);
     }
 
     public function token(string $key): Token
@@ -376,7 +391,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest
 
     public function capabilities(): array
     {
-        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
+        // In a cluster each shard has a clock of its own, and a request's first read is of some of them only.
+        $requests = $this->layout->shards === 0 ? [Capability::RequestTokens] : [];
+
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, ...$requests, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
     }
 
     /** What the scripts call it (see Script). */

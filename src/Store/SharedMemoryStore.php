@@ -17,6 +17,7 @@ use Larder\Item;
 use Larder\PerRequest;
 use Larder\Pooled;
 use Larder\Reads;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\SharedMemory;
@@ -32,12 +33,15 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest, Pooled
+final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled
 {
     private const TRIES = 16;
 
     /** In nanoseconds, after the first refusal: a pool that is kept busy lets each try wait. */
     private const PATIENCE = 1_000_000_000;
+
+    /** Of when the request began, if that was to be noted. */
+    private ?Token $requestToken = null;
 
     public function __construct(
         public readonly SharedMemory $pool,
@@ -111,6 +115,19 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
         }
 
         return new Fetched($items, $tokens);
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        if ($anew) {
+            $this->requestToken = null;
+        }
+        $this->requestToken ??= $this->token('request');
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->requestToken;
     }
 
     public function token(string $key): Token
@@ -228,7 +245,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
     {
         $retention = $this->evicts ? [] : [Capability::Retention];
 
-        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Takes, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Takes, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     /**

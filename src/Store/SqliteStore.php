@@ -15,6 +15,7 @@ use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\PerRequest;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
@@ -46,7 +47,7 @@ use Larder\Ttl;
  * Writers remove some of what is dead as they go along. When the database reaches its size, if it has one, what is
  * dead goes, and of what is alive the older part, in steps.
  */
-final class SqliteStore implements Store, Leases, PerRequest, Tidying
+final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tidying
 {
     /** Beyond, those that were invalidated longest ago are forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
@@ -64,6 +65,9 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
 
     /** Null until something is asked for. */
     private ?Tables $tables = null;
+
+    /** Of when the request began, if that was to be noted. */
+    private ?Token $requestToken = null;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -154,6 +158,19 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
         }
 
         return new Fetched($items, $tokens, $stale);
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        if ($anew) {
+            $this->requestToken = null;
+        }
+        $this->requestToken ??= $this->tables()->rows->look([])[1];
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->requestToken;
     }
 
     public function token(string $key): Token
@@ -418,7 +435,7 @@ final class SqliteStore implements Store, Leases, PerRequest, Tidying
     {
         $retention = $this->size === null || !$this->evict ? [Capability::Retention] : [];
 
-        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     /** @param list<string> $keys */

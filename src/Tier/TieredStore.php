@@ -18,6 +18,7 @@ use Larder\Log\Event;
 use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\Reads;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\Store;
@@ -51,7 +52,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, Reads, Leases, PerRequest, MayEvict, Tidying
+final class TieredStore implements Store, Reads, Leases, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -179,6 +180,17 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, MayEvict, T
         }
 
         return new Fetched($near->items === [] ? $far->items : $items, $far->tokens, $far->stale, $far->failure);
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        $store = $this->far;
+        $store instanceof RequestTokens ? $store->noteRequest($anew) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->far instanceof RequestTokens ? $this->far->requestToken($key) : null;
     }
 
     public function token(string $key): Token

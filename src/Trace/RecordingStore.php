@@ -15,6 +15,7 @@ use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\Retention;
@@ -34,7 +35,7 @@ use Larder\Token;
  * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
  * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store, Leases, Takes, PerRequest, MayEvict, Tidying
+final class RecordingStore implements Store, Leases, Takes, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -111,6 +112,17 @@ final class RecordingStore implements Store, Leases, Takes, PerRequest, MayEvict
         }
 
         return $item;
+    }
+
+    public function noteRequest(bool $anew = false): void
+    {
+        $store = $this->store;
+        $store instanceof RequestTokens ? $store->noteRequest($anew) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return $this->store instanceof RequestTokens ? $this->store->requestToken($key) : null;
     }
 
     public function token(string $key): Token

@@ -8,11 +8,14 @@ use Larder\Cache;
 use Larder\Capability;
 use Larder\Draft;
 use Larder\Exception\NotACounter;
+use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
 use Larder\Numbers;
 use Larder\OnConflict;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\NamespacedStore;
+use Larder\Store\SharedMemoryStore;
 use Larder\Tests\Contract\Value\Meddler;
 use Larder\Tests\Contract\Value\Unwaking;
 
@@ -189,6 +192,59 @@ final class CacheWritesContract extends Suite
         self::assertFalse($cache->increment('none', min: 0, create: false));
         self::assertSame(2, $cache->increment('n', 2, min: 0));
         self::assertSame(2, $cache->get('n'));
+    }
+
+    public function testAnAddOfWhatWasNeverAskedForIsJudgedByTheBeginningOfTheRequest(): void
+    {
+        if (!$this->can(Capability::RequestTokens)) {
+            $this->expectException(UnsupportedOperation::class);
+            new Cache($this->store(), judgesAdds: true);
+
+            return;
+        }
+        $canTag = $this->can(Capability::Tags);
+        $cache = new Cache($this->store(), strict: true, judgesAdds: true);
+        foreach ($canTag ? [$cache, $cache->namespace('part')] : [$cache] as $i => $cache) {
+            foreach (['get', 'getMany', 'refreshed'] as $use) {
+                $use === 'refreshed' && $cache->refresh();
+                $use === 'getMany' ? $cache->getMany(['anything', 'else']) : $cache->get('anything');
+                [$deleted, $counted] = ["deleted {$use}", "counted {$use}"];
+                $inner = static fn(Store $store): Store => $i === 0 ? $store : new NamespacedStore($store, 'part');
+                $this->elsewhere(static function (Store $store) use ($inner, $canTag, $deleted, $counted): void {
+                    $store = $inner($store);
+                    $store->save([new Item($deleted, 'old', 1_000), new Item($counted, 1, 1_000)]);
+                    $store->increment($counted);
+                    $store->delete([$deleted, $counted]);
+                    $canTag && $store->invalidateTags(['x']);
+                });
+                self::assertFalse($cache->add($deleted, 'the old row'), $use);
+                self::assertFalse($cache->add($counted, 1), $use);
+                self::assertSame([$deleted], $cache->saveMany([new Item($deleted, 'the old row'), new Item("free {$use}", 1)], SaveMode::Add), $use);
+                $canTag && self::assertFalse($cache->add('tagged', 'the old row', tags: ['x']), $use);
+                self::assertSame([], $cache->getMany([$deleted, $counted, 'tagged']));
+                self::assertTrue($cache->add("row {$use}", 'row'), $use);
+                self::assertSame('row', $cache->get("row {$use}"));
+                // What it has asked for since is judged by its own miss.
+                self::assertSame(!$cache->store instanceof SharedMemoryStore, $cache->add($deleted, 'the new row'), 'A pool judges by the request in any case.');
+                $cache->delete($deleted);
+                self::assertTrue($cache->add($deleted, 'its own word'), 'What a request deletes it may add.');
+                if ($canTag) {
+                    $cache->invalidateTags(['mine']);
+                    self::assertTrue($cache->add("mine {$use}", 'row', tags: ['mine']), 'Nor does its own invalidation refuse it.');
+                }
+                $cache->refresh();
+                $cache->get('anything');
+                self::assertTrue($cache->add($counted, 'of another request'));
+            }
+            $cache->clear();
+            self::assertTrue($cache->add('cleared', 'row'));
+        }
+        $plain = new Cache($this->store(), strict: true);
+        $plain->get('anything');
+        $this->elsewhere(static function (Store $store): void {
+            $store->delete(['plain']);
+        });
+        self::assertTrue($plain->add('plain', 'row'), 'It is not judged unless that is asked for.');
     }
 
     public function testADeleteTellsWhatExistedAndJudgesNothingThatFollows(): void

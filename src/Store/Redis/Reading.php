@@ -43,6 +43,12 @@ final class Reading
      */
     private ?array $now = null;
 
+    /** Whether the token of the next read is to be noted, as that of a request. */
+    private bool $isNoting = false;
+
+    /** Of the first read since a request was noted. */
+    private ?Token $first = null;
+
     public function __construct(
         private readonly Scripts $scripts,
         private readonly Layout $layout,
@@ -100,6 +106,17 @@ final class Reading
         return \is_array($value) && ($value[0] ?? null) === Reads::SEAL;
     }
 
+    public function noteRequest(bool $anew): void
+    {
+        $this->first = $anew ? null : $this->first;
+        $this->isNoting = $this->first === null;
+    }
+
+    public function requestToken(): ?Token
+    {
+        return $this->first;
+    }
+
     /** Whatever is there. */
     public function token(string $key): Token
     {
@@ -121,6 +138,10 @@ final class Reading
         $chunks = $this->layout->grouped($keys);
         $looks = $chunks === [] ? [] : (($this->isPlain ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
+            if ($this->isNoting) {
+                $this->isNoting = false;
+                $this->first = $token;
+            }
             $begins = Entry::beginning(substr($token->epoch, 0, Script::EPOCH));
             $ours = $tagged = [];
             foreach ($chunks[$i][1] as $key) {
