@@ -70,6 +70,27 @@ final class RedisRoundTripsTest extends OneRedis
 
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]
+    public function testTheTokenOfARequestIsNoRoundTripAndABatchIsOne(string $client): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $cache = Cache::open("redis+unix:{$proxy->socket}?client={$client}&prefix=request", strict: true, judgesAdds: true);
+        $items = array_map(static fn(int $i): Item => new Item("key {$i}", $i, 10 + $i), range(0, 99));
+        foreach (['first', 'second', 'third'] as $request) {
+            $cache->refresh();
+            $before = $proxy->roundTrips();
+            $cache->get('options');
+            $cache->add("row {$request}", 'row');
+            $cache->saveMany($items, SaveMode::Add);
+            $cache->saveMany($items);
+            $trips = $proxy->roundTrips() - $before;
+        }
+        self::assertSame(4, $trips);
+        self::assertInstanceOf(RedisStore::class, $cache->store);
+        self::assertNotNull($cache->store->requestToken('any'));
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
     public function testTheFirstRoundTripOfAClearKillsEverythingAndTheOthersAreBounded(string $client): void
     {
         self::redis()->rawCommand('FLUSHALL');
