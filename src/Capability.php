@@ -19,6 +19,9 @@ enum Capability
     /** Items are read and deleted in one moment (see Takes). */
     case Takes;
 
+    /** Counts under conditions in one moment (see Counts). */
+    case Counts;
+
     /** keys() lists the keys. */
     case Keys;
 

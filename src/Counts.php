@@ -8,8 +8,8 @@ use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * A store that counts under conditions in one moment. On others a cache does that by compare and set, and what does not tell its
- * tags (see Item) would lose them.
+ * A store that counts under conditions in one moment. A store that passes calls on to another can only where that one can;
+ * Capability::Counts says so. On others a cache counts by compare and set, which loses the tags of what does not tell them (see Item).
  */
 interface Counts
 {

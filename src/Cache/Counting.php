@@ -4,14 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
+use Larder\Capability;
 use Larder\Counts;
 use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Numbers;
 use Larder\Store;
-use Larder\Store\Counter;
-use Larder\Store\NamespacedStore;
 use Larder\Token;
 
 /**
@@ -63,12 +62,11 @@ final class Counting
     /** @return ?array{?int} what was counted, null in it: there is none; null: the store cannot, or there is something that is no int yet */
     private function inOneMoment(Store $store, string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, Numbers $numbers): ?array
     {
-        $counts = $store instanceof NamespacedStore ? $store->counting() : $store;
-        if (!$counts instanceof Counts) {
+        if (!$store instanceof Counts || !\in_array(Capability::Counts, $store->capabilities(), true)) {
             return null;
         }
         try {
-            return [$counts->count($key, $by, $initial, $ttl, $min, $create)];
+            return [$store->count($key, $by, $initial, $ttl, $min, $create)];
         } catch (NotACounter $mistake) {
             $found = $store->fetch([$key])->items[$key] ?? null;
             if (\is_int($found?->value) || ($found !== null && $numbers === Numbers::Ints)) {

@@ -20,6 +20,7 @@ final class UnsupportedOperation extends \LogicException implements Exception
                 Capability::Tokens => 'cannot judge tokens',
                 Capability::RequestTokens => 'has no token that judges fills of any key',
                 Capability::Takes => 'cannot read and delete an item in one moment',
+                Capability::Counts => 'cannot count under conditions in one moment',
                 Capability::Keys => 'cannot list its keys',
                 Capability::Sharing => 'is not shared between processes',
                 Capability::Durability => 'does not survive a restart',

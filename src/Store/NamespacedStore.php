@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Cache\Counter;
 use Larder\Capability;
 use Larder\Counts;
 use Larder\Exception\InvalidKey;
@@ -206,22 +207,14 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
         throw StoreUnavailable::because('The store', 'it has neither a counter nor room for one', 'see that it has room', takesNothing: true);
     }
 
-    /** Itself, if its store counts under conditions. */
-    public function counting(): ?Counts
-    {
-        $store = $this->store instanceof self ? $this->store->counting() : $this->store;
-
-        return $store instanceof Counts ? $this : null;
-    }
-
     public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create): ?int
     {
-        if (!$this->store instanceof Counts) {
-            throw new \LogicException('A namespace counts under conditions only where its store does; ask counting() first.');
-        }
+        $store = $this->store instanceof Counts
+            ? $this->store
+            : throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Counts);
         $outer = $this->outer($key);
         for ($tries = 0; $tries < self::TRIES; $tries++) {
-            $sum = $this->store->count($outer, $by, $initial, null, $min, false);
+            $sum = $store->count($outer, $by, $initial, null, $min, false);
             if ($sum !== null || !$create) {
                 return $sum;
             }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Cache\Counter;
 use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception\InvalidOption;

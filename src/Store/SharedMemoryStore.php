@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Cache\Counter;
 use Larder\Capability;
 use Larder\Counts;
 use Larder\Dsn;
@@ -245,7 +246,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
     {
         $retention = $this->evicts ? [] : [Capability::Retention];
 
-        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Takes, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Takes, Capability::Counts, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
     /**

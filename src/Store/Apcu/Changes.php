@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Store\Apcu;
 
+use Larder\Cache\Counter;
 use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\SaveMode;
-use Larder\Store\Counter;
 use Larder\Store\Verdict;
 use Larder\Token;
 

@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Store\File;
 
+use Larder\Cache\Counter;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\SaveMode;
-use Larder\Store\Counter;
 use Larder\Store\Verdict;
 use Larder\StoreStatistics;
 use Larder\Token;

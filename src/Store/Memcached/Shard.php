@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Store\Memcached;
 
+use Larder\Cache\Counter;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
-use Larder\Store\Counter;
 use Larder\Store\Verdict;
 use Larder\Token;
 use Larder\Ttl;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Store;
+namespace Larder\Cache;
 
 use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
