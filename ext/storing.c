@@ -219,7 +219,8 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     Z_PARAM_LONG_OR_NULL(stamp, is_of_any)
     ZEND_PARSE_PARAMETERS_END();
     if (!is_of_any && token == NULL) {
-        zend_argument_value_error(7, "must be null without a token; take one before you read what the value is made from");
+        zend_argument_value_error(7,
+                                  "must be null without a token; take one before you read what the value is made from");
         RETURN_THROWS();
     }
     larder_pool *pool = THIS_POOL();

@@ -43,8 +43,8 @@ enum history_result {
     HISTORY_REFUSED,
     HISTORY_EXISTS,
     HISTORY_UNKNOWN,
-    HISTORY_UNDONE, /* refused, and everything is as it was: a pool that does not evict had no room or no time, or it was
-                       overtaken, and judged */
+    HISTORY_UNDONE, /* refused, and everything is as it was: a pool that does not evict had no room or no time, or it
+                       was overtaken, and judged */
 };
 
 #define HISTORY_NEVER UINT64_MAX

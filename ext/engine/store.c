@@ -282,8 +282,8 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
 }
 
 /* Is it as if the store had not been called? Its caller is told, and knows what to do: a session that cannot be written
- * is better the old one than none, and what its token refuses is older than what is there. Nothing has to be taken back:
- * what a store changes before its word is final is a guard, which refuses fills that are older, and may. */
+ * is better the old one than none, and what its token refuses is older than what is there. Nothing has to be taken
+ * back: what a store changes before its word is final is a guard, which refuses fills that are older, and may. */
 static bool is_undone(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
 {
     if (result == LARDER_OVERTAKEN && terms->verb == LARDER_JUDGED) {

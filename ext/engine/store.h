@@ -81,8 +81,8 @@ typedef struct larder_claim {
 
 /* Stores a value, in the middle of an operation, and says in `as` what the store was found to be. Refused ones are
  * counted by cause. In a pool that evicts the key's old value is gone then, for it is not true any more; in one that
- * does not it stays. The terms may say otherwise (`leaves`). What overtook a judged write is newer, and stays. A refused
- * fill or add leaves what is there, having claimed nothing about it. */
+ * does not it stays. The terms may say otherwise (`leaves`). What overtook a judged write is newer, and stays. A
+ * refused fill or add leaves what is there, having claimed nothing about it. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
                                         const larder_terms *terms, larder_claim *as);
 
