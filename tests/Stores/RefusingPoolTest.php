@@ -80,8 +80,7 @@ final class RefusingPoolTest extends TestCase
         }
     }
 
-    /** What was judged is not true, whoever wants to keep it. */
-    public function testWhatKeepsIsNotLeftByAnOutdatedWrite(): void
+    public function testAnOutdatedWriteLeavesWhatIsNewer(): void
     {
         $token = $this->store->token('key');
         $elsewhere = pcntl_fork();
@@ -90,8 +89,10 @@ final class RefusingPoolTest extends TestCase
             posix_kill((int) getmypid(), \SIGKILL);
         }
         pcntl_waitpid($elsewhere, $status);
-        self::assertSame(['key'], $this->store->save([new Item('key', 'outdated', token: $token, keeps: true)]));
-        self::assertSame([], $this->store->fetch(['key'])->items);
+        foreach ([true, false] as $keeps) {
+            self::assertSame(['key'], $this->store->save([new Item('key', 'outdated', token: $token, keeps: $keeps)]));
+            self::assertSame('newer', $this->store->fetch(['key'])->items['key']->value ?? null);
+        }
     }
 
     public function testASessionThatCannotBeWrittenStaysAsItWas(): void
