@@ -19,7 +19,7 @@
 #define NAMES     64u
 #define NAME_SIZE 160u
 
-enum state { FREE, WRITTEN, TO_BE_TOLD, TOLD };
+enum state { FREE, TO_BE_TOLD, TOLD };
 
 /* The functions that were met so far, for all threads. */
 static struct writer {
@@ -27,6 +27,8 @@ static struct writer {
     char name[NAME_SIZE];
 } writers[NAMES];
 static _Atomic uint32_t writers_count;
+/* That there are more than can be named. */
+static _Atomic uint32_t others;
 
 static void (*interrupt_before)(zend_execute_data *execute_data);
 
@@ -78,6 +80,10 @@ static void note(void)
     }
     uint32_t place = atomic_fetch_add_explicit(&writers_count, 1, memory_order_relaxed);
     if (place >= NAMES) {
+        uint32_t expected = FREE;
+        atomic_compare_exchange_strong_explicit(&others, &expected, TO_BE_TOLD, memory_order_relaxed,
+                                                memory_order_relaxed);
+        zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
         return;
     }
     memcpy(writers[place].name, name, sizeof name);
@@ -86,14 +92,19 @@ static void note(void)
     zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
 }
 
+/* Is it to be told? Then it is this thread that does. acquire: what is told of it was written before. */
+static bool begin_to_tell(_Atomic uint32_t *state)
+{
+    uint32_t expected = TO_BE_TOLD;
+    return atomic_compare_exchange_strong_explicit(state, &expected, TOLD, memory_order_acquire, memory_order_relaxed);
+}
+
 void larder_strays_tell(void)
 {
     uint32_t count = atomic_load_explicit(&writers_count, memory_order_relaxed);
     for (uint32_t i = 0; i < count && i < NAMES; i++) {
-        uint32_t expected = TO_BE_TOLD;
         char *message;
-        if (!atomic_compare_exchange_strong_explicit(&writers[i].state, &expected, TOLD, memory_order_acquire,
-                                                     memory_order_relaxed)) {
+        if (!begin_to_tell(&writers[i].state)) {
             continue;
         }
         zend_spprintf(
@@ -104,6 +115,12 @@ void larder_strays_tell(void)
             writers[i].name);
         php_log_err_with_severity(message, LOG_WARNING);
         efree(message);
+    }
+    if (begin_to_tell(&others)) {
+        php_log_err_with_severity(
+            "Larder: more functions wrote into values that lie in shared memory than this process "
+            "names. Further ones are only counted (private_pages in statistics()).",
+            LOG_WARNING);
     }
 }
 

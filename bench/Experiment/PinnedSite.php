@@ -18,6 +18,7 @@ final class PinnedSite
     public const KEYS = 8_000;
     public const READS = 500;
     public const WRITES = 20;
+    public const FEW_READS = 200;
     public const HELD_US = 100_000;
     public const MEGABYTES = 64;
 
@@ -43,7 +44,23 @@ final class PinnedSite
      */
     public static function start(Laboratory $laboratory, bool $isInPlace, int $workers, TemporaryDirectory $root): self
     {
-        $open = sprintf("<?php \$pool = Larder\\SharedMemory::open('bench-%s', %d);", bin2hex(random_bytes(6)), self::MEGABYTES << 20);
+        $site = self::of('bench-' . bin2hex(random_bytes(6)), $laboratory, $isInPlace, $workers, $root);
+        $answer = $site->answer('/fill.php');
+        if ($answer !== 'filled') {
+            throw new \RuntimeException(sprintf('The pool of the site could not be filled: "%s".', trim(strip_tags(substr($answer, 0, 300)))));
+        }
+
+        return $site;
+    }
+
+    /**
+     * The site of a pool that is there and filled.
+     *
+     * @throws ServerFailed
+     */
+    public static function of(string $pool, Laboratory $laboratory, bool $isInPlace, int $workers, TemporaryDirectory $root): self
+    {
+        $open = sprintf("<?php \$pool = Larder\\SharedMemory::open('%s', %d);", $pool, self::MEGABYTES << 20);
         $value = 'range(1, mt_rand(100, 500))';
         $scripts = [
             'fill' => sprintf('%s for ($i = 0; $i < %d; $i++) { $pool->set("k$i", %s); } for ($i = 0; $i < %2$d; $i++) { $pool->get("k$i"); } echo "filled";', $open, self::KEYS, $value),
@@ -56,6 +73,7 @@ final class PinnedSite
                 self::WRITES,
                 $value,
             ),
+            'few' => sprintf('%s $before = $pool->statistics()["copies"]; $held = []; for ($i = 0; $i < %d; $i++) { $held[] = $pool->get("k" . mt_rand(0, %d)); } echo json_encode(["copies" => $pool->statistics()["copies"] - $before]);', $open, self::FEW_READS, self::KEYS - 1),
             'tally' => "{$open} \$found = \$pool->statistics(); echo json_encode(['hits' => \$found['hits'], 'misses' => \$found['misses'], 'sets' => \$found['sets'], 'refused' => array_sum(\$found['refused'])]);",
             'clean' => "{$open} Larder\\SharedMemory::remove(\$pool->statistics()['name']);",
         ];
@@ -67,13 +85,8 @@ final class PinnedSite
             $settings['extension'] = Extension::built();
         }
         $fpm = PhpFpmServer::start($settings, $workers, $laboratory->placement->server);
-        $site = new self($root, $fpm, NginxServer::start($root->path, $fpm->socket, 1, $laboratory->placement->server));
-        $answer = $site->answer('/fill.php');
-        if ($answer !== 'filled') {
-            throw new \RuntimeException(sprintf('The pool of the site could not be filled: "%s".', trim(strip_tags(substr($answer, 0, 300)))));
-        }
 
-        return $site;
+        return new self($root, $fpm, NginxServer::start($root->path, $fpm->socket, 1, $laboratory->placement->server));
     }
 
     /**
@@ -97,6 +110,12 @@ final class PinnedSite
             'stored' => ($after['sets'] - $before['sets']) / $stores,
             'requests' => $slice->requests,
         ];
+    }
+
+    /** @return float the share of the reads of one small page that copied nothing */
+    public function inPlace(): float
+    {
+        return 1 - Fields::ofJson($this->answer('/few.php'), 'page')->int('copies') / self::FEW_READS;
     }
 
     /** @return array{hits: int, misses: int, sets: int, refused: int} since the pool was made */

@@ -16,6 +16,7 @@ final class Pins implements Experiment
     public const FOUND = 'reads that found their value';
     public const STORED = 'stores that were not refused';
     public const LEFT = 'keys that are left';
+    public const UNCOPIED = 'reads that copied nothing';
     public const IN_PLACE = 'shared-memory';
     public const COPIED = 'shared-memory-copied';
     /** php-fpm's, in a site; a quick run has the first only. */
@@ -23,6 +24,8 @@ final class Pins implements Experiment
     public const DAEMONS = 20;
     private const KEYS = 11_000;
     private const READS = 600;
+    private const LONE_READS = 2_000;
+    private const PAGES = 20;
 
     public function name(): string
     {
@@ -38,7 +41,8 @@ final class Pins implements Experiment
     {
         return 'Nothing published: other caches copy every value, so that readers keep nothing from being evicted. Ours are used in place, and '
             . 'what a request uses stays until it ends. A site of php-fpm reads and stores arrays that fill most of a pool, and '
-            . 'workers that never end hold what they read while all is stored anew, each beside the same with every value copied (larder.zero_copy=off).';
+            . 'workers that never end hold what they read while all is stored anew, each beside the same with every value copied (larder.zero_copy=off). '
+            . 'Pages of a site also read beside a process that read while nobody else used the pool, and holds that.';
     }
 
     public function needs(Profile $profile): Needs
@@ -58,13 +62,14 @@ final class Pins implements Experiment
             'pool' => PinnedSite::MEGABYTES . ' MiB', 'arrays of the site' => PinnedSite::KEYS, 'ints in an array' => '100 to 500', 'reads of a request' => PinnedSite::READS,
             'milliseconds it holds them' => intdiv(PinnedSite::HELD_US, 1_000), 'stores of a request' => PinnedSite::WRITES, 'starts of the two sites' => $starts, 'turns in each' => $turns,
             'seconds of a turn' => (string) $seconds, 'workers that never end' => self::DAEMONS, 'reads of each' => self::READS, 'arrays they read' => self::KEYS, 'stores beside them' => $stores,
+            'reads of a process while it is alone' => self::LONE_READS, 'reads of a page beside it' => PinnedSite::FEW_READS, 'pages' => self::PAGES,
         ];
         $outcome->titles = [self::IN_PLACE => 'values in place', self::COPIED => 'every value copied'];
         if (!$outcome->includes($laboratory, self::IN_PLACE, self::IN_PLACE)) {
             return;
         }
         $generator = LoadGenerator::build($laboratory->placement->client);
-        $progress->begin($this->title(), $starts * (count($workers) + 1));
+        $progress->begin($this->title(), $starts * (count($workers) + 2));
         for ($start = 0; $start < $starts; $start++) {
             foreach ($workers as $count) {
                 $laboratory->goOn();
@@ -75,6 +80,13 @@ final class Pins implements Experiment
                     $outcome->fail(self::IN_PLACE, $failure);
                     break 2;
                 }
+            }
+            $progress->advance('a process that was alone');
+            try {
+                $this->besideOneThatWasAlone($laboratory, $outcome, $start);
+            } catch (ServerFailed $failure) {
+                $outcome->fail(self::IN_PLACE, $failure);
+                break;
             }
             $progress->advance('workers that never end');
             for ($turn = 0; $turn < $turns; $turn++) {
@@ -106,6 +118,29 @@ final class Pins implements Experiment
                         ->add($start, $turn, $share, $found['requests']);
                 }
             }
+        }
+    }
+
+    /**
+     * A process has read while nobody else had the pool open, and goes on. Then come the pages of a site, one after the other.
+     *
+     * @throws ServerFailed
+     */
+    private function besideOneThatWasAlone(Laboratory $laboratory, Outcome $outcome, int $start): void
+    {
+        $pool = 'bench-' . bin2hex(random_bytes(6));
+        $alone = Companion::start(LoneReader::class, [
+            'pool' => $pool, 'megabytes' => PinnedSite::MEGABYTES, 'keys' => PinnedSite::KEYS, 'reads' => self::LONE_READS, 'seed' => 1 + $start,
+        ], ['larder.zero_copy' => 'auto', 'memory_limit' => '256M']);
+        // It answers when it has read.
+        $alone->ask([]);
+        $site = PinnedSite::of($pool, $laboratory, true, 1, TemporaryDirectory::make(FileSystem::onDisk()));
+        // The first request of a worker is not like the others.
+        $site->inPlace();
+        for ($page = 0; $page < self::PAGES; $page++) {
+            $laboratory->goOn();
+            $outcome->measurement(['beside' => 'a process that read while it was alone'], self::UNCOPIED, 'share', Direction::HigherIsBetter, self::IN_PLACE)
+                ->add($start, $page, $site->inPlace());
         }
     }
 

@@ -125,6 +125,13 @@ final readonly class PoolPromises
         }
         $case = ['workers that never end' => (string) Pins::DAEMONS];
         $promises[] = Promise::atLeast(sprintf('%s while %d workers that never end use values in place', Pins::LEFT, Pins::DAEMONS), 'keys, over those with every value copied', $this->overCopied(Pins::LEFT, $case), 0.9);
+        $uncopied = $this->findings->measurement('pins', Pins::UNCOPIED, ['beside' => 'a process that read while it was alone'], Pins::IN_PLACE);
+        $promises[] = Promise::atLeast(
+            sprintf('%s in a page beside a process that read while it was alone', Pins::UNCOPIED),
+            'share',
+            $uncopied === null ? null : $this->findings->median('pins', $uncopied),
+            0.9,
+        );
 
         return $promises;
     }

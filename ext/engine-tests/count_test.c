@@ -279,6 +279,38 @@ TEST(invalidated_meanwhile, "what is invalidated or cleared while it is counted 
     }
 }
 
+static larder_pool *counting_too;
+static int64_t their_step, their_result;
+
+static void count_meanwhile(void)
+{
+    const larder_key key = key_of("c");
+    EQUAL(larder_increment(counting_too, &key, their_step, 0, LARDER_NO_EXPIRY, &their_result), LARDER_COUNTED);
+}
+
+TEST(counted_meanwhile,
+     "what another process counts while a counter is written anew is counted, too, at whichever moment")
+{
+    static const unsigned points[] = {LARDER_AT_RESERVE, LARDER_AT_GUARD, LARDER_AT_REPLACE};
+    const larder_key key = key_of("c");
+    for (unsigned i = 0; i < ANEW * 3; i++) {
+        const int64_t from = anew[i % ANEW].from, by = anew[i % ANEW].by;
+        larder_pool *pool = pool_of_counter(i % ANEW, &tagged);
+        int64_t result;
+        counting_too = pool_open("p", 4 * MIB);
+        their_step = by;
+        fault_arm(points[i / ANEW], points[i / ANEW] == LARDER_AT_GUARD, count_meanwhile);
+        EQUAL(larder_increment(pool, &key, by, 0, LARDER_NO_EXPIRY, &result), LARDER_COUNTED);
+        fault_disarm();
+        EQUAL(their_result, from + by);
+        EQUAL(result, from + 2 * by);
+        EQUAL(counted(pool, "c", 0, 0), from + 2 * by);
+        larder_pool_close(counting_too);
+        CHECK_POOL(pool);
+        larder_pool_close(pool);
+    }
+}
+
 TEST(raised_stamp, "a counter whose stamp was raised says so when it is written anew, too")
 {
     const larder_key key = key_of("c");

@@ -1,5 +1,5 @@
-/* The quotas of pins: what requests pin for as long as they run is not to cover more than a quarter of the pool, and
- * what may stay for long no more than a sixteenth. Past that a read copies.
+/* The quotas of pins: what short requests pin for as long as they run is not to cover more than three eighths of the
+ * pool, and what may stay for long no more than a sixteenth. Past that a read copies.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,9 +23,16 @@ enum {
 /* A pool that is full, and handles of it whose requests are short: two that hold much, and one that reads. */
 typedef struct scene {
     larder_pool *holder[2], *reader, *writer;
-    uint64_t next;               /* number of the block that is stored next */
-    uint32_t quarter, sixteenth; /* of the segments */
+    uint64_t next;                              /* number of the block that is stored next */
+    uint32_t three_eighths, quarter, sixteenth; /* of the segments */
 } scene;
+
+static void divide(scene *s, const larder_pool *pool)
+{
+    s->three_eighths = pool->geometry.segment_count / 8 * 3;
+    s->quarter = pool->geometry.segment_count / 4;
+    s->sixteenth = pool->geometry.segment_count / 16;
+}
 
 static scene open_full(uint64_t size)
 {
@@ -34,8 +41,7 @@ static scene open_full(uint64_t size)
     s.holder[1] = pool_timed(size, true);
     s.reader = pool_timed(size, true);
     s.writer = pool_timed(size, true);
-    s.quarter = s.writer->geometry.segment_count / 4;
-    s.sixteenth = s.writer->geometry.segment_count / 16;
+    divide(&s, s.writer);
     while (s.next < size / BLOCK) {
         EQUAL(put_block(s.writer, s.next++, BLOCK), LARDER_OK);
     }
@@ -93,15 +99,15 @@ static uint32_t covered(const larder_pool *pool, enum larder_quota quota)
     return pool->header->covered[quota];
 }
 
-TEST(together, "all short requests together pin a quarter of the pool at most, and past that they copy")
+TEST(together, "all short requests together pin three eighths of the pool at most, and past that they copy")
 {
     scene s = open_full(16 * MIB);
     uint64_t from = s.next / 4;
-    pin_segments(&s, s.holder[0], s.quarter / 2, &from);
-    pin_segments(&s, s.holder[1], s.quarter / 2, &from);
-    EQUAL(pin_all(&s, s.reader, from), s.quarter - s.quarter / 2 * 2);
+    pin_segments(&s, s.holder[0], s.three_eighths / 2, &from);
+    pin_segments(&s, s.holder[1], s.three_eighths / 2, &from);
+    EQUAL(pin_all(&s, s.reader, from), s.three_eighths - s.three_eighths / 2 * 2);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
-    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.quarter);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.three_eighths);
 
     larder_pool_leave(s.holder[0]);
     clock_ms += SURVEY_MS;
@@ -113,17 +119,17 @@ TEST(shared, "readers of the same values share their place in the quota, until i
 {
     scene s = open_full(16 * MIB);
     uint64_t from = s.next / 4, shared = s.next / 2, one = shared, two = shared;
-    pin_segments(&s, s.holder[0], s.quarter / 2, &one);
-    pin_segments(&s, s.holder[1], s.quarter / 2, &two);
-    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.quarter / 2);
+    pin_segments(&s, s.holder[0], s.three_eighths / 2, &one);
+    pin_segments(&s, s.holder[1], s.three_eighths / 2, &two);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.three_eighths / 2);
     while (!has_block(s.reader, shared)) {
         shared++;
     }
     EQUAL(hold_of(s.reader, shared), LARDER_HELD);
-    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.quarter / 2);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.three_eighths / 2);
     larder_pool_leave(s.reader);
 
-    EQUAL(pin_all(&s, s.holder[1], from), s.quarter);
+    EQUAL(pin_all(&s, s.holder[1], from), s.three_eighths);
     EQUAL(hold_of(s.reader, shared), LARDER_BRIEFLY); /* else this would never be emptied */
     close_all(&s);
 }
@@ -154,7 +160,8 @@ TEST(unknown, "processes that have not ended a short request pin a sixteenth of 
 TEST(alone, "a process that is alone in the pool pins a quarter, however long its request is, until another comes")
 {
     larder_pool *first = pool_timed(16 * MIB, true);
-    scene s = {.next = 0, .quarter = first->geometry.segment_count / 4};
+    scene s = {.next = 0};
+    divide(&s, first);
     while (s.next < 16 * MIB / BLOCK) {
         EQUAL(put_block(first, s.next++, BLOCK), LARDER_OK);
     }
@@ -171,6 +178,51 @@ TEST(alone, "a process that is alone in the pool pins a quarter, however long it
     clock_ms += LONG_MS;
     EQUAL(hold_of(first, s.next - larder_segment_bytes(first) / BLOCK * 3), LARDER_HELD);
     larder_pool_close(first);
+}
+
+/* Reads from that block on until it copies, goes on for more than a second, and then another process comes. */
+static larder_pool *pin_while_alone(scene *s, uint64_t from)
+{
+    larder_pool *first = pool_timed(16 * MIB, true);
+    divide(s, first);
+    while (s->next < 16 * MIB / BLOCK) {
+        EQUAL(put_block(first, s->next++, BLOCK), LARDER_OK);
+    }
+    EQUAL(pin_all(s, first, from), s->quarter);
+    clock_ms += LONG_MS;
+    return first;
+}
+
+TEST(after_alone, "what a process has pinned while it was alone takes nothing from the short requests of others")
+{
+    scene s = {.next = 0};
+    larder_pool *first = pin_while_alone(&s, 16 * MIB / BLOCK / 2), *page = pool_timed(0, true);
+    uint64_t from = 16 * MIB / BLOCK / 8;
+    larder_pool_leave(page);
+    pin_segments(&s, page, s.three_eighths, &from);
+    EQUAL(hold_of_last(&s, page), LARDER_BRIEFLY);
+    COMPARE(covered(page, LARDER_QUOTA_OF_ALL), <=, s.quarter + s.three_eighths);
+
+    larder_pool *daemon = pool_timed(0, true);
+    EQUAL(hold_of(daemon, s.next - 1), LARDER_BRIEFLY);
+    larder_pool_close(daemon);
+    larder_pool_close(page);
+    larder_pool_close(first);
+}
+
+TEST(one_after_the_other, "requests that become long one after the other never pin more than five eighths of the pool")
+{
+    scene s = open_full(16 * MIB);
+    uint64_t from = s.next / 8;
+    pin_segments(&s, s.holder[0], s.three_eighths, &from);
+    clock_ms += LONG_MS;
+    uint32_t more = pin_all(&s, s.holder[1], from);
+    clock_ms += LONG_MS;
+    EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
+    larder_quota_survey(s.reader);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.three_eighths + s.quarter);
+    EQUAL(more, s.quarter);
+    close_all(&s);
 }
 
 TEST(grown_long, "short requests that become long count as long ones, and pin no more than these")
@@ -192,7 +244,7 @@ TEST(not_at_each_read, "the pins of all are surveyed once in some milliseconds, 
 {
     scene s = open_full(16 * MIB);
     uint64_t from = s.next / 4;
-    pin_segments(&s, s.holder[0], s.quarter, &from);
+    pin_segments(&s, s.holder[0], s.three_eighths, &from);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
     larder_pool_leave(s.holder[0]);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
@@ -205,7 +257,7 @@ TEST(makes_way, "a request that the quota made copy gives it back as it ends")
 {
     scene s = open_full(16 * MIB);
     uint64_t from = s.next / 4;
-    pin_segments(&s, s.holder[0], s.quarter, &from);
+    pin_segments(&s, s.holder[0], s.three_eighths, &from);
     EQUAL(hold_of_last(&s, s.holder[0]), LARDER_BRIEFLY);
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY);
     larder_pool_leave(s.holder[0]);
@@ -229,7 +281,7 @@ TEST(whole_runs, "all segments of a large value count")
     for (uint64_t i = s.next; i < s.next + VALUES; i++) {
         held += hold_of(s.holder[0], i) == LARDER_HELD;
     }
-    EQUAL(held, s.quarter / SEGMENTS_EACH);
+    EQUAL(held, s.three_eighths / SEGMENTS_EACH);
     EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), held * SEGMENTS_EACH);
     larder_quota_survey(s.writer);
     EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), held * SEGMENTS_EACH);
@@ -240,14 +292,14 @@ TEST(whole_runs, "all segments of a large value count")
 
     uint64_t from = s.next / 4; /* what is covered already needs no room for all of its segments */
     EQUAL(hold_of(s.holder[0], s.next), LARDER_HELD);
-    pin_segments(&s, s.holder[1], s.quarter - SEGMENTS_EACH - 1, &from);
+    pin_segments(&s, s.holder[1], s.three_eighths - SEGMENTS_EACH - 1, &from);
     EQUAL(hold_of(s.reader, s.next + 1), LARDER_BRIEFLY);
     EQUAL(hold_of(s.reader, s.next), LARDER_HELD);
     larder_pool_leave(s.holder[0]);
     larder_pool_leave(s.holder[1]);
     larder_pool_leave(s.reader);
 
-    EQUAL(put_block(s.writer, larger, (s.quarter + 1) * (size_t)larder_segment_bytes(s.writer) - 100), LARDER_OK);
+    EQUAL(put_block(s.writer, larger, (s.three_eighths + 1) * (size_t)larder_segment_bytes(s.writer) - 100), LARDER_OK);
     EQUAL(hold_of(s.reader, larger), LARDER_BRIEFLY);
     close_all(&s);
 }
@@ -275,7 +327,7 @@ TEST(limbo, "what waits in limbo counts once, and no longer than it is pinned")
     scene s = open_full(16 * MIB);
     uint32_t waiting = 0;
     uint64_t from = s.next / 4;
-    pin_segments(&s, s.holder[0], s.quarter - 2, &from);
+    pin_segments(&s, s.holder[0], s.three_eighths - 2, &from);
     REQUIRE(larder_lock(s.writer));
     for (uint32_t i = 0; i < s.writer->geometry.segment_count; i++) {
         if (larder_segment_state_of(&s.writer->segments[i]) == LARDER_SEALED && s.writer->header->victim != i + 1 &&
@@ -285,9 +337,9 @@ TEST(limbo, "what waits in limbo counts once, and no longer than it is pinned")
         }
     }
     larder_unlock(s.writer);
-    COMPARE(waiting, >, s.quarter / 2);
+    COMPARE(waiting, >, s.three_eighths / 2);
     larder_quota_survey(s.writer);
-    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.quarter - 2);
+    EQUAL(covered(s.writer, LARDER_QUOTA_OF_ALL), s.three_eighths - 2);
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
     larder_pool_leave(s.holder[0]);
     larder_quota_survey(s.writer);
@@ -307,7 +359,7 @@ static void hold_until_killed(void *context)
     doomed *d = context;
     larder_pool *pool = pool_timed(0, true);
     larder_pool_leave(pool);
-    pin_segments(d->s, pool, d->s->quarter, &d->from);
+    pin_segments(d->s, pool, d->s->three_eighths, &d->from);
     gate_open(d->has_pinned, 1);
     for (;;) {
         pause();
@@ -328,6 +380,8 @@ TEST(killed, "the pins of the dead use up a quota for a second at most, where no
     EQUAL(hold_of_last(&s, s.reader), LARDER_BRIEFLY); /* not at each survey */
     clock_ms += LONG_MS;
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
+    larder_quota_survey(s.reader);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), 1);
     close_all(&s);
 }
 
@@ -344,13 +398,13 @@ TEST(forked, "what a child holds of its parent's counts as long as the child doe
 {
     scene s = open_full(16 * MIB);
     doomed d = {.s = &s, .has_pinned = shared_memory(sizeof(gate)), .from = s.next / 4};
-    pin_segments(&s, s.holder[0], s.quarter / 2, &d.from);
+    pin_segments(&s, s.holder[0], s.three_eighths / 2, &d.from);
     pid_t child = child_start(hold_what_was_inherited, &d);
     gate_wait(d.has_pinned, 1);
     larder_pool_leave(s.holder[0]);
     larder_quota_survey(s.reader);
-    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.quarter / 2);
-    EQUAL(covered(s.reader, LARDER_QUOTA_OF_LONG), s.quarter / 2); /* it has ended no request itself */
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_ALL), s.three_eighths / 2);
+    EQUAL(covered(s.reader, LARDER_QUOTA_OF_LONG), s.three_eighths / 2); /* it has ended no request itself */
     kill(child, SIGKILL);
     EQUAL(child_wait(child), 256 + SIGKILL);
     clock_ms += LONG_MS;
@@ -373,14 +427,23 @@ TEST(a_new_owner, "the next process in a slot is not known for the short request
     close_all(&s);
 }
 
-TEST(own_share, "whatever the figures say, a process pins no more than a quarter of the pool")
+TEST(own_share,
+     "whatever the figures say, a process pins no more than three eighths of the pool, or a quarter for long")
 {
     scene s = open_full(4 * MIB);
     for (uint64_t i = 0; i < s.next; i++) {
         s.reader->header->covered[LARDER_QUOTA_OF_ALL] = 0;
         has_block(s.reader, i);
     }
-    EQUAL(s.reader->pinned_count, s.quarter);
+    EQUAL(s.reader->pinned_count, s.three_eighths);
+    larder_pool *daemon = pool_timed(0, true);
+    for (uint64_t i = 0; i < s.next; i++) {
+        s.reader->header->covered[LARDER_QUOTA_OF_ALL] = s.reader->header->covered[LARDER_QUOTA_OF_LONG] = 0;
+        s.reader->header->lonely = 1;
+        has_block(daemon, i);
+    }
+    EQUAL(daemon->pinned_count, s.quarter);
+    larder_pool_close(daemon);
     larder_pool_leave(s.reader);
     s.reader->header->covered[LARDER_QUOTA_OF_ALL] = UINT32_MAX / 2; /* nor do they keep it from pinning for long */
     clock_ms += SURVEY_MS;
@@ -418,7 +481,7 @@ TEST(figures, "each segment that is kept has its bit, bits are counted, and a su
         larder_pool_leave(pools[h]);
     }
     uint8_t *is_kept = calloc(pools[0]->geometry.segment_count, 1);
-    uint32_t most = pools[0]->quota[LARDER_QUOTA_OF_ALL], peak = 0;
+    uint32_t most = pools[0]->most_short, peak = 0;
     for (int step = 0; step < STEPS; step++) {
         larder_pool *pool = pools[rng_below(&r, HANDLES)];
         uint64_t number = rng_below(&r, 3000);

@@ -166,7 +166,7 @@ typedef struct larder_slot {
 _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");
 _Static_assert(sizeof(larder_slot) == 3 * LARDER_CACHE_LINE, "a slot is three cache lines");
 
-/* How much of the pool pins may cover: all of them; those that may stay for long. See quota.h. */
+/* What pins cover of the pool: all of them; those that may stay for long. See quota.h. */
 enum larder_quota { LARDER_QUOTA_OF_ALL = 0, LARDER_QUOTA_OF_LONG = 1 };
 #define LARDER_QUOTAS 2u
 

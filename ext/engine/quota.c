@@ -20,7 +20,8 @@ static uint64_t bits_of(uint32_t word, uint32_t segment, uint32_t run)
     return end - first < 64 ? from & ((UINT64_C(1) << (end - first)) - 1) : from;
 }
 
-/* How many of the segments that the pin would cover are not covered yet? */
+/* How many of the segments that the pin would cover are not covered yet? At least one is counted: where there is no
+ * room, what is covered already is copied, too; see quota.h. */
 static uint32_t uncovered(const larder_pool *pool, enum larder_quota quota, uint32_t segment, uint32_t run)
 {
     uint32_t count = 0;
@@ -28,7 +29,7 @@ static uint32_t uncovered(const larder_pool *pool, enum larder_quota quota, uint
         uint64_t covered = atomic_load_explicit(&pool->covered[quota][word], memory_order_relaxed);
         count += (uint32_t)__builtin_popcountll(bits_of(word, segment, run) & ~covered);
     }
-    return count;
+    return count == 0 ? 1 : count;
 }
 
 static void cover(larder_pool *pool, enum larder_quota quota, uint32_t segment, uint32_t run)
@@ -167,28 +168,29 @@ void larder_quota_begin(larder_pool *pool)
     for (uint32_t quota = 0; quota < LARDER_QUOTAS; quota++) {
         pool->covered[quota] = pool->kept + (size_t)(g->slot_count + quota) * g->pin_words;
     }
-    pool->quota[LARDER_QUOTA_OF_ALL] = g->segment_count / 4;
-    pool->quota[LARDER_QUOTA_OF_LONG] = g->segment_count / 16;
-}
-
-/* Where a quota is used up, what is covered already is copied, too: see quota.h. */
-static bool has_room(const larder_pool *pool, enum larder_quota quota, uint32_t segment, uint32_t run)
-{
-    uint32_t more = uncovered(pool, quota, segment, run);
-    bool lonely = atomic_load_explicit(&pool->header->lonely, memory_order_relaxed) != 0;
-    return atomic_load_explicit(&pool->header->covered[quota], memory_order_relaxed) + (more == 0 ? 1 : more) <=
-           pool->quota[lonely ? LARDER_QUOTA_OF_ALL : quota];
+    pool->most_short = g->segment_count / 8 * 3;
+    pool->most_long = g->segment_count / 16;
+    pool->most_alone = g->segment_count / 4;
 }
 
 static bool fits(const larder_pool *pool, uint32_t segment, uint32_t run, bool is_long)
 {
-    return has_room(pool, LARDER_QUOTA_OF_ALL, segment, run) &&
-           (!is_long || has_room(pool, LARDER_QUOTA_OF_LONG, segment, run));
+    uint32_t all = atomic_load_explicit(&pool->header->covered[LARDER_QUOTA_OF_ALL], memory_order_relaxed);
+    uint32_t of_long = atomic_load_explicit(&pool->header->covered[LARDER_QUOTA_OF_LONG], memory_order_relaxed);
+    uint32_t more = uncovered(pool, LARDER_QUOTA_OF_ALL, segment, run);
+    if (all + more > pool->most_short + pool->most_alone) {
+        return false;
+    }
+    if (!is_long) {
+        return all + more <= pool->most_short + of_long;
+    }
+    return atomic_load_explicit(&pool->header->lonely, memory_order_relaxed) != 0 ||
+           of_long + uncovered(pool, LARDER_QUOTA_OF_LONG, segment, run) <= pool->most_long;
 }
 
 static bool may_take(larder_pool *pool, uint32_t segment, uint32_t run, bool is_long, uint64_t now)
 {
-    if (pool->kept_count + run > pool->quota[LARDER_QUOTA_OF_ALL]) {
+    if (pool->kept_count + run > (is_long ? pool->most_alone : pool->most_short)) {
         return false;
     }
     if (is_long) {

@@ -1,13 +1,17 @@
 /* Quotas: how much of a pool the pins that last may cover together.
  *
- * What a pin covers can be neither evicted nor compacted before it falls: those that store do without it. So all pins
- * together may cover a quarter of the segments. Of these, the pins of requests that may be long may cover a sixteenth
- * of the segments: they lie still while the rest of the pool is written over, and what is dead among them is lost to
- * everybody. All segments of a large value count. Past a quota a read copies, under a pin that lasts for the copy.
+ * What a pin covers can be neither evicted nor compacted before it falls: those that store do without it. So the pins
+ * of all short requests together may cover three eighths of the segments, and those of requests that may be long a
+ * sixteenth: they lie still while the rest of the pool is written over, and what is dead among them is lost to
+ * everybody. All segments of a large value count. Past that a read copies, under a pin that lasts for the copy.
  *
  * A request may be long if its process has not ended a short one before it: until then nothing tells a worker of a site
- * from a command that never ends. And it is long when it has pinned for more than a second. As long as a process is
- * alone in the pool, its requests may be as long as they like: there is no other to do without what they pin.
+ * from a command that never ends. And it is long when it has pinned for more than a second.
+ *
+ * A process that is alone in the pool may pin a quarter, however long its request is: no other does without that. It
+ * keeps this when others come. Therefore what long requests cover leaves short ones their part. All pins
+ * together cover five eighths at most: what the one that was alone has, and the part of the short ones. Where short
+ * requests have become long, that is the bound for those that come after them.
  *
  *     pin that may last ---> room in the quota? ----------> yes: keep it; if nothing covered the segments before, set
  *                                  |no                          their bits and count them
@@ -39,7 +43,8 @@
  *   Q2  Surveys for want of room come once in some ms for the whole pool, the others once a second or as a request ends
  *       that a quota was in the way of. The more rows there are, the fewer: a survey takes some hundredths of the time.
  *   Q3  The dead drop no pins. Once a second a survey asks of each slot that keeps some whether its owner lives.
- *   Q4  One process never keeps more than a quarter of the segments, whatever the figures say.
+ *   Q4  One process never keeps more than its kind may together, whatever the figures say: three eighths of the
+ * segments while its request is short, a quarter when it may be long.
  */
 #ifndef LARDER_QUOTA_H
 #define LARDER_QUOTA_H

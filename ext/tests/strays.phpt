@@ -60,6 +60,25 @@ foreach ([1, 2] as $n) {
     same(substr_count(logged(), "\n"), 1 + $n, "lines after process $n");
 }
 
+// A process names 64 functions, and says once that there are more.
+run_php('$pool = Larder\SharedMemory::open(pool_name("many"), 16 << 20); ini_set("error_log", ' . var_export("$log.many", true) . ');
+    $c = FFI::cdef("void *memchr(const char *in, int byte, size_t length);");
+    for ($i = 0; $i < 70; $i++) {
+        $pool->set("value$i", ["i" => $i, "x" => str_repeat("x", 5000)]);
+    }
+    for ($i = 0, $values = []; $i < 70; $i++) {
+        $values[$i] = $pool->get("value$i");
+    }
+    for ($i = 0; $i < 70; $i++) {
+        eval("function writer$i(FFI\\CData \$to): void { \$to[0] = chr(121); }");
+        ("writer$i")($c->cast("char *", $c->memchr($values[$i]["x"], ord("x"), 1)));
+    }', ['ffi.enable' => '1']);
+$said = file("$log.many");
+same([count($said), substr_count(implode($said), '() wrote into a value')], [65, 64], 'lines of a process in which many functions write');
+check(str_contains($said[64], 'Further ones are only counted (private_pages in statistics())'), $said[64]);
+unlink("$log.many");
+Larder\SharedMemory::remove(pool_name('many'));
+
 // Who handles the signal hears of everything else, and of nothing else.
 $heard = run_php('
     $heard = [];

@@ -135,6 +135,7 @@ final class RunFixture
             }
         }
         $this->rates('pins', ['workers that never end' => '20'], Pins::LEFT, [Pins::IN_PLACE => $ours < 1 ? 8_500.0 : 4_000.0, Pins::COPIED => 9_000.0]);
+        $this->rates('pins', ['beside' => 'a process that read while it was alone'], Pins::UNCOPIED, [Pins::IN_PLACE => $ours < 1 ? 0.97 : 0.05]);
         foreach (['1' => 60.0, '1,000,000' => $ours < 1 ? 60.0 : 60_000.0] as $items => $time) {
             $this->add('tags', ['tagged items' => (string) $items], Tags::INVALIDATE, Direction::LowerIsBetter, 'shared-memory', $time);
             $this->add('tags', ['tagged items' => (string) $items], Tags::LIVE, Direction::LowerIsBetter, 'shared-memory', $ours < 1 ? 400.0 : 60_000.0);
