@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Exception as Failure;
 use Larder\Exception\NotACounter;
 use Larder\Item;
+use Larder\OnConflict;
 use Larder\SaveMode;
 use Larder\Token;
 
@@ -90,7 +91,7 @@ final class CacheBackend implements Backend
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null): bool
     {
-        return $this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags, $token)]) === [];
+        return $this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags, $token)], onConflict: OnConflict::Remove) === [];
     }
 
     public function setMany(array $values, ?int $ttl, array $tags): void

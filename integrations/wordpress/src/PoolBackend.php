@@ -82,7 +82,12 @@ final class PoolBackend implements Backend
     {
         try {
             if ($token !== null) {
-                return $this->pool->set($key, $value, $ttl, $tags, $token);
+                if ($this->pool->set($key, $value, $ttl, $tags, $token)) {
+                    return true;
+                }
+                $this->pool->delete($key);
+
+                return false;
             }
             if ($this->pool->set($key, $value, $ttl, $tags)) {
                 return true;
