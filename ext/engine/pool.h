@@ -119,8 +119,8 @@ typedef struct larder_pool {
     _Atomic uint64_t *own_kept; /* the part of `kept` that is this process's */
     /* Segments that pins may cover: those of short requests, of long ones, and of a process that is alone; quota.h. */
     uint32_t most_short, most_long, most_alone;
-    _Atomic uint64_t *covered[LARDER_QUOTAS]; /* a bit per segment that is covered; see format.h */
     bool copied;                              /* in this request a pin was not kept, for want of room */
+    _Atomic uint64_t *covered[LARDER_QUOTAS]; /* a bit per segment that is covered; see format.h */
     uint64_t looked_at; /* ms; when this process last began to look for what has expired in all segments */
     uint32_t slot_index, incarnation;
     larder_sighting sighted[LARDER_SIGHTINGS]; /* of other slots' owners; see larder_slot_seems_alive() */
