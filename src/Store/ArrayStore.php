@@ -185,7 +185,7 @@ final class ArrayStore implements Store, Reads, RequestTokens
                 $unsaved[] = $item->key;
                 continue;
             }
-            if (!$refused && $item->keeps && $this->bytes($item, $prepared[$i][3]) > $this->size) {
+            if ($item->keeps && $this->bytes($item, $prepared[$i][3]) > $this->size) {
                 $unsaved[] = $item->key;
                 continue;
             }

@@ -69,8 +69,10 @@ final class Bounds
         [$bytes, $items] = $this->usage?->total() ?? [0, 0];
         foreach ($this->usage === null ? $this->folder->shards() : [] as $shard) {
             foreach ($this->folder->items($shard) as $path) {
-                $bytes += $this->format->size($path);
-                $items++;
+                if (!Folder::isLease($path)) {
+                    $bytes += $this->format->size($path);
+                    $items++;
+                }
             }
         }
 

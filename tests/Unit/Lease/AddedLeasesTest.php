@@ -64,7 +64,9 @@ final class AddedLeasesTest extends TestCase
         self::assertTrue($store->acquire('other', 'one', 600.0));
         $store->save([new Item('key', str_repeat('x', 1_000))]);
         $store->clear();
-        self::assertSame(2, $store->statistics()->items);
+        // Directories do not count leases among their items.
+        $leases = static fn(): int => $store instanceof SqliteStore ? $store->statistics()->items ?? -1 : \count(glob("{$scratch->path}/cache/*/l*") ?: []);
+        self::assertSame(2, $leases());
         $now += 100;
         self::assertFalse($store->refresh('name', 'one', 60.0));
         self::assertTrue($store->acquire('name', 'two', 60.0));
@@ -72,7 +74,7 @@ final class AddedLeasesTest extends TestCase
         $now += 100;
         $store->clear();
         while ($store->prune() > 0);
-        self::assertSame(1, $store->statistics()->items, 'Of the leases, the one whose time is not over.');
+        self::assertSame(1, $leases(), 'Of the leases, the one whose time is not over.');
         self::assertTrue($store->release('other', 'one'));
     }
 
