@@ -6,6 +6,7 @@ namespace Larder\Symfony;
 
 use Larder\Cache;
 use Larder\Session\SessionHandler;
+use Larder\Symfony\DependencyInjection\LocksPass;
 use Larder\Symfony\DependencyInjection\PoolsPass;
 use Symfony\Component\Config\Definition\Configurator\DefinitionConfigurator;
 use Symfony\Component\DependencyInjection\Compiler\PassConfig;
@@ -15,10 +16,11 @@ use Symfony\Component\DependencyInjection\Definition;
 use Symfony\Component\DependencyInjection\Loader\Configurator\ContainerConfigurator;
 use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\HttpKernel\Bundle\AbstractBundle;
+use Symfony\Component\Lock\PersistingStoreInterface;
 
 /**
  * Larder in a site of Symfony: the adapter cache.adapter.larder, to which framework.cache gives DSNs of Larder's as
- * providers, and, where it is configured, the service larder.session_handler.
+ * providers, and, where they are configured, the services larder.lock_store and larder.session_handler.
  */
 final class LarderBundle extends AbstractBundle
 {
@@ -33,6 +35,7 @@ final class LarderBundle extends AbstractBundle
     {
         $children = $definition->rootNode()->children();
         $children->scalarNode('dsn')->defaultNull()->info('Where pools of cache.adapter.larder lie that name no provider, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".');
+        $children->scalarNode('locks')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.lock_store.');
         $children->scalarNode('sessions')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.session_handler.');
     }
 
@@ -47,6 +50,10 @@ final class LarderBundle extends AbstractBundle
             ->addTag('monolog.logger', ['channel' => 'cache']));
         if (\is_string($config['dsn'] ?? null)) {
             $container->setDefinition(self::PROVIDER, self::cache($config['dsn']));
+        }
+        if (\is_string($config['locks'] ?? null)) {
+            $container->setDefinition('larder.lock_store', new Definition(LockStore::class, [self::cache($config['locks'])]));
+            $container->setAlias(LockStore::class, 'larder.lock_store');
         }
         if (\is_string($config['sessions'] ?? null)) {
             $container->setDefinition('larder.session_handler', (new Definition(SessionHandler::class, ['$cache' => self::cache($config['sessions']), '$logger' => $logger]))
@@ -63,6 +70,9 @@ final class LarderBundle extends AbstractBundle
         parent::build($container);
         // Before Symfony's own, which would take a DSN for one of Redis or Memcached.
         $container->addCompilerPass(new PoolsPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 48);
+        if (interface_exists(PersistingStoreInterface::class)) {
+            $container->addCompilerPass(new LocksPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 48);
+        }
     }
 
     /** @internal the cache that a DSN names, as a service */

@@ -17,6 +17,7 @@ use Symfony\Component\Console\Output\BufferedOutput;
 use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
 use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpKernel\Profiler\Profiler;
+use Symfony\Component\Lock\LockFactory;
 use Symfony\Component\Messenger\MessageBusInterface;
 use Symfony\Contracts\Cache\CacheInterface;
 use Symfony\Contracts\Cache\ItemInterface;
@@ -166,12 +167,18 @@ final class BundleTest extends TestCase
         self::assertGreaterThanOrEqual(2, $item->getMetadata()[ItemInterface::METADATA_CTIME]);
     }
 
-    public function testSessionsAreAService(): void
+    public function testLocksAndSessionsAreServices(): void
     {
         $dsn = $this->pools->dsn('SQLite');
         $this->boot(<<<'YAML'
+                    lock: larder.lock_store
                     session: { handler_id: larder.session_handler }
-            YAML, ['session.handler'], larder: "{ sessions: '{$dsn}' }");
+            YAML, ['lock.factory', 'session.handler'], larder: "{ locks: '{$dsn}', sessions: '{$dsn}' }");
+        $locks = $this->service('lock.factory', LockFactory::class);
+        $lock = $locks->createLock('order');
+        self::assertTrue($lock->acquire());
+        self::assertFalse($locks->createLock('order')->acquire());
+        $lock->release();
         $sessions = $this->service('session.handler', SessionHandler::class);
         self::assertTrue($sessions->open('', ''));
         self::assertSame('', $sessions->read('abc'));
@@ -186,7 +193,7 @@ final class BundleTest extends TestCase
         preg_match('/^```yaml\n(.*?)^```$/ms', (string) file_get_contents(__DIR__ . '/../../../docs/symfony.md'), $block);
         $_ENV['CACHE_DSN'] = 'array:';
         mkdir("{$this->pools->path()}/var");
-        $yaml = str_replace(['shm:site', 'shm:sessions?evict=no'], [$this->pools->dsn('shared memory'), $this->pools->dsn('SQLite')], $block[1] ?? '');
+        $yaml = str_replace(['shm:site', 'shm:locks?evict=no', 'shm:sessions?evict=no'], [$this->pools->dsn('shared memory'), $this->pools->dsn('SQLite'), $this->pools->dsn('SQLite')], $block[1] ?? '');
         $pools = ['cache.app', 'catalogue.pool', 'orders.pool', 'from.environment'];
         $this->site = new Site($this->pools->path(), $yaml, [...$pools, 'session.handler']);
         $this->site->boot();

@@ -1,0 +1,150 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony;
+
+use Larder\Cache;
+use Larder\Draft;
+use Larder\Exception\StoreUnavailable;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Store\Retention;
+use Symfony\Component\Lock\Exception\InvalidTtlException;
+use Symfony\Component\Lock\Exception\LockConflictedException;
+use Symfony\Component\Lock\Exception\LockExpiredException;
+use Symfony\Component\Lock\Exception\LockReleasingException;
+use Symfony\Component\Lock\Exception\LockStorageException;
+use Symfony\Component\Lock\Key;
+use Symfony\Component\Lock\SharedLockStoreInterface;
+
+/**
+ * Locks of Symfony in a cache whose store does not evict, to be had by one for writing or by many for reading.
+ *
+ * A lock is an item that says who has it until when. Whoever changes it stores it only if nobody else has since it was read,
+ * so two that want it at once never both get it. It counts by the clock of the host; hosts that share locks have to agree on
+ * the time. A clear() of the whole cache ends all locks.
+ */
+final class LockStore implements SharedLockStoreInterface
+{
+    private const PREFIX = 'lock of Symfony:';
+
+    private readonly Cache $cache;
+
+    /**
+     * @param Cache|string $cache      a cache, or a DSN (see Larder\Dsn)
+     * @param float        $initialTtl seconds that a lock lasts that says nothing else yet
+     *
+     * @throws InvalidTtlException
+     * @throws UnsupportedOperation the store may lose a lock before its time is over
+     * @throws \Larder\Exception    the DSN is none
+     */
+    public function __construct(
+        #[\SensitiveParameter]
+        Cache|string $cache,
+        private readonly float $initialTtl = 300.0,
+    ) {
+        if ($initialTtl <= 0.0) {
+            throw new InvalidTtlException(\sprintf('"%s()" expects a strictly positive TTL. Got %F.', __METHOD__, $initialTtl));
+        }
+        $this->cache = $cache instanceof Cache ? $cache : Cache::open($cache);
+        Retention::demand($this->cache->store);
+    }
+
+    public function save(Key $key): void
+    {
+        $key->reduceLifetime($this->initialTtl);
+        $this->change($key, fn(Holders $holders): ?Holders => $holders->withWriter($this->token($key), microtime(true) + $this->initialTtl));
+        $this->checkNotExpired($key);
+    }
+
+    public function saveRead(Key $key): void
+    {
+        $key->reduceLifetime($this->initialTtl);
+        $this->change($key, fn(Holders $holders): ?Holders => $holders->withReader($this->token($key), microtime(true) + $this->initialTtl));
+        $this->checkNotExpired($key);
+    }
+
+    public function putOffExpiration(Key $key, float $ttl): void
+    {
+        if ($ttl <= 0.0) {
+            throw new InvalidTtlException(\sprintf('"%s()" expects a TTL greater or equals to 1 second. Got %F.', __METHOD__, $ttl));
+        }
+        $key->reduceLifetime($ttl);
+        $this->change($key, fn(Holders $holders): ?Holders => $holders->prolonged($this->token($key), microtime(true) + $ttl));
+        $this->checkNotExpired($key);
+    }
+
+    public function delete(Key $key): void
+    {
+        $token = $this->token($key);
+        try {
+            $this->change($key, static fn(Holders $holders): Holders => $holders->without($token));
+        } catch (LockStorageException $failure) {
+            throw new LockReleasingException($failure->getMessage(), 0, $failure);
+        }
+    }
+
+    public function exists(Key $key): bool
+    {
+        return Holders::of($this->cache->get(self::PREFIX . $key), microtime(true))->has($this->token($key));
+    }
+
+    /**
+     * @param \Closure(Holders): ?Holders $change null: it is another's
+     *
+     * @throws LockConflictedException
+     * @throws LockStorageException
+     */
+    private function change(Key $key, \Closure $change): void
+    {
+        $isAsked = $isConflict = false;
+        try {
+            $isStored = $this->cache->update(self::PREFIX . $key, static function (mixed $stored, Draft $draft) use ($change, &$isAsked, &$isConflict): mixed {
+                $isAsked = true;
+                $now = microtime(true);
+                $holders = $change(Holders::of($stored, $now));
+                $isConflict = $holders === null;
+                if ($holders === null) {
+                    $draft->doNotStore();
+
+                    return null;
+                }
+                $draft->expireAfter($holders->ttl($now));
+
+                return $holders->stored();
+            });
+        } catch (StoreUnavailable $failure) {
+            throw new LockStorageException($failure->getMessage(), 0, $failure);
+        }
+        if ($isConflict) {
+            throw new LockConflictedException();
+        }
+        if (!$isStored) {
+            throw new LockStorageException($isAsked ? \sprintf('The lock "%s" could not be stored; the store is full, or too many want the lock at once.', $key) : 'The store of the locks is unavailable.');
+        }
+    }
+
+    /** @throws LockExpiredException */
+    private function checkNotExpired(Key $key): void
+    {
+        if ($key->isExpired()) {
+            try {
+                $this->delete($key);
+            } catch (LockReleasingException) {
+                // It ends by itself.
+            }
+            throw new LockExpiredException(\sprintf('Failed to store the "%s" lock.', $key));
+        }
+    }
+
+    /** Who a key is; the same in another process that it was sent to. */
+    private function token(Key $key): string
+    {
+        if (!$key->hasState(self::class)) {
+            $key->setState(self::class, bin2hex(random_bytes(16)));
+        }
+        $token = $key->getState(self::class);
+
+        return \is_string($token) ? $token : '';
+    }
+}

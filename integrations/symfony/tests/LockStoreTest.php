@@ -1,0 +1,138 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Symfony\Tests;
+
+use Larder\Cache;
+use Larder\Exception\UnsupportedOperation;
+use Larder\Store\ChaosStore;
+use Larder\Stores;
+use Larder\Symfony\LockStore;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Lock\Exception\InvalidTtlException;
+use Symfony\Component\Lock\Exception\LockConflictedException;
+use Symfony\Component\Lock\Exception\LockReleasingException;
+use Symfony\Component\Lock\Exception\LockStorageException;
+use Symfony\Component\Lock\Key;
+use Symfony\Component\Lock\LockFactory;
+
+#[CoversNothing]
+final class LockStoreTest extends TestCase
+{
+    private Pools $pools;
+
+    protected function setUp(): void
+    {
+        $this->pools = new Pools();
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (['shared memory that does not evict', 'SQLite', 'files'] as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
+    #[DataProvider('kinds')]
+    public function testOneHasALockForWritingOrManyForReading(string $kind): void
+    {
+        $first = new LockFactory(new LockStore($this->pools->open($kind)));
+        $second = new LockFactory(new LockStore($this->pools->dsn($kind)));
+        [$mine, $yours] = [$first->createLock('order'), $second->createLock('order')];
+        self::assertTrue($mine->acquire());
+        self::assertFalse($yours->acquire());
+        self::assertFalse($yours->acquireRead());
+        $mine->release();
+        self::assertTrue($yours->acquireRead());
+        self::assertTrue($mine->acquireRead());
+        self::assertFalse($mine->acquire());
+        self::assertTrue($mine->isAcquired());
+        $yours->release();
+        self::assertTrue($mine->acquire());
+        self::assertFalse($yours->acquireRead());
+        $mine->refresh(50);
+        self::assertEqualsWithDelta(50, $mine->getRemainingLifetime(), 2);
+        $mine->release();
+        self::assertTrue($yours->acquire());
+        $yours->release();
+    }
+
+    #[DataProvider('kinds')]
+    public function testALockEndsWithItsTime(string $kind): void
+    {
+        $factory = new LockFactory(new LockStore($this->pools->open($kind)));
+        $dead = $factory->createLock('order', 0.05, false);
+        self::assertTrue($dead->acquire());
+        usleep(60_000);
+        self::assertFalse($dead->isAcquired());
+        self::assertTrue($factory->createLock('order')->acquire());
+    }
+
+    #[DataProvider('kinds')]
+    public function testOfManyProcessesThatWantALockOneHasIt(string $kind): void
+    {
+        $counter = "{$this->pools->path()}/counter";
+        file_put_contents($counter, '0');
+        $children = [];
+        for ($child = 0; $child < 4; $child++) {
+            $children[] = $process = pcntl_fork();
+            if ($process === 0) {
+                $factory = new LockFactory(new LockStore($this->pools->dsn($kind)));
+                for ($round = 0; $round < 25; $round++) {
+                    $lock = $factory->createLock('counter', 30.0);
+                    while (!$lock->acquire()) {
+                        usleep(random_int(100, 2_000));
+                    }
+                    file_put_contents($counter, (string) (1 + (int) file_get_contents($counter)));
+                    $lock->release();
+                }
+                posix_kill((int) getmypid(), \SIGKILL);
+            }
+        }
+        foreach ($children as $process) {
+            pcntl_waitpid($process, $status);
+        }
+        self::assertSame('100', file_get_contents($counter));
+    }
+
+    public function testAStoreThatMayLoseLocksIsRefused(): void
+    {
+        $this->expectException(UnsupportedOperation::class);
+        new LockStore($this->pools->dsn('shared memory'));
+    }
+
+    public function testATtlThatIsNoneIsRefused(): void
+    {
+        $this->expectException(InvalidTtlException::class);
+        new LockStore($this->pools->dsn('SQLite'), 0.0);
+    }
+
+    public function testAStoreThatFailsIsAnException(): void
+    {
+        $chaos = new ChaosStore(Stores::open($this->pools->dsn('SQLite')));
+        foreach ([false, true] as $strict) {
+            $store = new LockStore(new Cache($chaos, strict: $strict));
+            $key = new Key("order {$strict}");
+            $store->save($key);
+            self::assertTrue($store->exists($key));
+            $chaos->isDown = true;
+            try {
+                $store->save(new Key('another'));
+                self::fail('It could be saved.');
+            } catch (LockStorageException $failure) {
+                self::assertNotInstanceOf(LockConflictedException::class, $failure);
+            }
+            try {
+                $store->delete($key);
+                self::fail('It could be deleted.');
+            } catch (LockReleasingException $failure) {
+                self::assertNotSame('', $failure->getMessage());
+            }
+            $chaos->isDown = false;
+        }
+    }
+}
