@@ -120,6 +120,7 @@ typedef struct larder_pool {
     /* Segments that pins may cover: those of short requests, of long ones, and of a process that is alone; quota.h. */
     uint32_t most_short, most_long, most_alone;
     bool copied;                              /* in this request a pin was not kept, for want of room */
+    bool told_size;                           /* the log was told that the pool has another size than was asked for */
     _Atomic uint64_t *covered[LARDER_QUOTAS]; /* a bit per segment that is covered; see format.h */
     uint64_t looked_at; /* ms; when this process last began to look for what has expired in all segments */
     uint32_t slot_index, incarnation;
@@ -145,7 +146,6 @@ typedef struct larder_pool {
     bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
     bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
     bool patient;         /* it is being opened: that may wait for another process that makes it */
-    bool told_size;       /* the log was told that the pool has another size than was asked for */
     uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
     uint64_t checked_at;  /* ms; the last look whether it is still the pool of its name */
     uint64_t named_at;    /* ms; the last of these that went by the path */
