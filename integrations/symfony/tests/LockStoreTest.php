@@ -123,8 +123,8 @@ final class LockStoreTest extends TestCase
             try {
                 $store->save(new Key('another'));
                 self::fail('It could be saved.');
-            } catch (LockStorageException $failure) {
-                self::assertNotInstanceOf(LockConflictedException::class, $failure);
+            } catch (LockStorageException) {
+                // It says that the store failed, and not that another process has the lock.
             }
             try {
                 $store->delete($key);
