@@ -366,6 +366,18 @@ ZEND_METHOD(Larder_SharedMemory, remove)
     RETURN_BOOL(removed == 1);
 }
 
+/* Whether there was a pool and it was saved or resized; otherwise there is an exception, or the method returns null. */
+static bool was_done(const char *name, int done, const larder_error *error, zval *return_value)
+{
+    note_waiting(name, done >= 0, error);
+    if (done < 0) {
+        zend_throw_exception(larder_pool_unusable_class, error->message, 0);
+    } else if (done == 0) {
+        RETVAL_NULL();
+    }
+    return done > 0;
+}
+
 ZEND_METHOD(Larder_SharedMemory, save)
 {
     char snapshots[LARDER_PATH_MAX];
@@ -378,13 +390,8 @@ ZEND_METHOD(Larder_SharedMemory, save)
     config.impatient = was_waited_for(config.name);
     error.waited = false;
     int done = larder_pool_save(&config, &saved, &error);
-    note_waiting(config.name, done >= 0, &error);
-    if (done < 0) {
-        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
-        RETURN_THROWS();
-    }
-    if (done == 0) {
-        RETURN_NULL();
+    if (!was_done(config.name, done, &error, return_value)) {
+        return;
     }
     array_init(return_value);
     add_assoc_string(return_value, "path", saved.path);
@@ -420,13 +427,8 @@ ZEND_METHOD(Larder_SharedMemory, resize)
     config.impatient = was_waited_for(config.name);
     error.waited = false;
     int done = larder_pool_resize(&config, &resized, &error);
-    note_waiting(config.name, done >= 0, &error);
-    if (done < 0) {
-        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
-        RETURN_THROWS();
-    }
-    if (done == 0) {
-        RETURN_NULL();
+    if (!was_done(config.name, done, &error, return_value)) {
+        return;
     }
     array_init(return_value);
     add_assoc_long(return_value, "before", (zend_long)resized.before);

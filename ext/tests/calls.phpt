@@ -30,8 +30,8 @@ function call_in_process(bool $cached, int $from, int $to): array
     file_put_contents("$directory/progress", "$from at");
     putenv('LARDER_TEST_OF=' . $_SERVER['SCRIPT_FILENAME']);
     $process = proc_open(
-        'exec ' . shell_word(PHP_BINARY) . ' ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d memory_limit=512M -d display_errors=0 -d error_log=/dev/null '
-            . shell_word("$directory/child.php"),
+        'exec ' . shell_word(PHP_BINARY) . ' ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d memory_limit=512M -d display_errors=0 -d error_log=/dev/null -d sys_temp_dir='
+            . shell_word("$directory/empty") . ' ' . shell_word("$directory/child.php"),
         [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']],
         $pipes,
     );

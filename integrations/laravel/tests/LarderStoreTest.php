@@ -29,8 +29,7 @@ use Larder\Cache;
 use Larder\Laravel\Caches;
 use Larder\Laravel\LarderServiceProvider;
 use Larder\Laravel\LarderStore;
-use Larder\SharedMemory;
-use Larder\Tests\Scratch;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -40,30 +39,22 @@ use Symfony\Component\Console\Output\BufferedOutput;
 #[CoversNothing]
 final class LarderStoreTest extends TestCase
 {
-    private const KINDS = ['array', 'shared memory', 'SQLite', 'files', 'APCu', 'APCu in front of SQLite'];
-
-    private Scratch $scratch;
-
-    private string $name;
+    private Pools $pools;
 
     protected function setUp(): void
     {
-        $this->scratch = new Scratch();
-        $this->name = 'test-' . bin2hex(random_bytes(4));
+        $this->pools = new Pools();
     }
 
     protected function tearDown(): void
     {
         Facade::clearResolvedInstances();
-        if (\extension_loaded('larder')) {
-            SharedMemory::remove($this->name);
-        }
     }
 
     /** @return iterable<string, array{string}> */
     public static function kinds(): iterable
     {
-        foreach (self::KINDS as $kind) {
+        foreach (Pools::KINDS as $kind) {
             yield $kind => [$kind];
         }
     }
@@ -126,7 +117,7 @@ final class LarderStoreTest extends TestCase
     #[DataProvider('kinds')]
     public function testAFlushLeavesOtherPrefixesAndLocks(string $kind): void
     {
-        $larder = Cache::open($this->dsn($kind));
+        $larder = Cache::open($this->pools->dsn($kind));
         $shop = new Repository(new LarderStore($larder, 'shop:'));
         $blog = new Repository(new LarderStore($larder, 'blog:'));
         $lock = self::store($shop)->lock('import', 100);
@@ -205,13 +196,13 @@ final class LarderStoreTest extends TestCase
 
     public function testOfManyProcessesThatWantALockOneHasIt(): void
     {
-        $counter = "{$this->scratch->path}/counter";
+        $counter = "{$this->pools->path()}/counter";
         file_put_contents($counter, '0');
         $children = [];
         for ($child = 0; $child < 4; $child++) {
             $children[] = $process = pcntl_fork();
             if ($process === 0) {
-                $store = new LarderStore(Cache::open($this->dsn('shared memory')), 'laravel:');
+                $store = new LarderStore(Cache::open($this->pools->dsn('shared memory')), 'laravel:');
                 for ($round = 0; $round < 25; $round++) {
                     $lock = $store->lock('counter', 30);
                     while (!$lock->get()) {
@@ -231,7 +222,7 @@ final class LarderStoreTest extends TestCase
 
     public function testFlexibleServesWhatIsStaleAndComputesItAfterTheResponse(): void
     {
-        $application = $this->application(['dsn' => $this->dsn('array')]);
+        $application = $this->application(['dsn' => $this->pools->dsn('array')]);
         $cache = self::opened($application);
         if (version_compare($application->version(), '11.23', '<')) {
             self::markTestSkipped('Laravel has flexible() from version 11.23 on.');
@@ -247,7 +238,7 @@ final class LarderStoreTest extends TestCase
 
     public function testMemoRemembersWithinARequest(): void
     {
-        $application = $this->application(['dsn' => $this->dsn('array')]);
+        $application = $this->application(['dsn' => $this->pools->dsn('array')]);
         $caches = $application->make(CacheManager::class);
         if (version_compare($application->version(), '12.9', '<')) {
             self::markTestSkipped('Laravel has memo() from version 12.9 on.');
@@ -261,7 +252,7 @@ final class LarderStoreTest extends TestCase
 
     public function testEventsAreDispatched(): void
     {
-        $application = $this->application(['dsn' => $this->dsn('array')]);
+        $application = $this->application(['dsn' => $this->pools->dsn('array')]);
         $seen = [];
         $application->make(Dispatcher::class)->listen([CacheMissed::class, KeyWritten::class, CacheHit::class, KeyForgotten::class], static function (object $event) use (&$seen): void {
             $seen[] = (new \ReflectionClass($event))->getShortName();
@@ -289,12 +280,12 @@ final class LarderStoreTest extends TestCase
 
     public function testSessionsAreKept(): void
     {
-        $application = $this->application(['dsn' => $this->dsn('array')], $this->dsn('SQLite'));
+        $application = $this->application(['dsn' => $this->pools->dsn('array')], $this->pools->dsn('SQLite'));
         $session = self::session($application);
         $session->start();
         $session->put('user', 7);
         $session->save();
-        $again = self::session($this->application(['dsn' => $this->dsn('array')], $this->dsn('SQLite')));
+        $again = self::session($this->application(['dsn' => $this->pools->dsn('array')], $this->pools->dsn('SQLite')));
         $again->setId($session->getId());
         $again->start();
         self::assertSame(7, $again->get('user'));
@@ -308,7 +299,7 @@ final class LarderStoreTest extends TestCase
 
     public function testLaravelsCommandsReachTheStore(): void
     {
-        $application = $this->application(['dsn' => $this->dsn('SQLite')]);
+        $application = $this->application(['dsn' => $this->pools->dsn('SQLite')]);
         $cache = self::opened($application);
         $cache->put('key', 1, 100);
         $cache->tags('red')->put('key', 1, 100);
@@ -329,7 +320,7 @@ final class LarderStoreTest extends TestCase
     /** A request begins in a worker of Octane: what the last one has missed judges nothing any more. */
     public function testAWorkerBeginsEachRequestWithWhatOthersHaveDone(): void
     {
-        $dsn = $this->dsn('SQLite');
+        $dsn = $this->pools->dsn('SQLite');
         $application = $this->application(['dsn' => $dsn]);
         $cache = self::opened($application);
         $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
@@ -353,7 +344,7 @@ final class LarderStoreTest extends TestCase
 
     public function testAStoreThatFailsIsMissesAndFalse(): void
     {
-        $cache = new Repository(new LarderStore(Cache::open("redis+unix:{$this->scratch->path}/nobody.sock?timeout=1"), 'laravel:'));
+        $cache = new Repository(new LarderStore(Cache::open("redis+unix:{$this->pools->path()}/nobody.sock?timeout=1"), 'laravel:'));
         self::assertNull($cache->get('key'));
         self::assertFalse($cache->put('key', 1, 100));
         self::assertFalse($cache->increment('key'));
@@ -366,7 +357,7 @@ final class LarderStoreTest extends TestCase
 
     private function cache(string $kind): Repository
     {
-        return new Repository(new LarderStore(Cache::open($this->dsn($kind)), 'laravel:'));
+        return new Repository(new LarderStore(Cache::open($this->pools->dsn($kind)), 'laravel:'));
     }
 
     private static function opened(Application $application): Repository
@@ -405,7 +396,7 @@ final class LarderStoreTest extends TestCase
     /** @param array<string, string> $store */
     private function application(array $store, string $sessions = ''): Application
     {
-        $application = new Application($this->scratch->path);
+        $application = new Application($this->pools->path());
         $application->instance('config', new Configuration([
             'cache' => ['default' => 'larder', 'prefix' => 'laravel:', 'stores' => ['larder' => ['driver' => 'larder'] + $store]],
             'session' => ['driver' => 'larder', 'larder' => $sessions, 'lifetime' => 10, 'cookie' => 'session', 'serialization' => 'php', 'encrypt' => false],
@@ -419,17 +410,5 @@ final class LarderStoreTest extends TestCase
         $application->boot();
 
         return $application;
-    }
-
-    private function dsn(string $kind): string
-    {
-        return match ($kind) {
-            'array' => 'array:',
-            'shared memory' => "shm:{$this->name}?size=16M",
-            'SQLite' => "sqlite:{$this->scratch->path}/cache.db",
-            'files' => "file:{$this->scratch->path}/cache",
-            'APCu' => "apcu:?prefix={$this->name}",
-            default => "apcu:?prefix={$this->name} > sqlite:{$this->scratch->path}/cache.db",
-        };
     }
 }

@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Magento1\Tests;
 
-use Larder\SharedMemory;
-use Larder\Tests\Scratch;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -13,27 +12,17 @@ use PHPUnit\Framework\TestCase;
 #[CoversNothing]
 final class BackendTest extends TestCase
 {
-    private const KINDS = ['array', 'shared memory', 'SQLite', 'files', 'APCu', 'APCu in front of SQLite'];
-
-    private Scratch $scratch;
-
-    private string $name;
+    private Pools $pools;
 
     protected function setUp(): void
     {
-        $this->scratch = new Scratch();
-        $this->name = 'test-' . bin2hex(random_bytes(4));
-    }
-
-    protected function tearDown(): void
-    {
-        SharedMemory::remove($this->name);
+        $this->pools = new Pools();
     }
 
     /** @return iterable<string, array{string}> */
     public static function kinds(): iterable
     {
-        foreach (self::KINDS as $kind) {
+        foreach (Pools::KINDS as $kind) {
             yield $kind => [$kind];
         }
     }
@@ -228,8 +217,8 @@ final class BackendTest extends TestCase
 
     public function testAStoreThatFailsIsMissesAndFalse(): void
     {
-        mkdir("{$this->scratch->path}/closed");
-        $backend = new \Larder_Cache_Backend(['dsn' => 'redis+unix:' . $this->scratch->path . '/nobody.sock?timeout=1']);
+        mkdir("{$this->pools->path()}/closed");
+        $backend = new \Larder_Cache_Backend(['dsn' => 'redis+unix:' . $this->pools->path() . '/nobody.sock?timeout=1']);
         self::assertFalse($backend->load('id'));
         self::assertFalse($backend->test('id'));
         self::assertFalse($backend->save('x', 'id', ['A']));
@@ -245,13 +234,6 @@ final class BackendTest extends TestCase
     /** @param array<string, string> $options */
     private function backend(string $kind, array $options = []): \Larder_Cache_Backend
     {
-        return new \Larder_Cache_Backend($options + ['dsn' => match ($kind) {
-            'array' => 'array:',
-            'shared memory' => "shm:{$this->name}?size=16M",
-            'SQLite' => "sqlite:{$this->scratch->path}/cache.db",
-            'files' => "file:{$this->scratch->path}/cache",
-            'APCu' => "apcu:?prefix={$this->name}",
-            default => "apcu:?prefix={$this->name} > sqlite:{$this->scratch->path}/cache.db",
-        }]);
+        return new \Larder_Cache_Backend($options + ['dsn' => $this->pools->dsn($kind)]);
     }
 }

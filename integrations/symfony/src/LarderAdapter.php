@@ -145,12 +145,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             $this->commit();
         }
         $id = $this->names->key($key);
-        try {
-            $kept = $this->cache->get($id, $this->absent);
-        } catch (StoreUnavailable $failure) {
-            $this->logFetch($key, $failure);
-            $kept = $this->absent;
-        }
+        $kept = $this->kept($id, $key);
         if ($beta !== null && $beta < 0.0) {
             throw new InvalidArgumentException(\sprintf('Argument "$beta" provided to "%s::get()" must be a positive number, %f given.', self::class, $beta));
         }
@@ -174,15 +169,8 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         if ($this->deferred !== []) {
             $this->commit();
         }
-        $id = $this->names->key($key);
-        try {
-            $kept = $this->cache->get($id, $this->absent);
-        } catch (StoreUnavailable $failure) {
-            $this->logFetch($key, $failure);
-            $kept = $this->absent;
-        }
 
-        return $this->item($key, $kept);
+        return $this->item($key, $this->kept($this->names->key($key), $key));
     }
 
     /**
@@ -574,6 +562,18 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             return $this->cache->deleteMany($ids);
         } catch (UnsupportedOperation) {
             return $this->cleared();
+        }
+    }
+
+    /** @return mixed as the cache keeps it; $this->absent if it has none, or cannot be asked */
+    private function kept(string $id, mixed $key): mixed
+    {
+        try {
+            return $this->cache->get($id, $this->absent);
+        } catch (StoreUnavailable $failure) {
+            $this->logFetch($key, $failure);
+
+            return $this->absent;
         }
     }
 

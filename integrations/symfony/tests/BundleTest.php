@@ -7,6 +7,7 @@ namespace Larder\Symfony\Tests;
 use Larder\Session\SessionHandler;
 use Larder\Symfony\LarderAdapter;
 use Larder\Symfony\LarderDataCollector;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\TestCase;
 use Symfony\Bundle\FrameworkBundle\Console\Application;

@@ -9,6 +9,7 @@ use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Symfony\LarderAdapter;
 use Larder\Tests\MemoryLogger;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;

@@ -9,6 +9,7 @@ use Larder\Exception\UnsupportedOperation;
 use Larder\Store\ChaosStore;
 use Larder\Stores;
 use Larder\Symfony\LockStore;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;

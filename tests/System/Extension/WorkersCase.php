@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace Larder\Tests\System\Extension;
 
 use Larder\SharedMemory;
+use Larder\Tests\Bench\RealServers;
 use Larder\Tests\Scratch;
-use PHPUnit\Framework\TestCase;
 
 /** Workers of PHP-FPM, the pool that they use, and a directory with the scripts that they run. */
-abstract class WorkersCase extends TestCase
+abstract class WorkersCase extends RealServers
 {
     protected string $pool = '';
 

@@ -9,8 +9,6 @@ use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\RedisServer;
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
-use Larder\Tests\Bench\RealServers;
-use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -20,15 +18,9 @@ use PHPUnit\Framework\Attributes\DataProvider;
  * LARDER_TEST_REQUESTS makes the long runs longer.
  */
 #[CoversNothing]
-final class WorkersTest extends RealServers
+final class WorkersTest extends WorkersCase
 {
     private const SIZE = 16 << 20;
-
-    private string $pool = '';
-
-    private Scratch $scratch;
-
-    private ?Workers $workers = null;
 
     private string $sum = '';
 
@@ -54,22 +46,6 @@ final class WorkersTest extends RealServers
         self::$memcached?->stop();
         self::$database?->stop();
         self::$redis = self::$memcached = self::$database = null;
-    }
-
-    protected function setUp(): void
-    {
-        self::assertTrue(\extension_loaded('larder'), 'The extension is not loaded; run this suite by `make test SUITES=system`.');
-        $this->pool = 'system-' . bin2hex(random_bytes(4));
-        $this->scratch = new Scratch();
-        foreach (glob(__DIR__ . '/scripts/*.inc') ?: [] as $script) {
-            copy($script, $this->scratch->path . '/' . basename($script, '.inc') . '.php');
-        }
-    }
-
-    protected function tearDown(): void
-    {
-        $this->workers?->stop();
-        SharedMemory::remove($this->pool);
     }
 
     /** @return iterable<string, array{array<string, string|int>, string}> */

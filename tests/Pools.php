@@ -2,14 +2,13 @@
 
 declare(strict_types=1);
 
-namespace Larder\Symfony\Tests;
+namespace Larder\Tests;
 
 use Larder\Cache;
 use Larder\SharedMemory;
-use Larder\Tests\Scratch;
 use Psr\Log\LoggerInterface;
 
-/** Caches for one test, and what is left of them removed after it. */
+/** Stores for one test of an integration. They are removed with this. */
 final class Pools
 {
     public const KINDS = ['array', 'shared memory', 'SQLite', 'files', 'APCu', 'APCu in front of SQLite'];
