@@ -41,6 +41,9 @@ final class ResizeCommand extends Command
     {
         [$name, $size] = [$input->getArgument('name'), $input->getArgument('size')];
         $name = \is_string($name) ? $name : '';
+        if (str_contains($name, ':')) {
+            return self::complain($output, "\"{$name}\" is a DSN; give the name of a pool alone, as in `larder resize shop 256M`.", self::INVALID);
+        }
         try {
             $bytes = Dsn::parse('shm:?size=' . rawurlencode(\is_string($size) ? $size : ''))->bytes('size') ?? 0;
         } catch (InvalidDsn) {

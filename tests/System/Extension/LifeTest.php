@@ -112,6 +112,7 @@ final class LifeTest extends WorkersCase
     public function testAPoolThatTheCommandResizesKeepsWhatItHasWhileWorkersUseIt(): void
     {
         self::assertStringContainsString("There is no pool \"{$this->pool}\"", $this->runPhp("bin/larder resize {$this->pool} 8M", 1));
+        self::assertStringContainsString('give the name of a pool alone', $this->runPhp("bin/larder resize shm:{$this->pool} 8M", 2));
         $this->boot();
         self::assertSame('stored', $this->ask('store'));
         self::assertStringContainsString('write it as 256M', $this->runPhp("bin/larder resize {$this->pool} large", 2));
