@@ -76,6 +76,20 @@ final class FileSystem
         return $mount;
     }
 
+    /**
+     * Copies a directory with all that is in it.
+     *
+     * @param string       $to      a directory that is not there yet
+     * @param list<string> $without names in it that are left out
+     */
+    public static function copy(string $from, string $to, array $without = []): void
+    {
+        mkdir($to);
+        foreach (array_diff(scandir($from) ?: [], ['.', '..', ...$without]) as $name) {
+            is_dir("{$from}/{$name}") ? self::copy("{$from}/{$name}", "{$to}/{$name}") : copy("{$from}/{$name}", "{$to}/{$name}");
+        }
+    }
+
     /** Removes a directory and all that is in it, if it is there; what somebody else removes at the same time is no error. */
     public static function remove(string $directory): void
     {

@@ -8,7 +8,7 @@ use Larder\Bench\Server\PhpFpmServer;
 use Larder\Cache;
 use Larder\Store\Memcached\Server as MemcachedServer;
 use Larder\Store\Redis\PhpRedisConnection;
-use Larder\Tests\System\Extension\FastCgi;
+use Larder\Bench\Server\FastCgi;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\WordPress\Tests;
 
 use Larder\Bench\Server\MariaDbServer;
+use Larder\Bench\WordPress\Installation;
 use Larder\SharedMemory;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\Extension\Workers;
@@ -23,6 +24,8 @@ final class Site
 
     private readonly Scratch $scratch;
 
+    private readonly Installation $installation;
+
     /**
      * @param string  $configuration lines of PHP for wp-config.php
      * @param ?string $plugin        its folder; null: that of the checkout
@@ -31,16 +34,17 @@ final class Site
         private readonly MariaDbServer $server,
         string $configuration = '',
         private readonly bool $isNetwork = false,
-        private readonly ?string $plugin = null,
+        ?string $plugin = null,
     ) {
         $this->scratch = new Scratch();
         $this->root = "{$this->scratch->path}/public";
         $this->database = 'wordpress_' . bin2hex(random_bytes(4));
-        $this->copyWordPress();
+        $this->installation = Installation::make(self::wordpress(), $this->root, $this->database, $server->socket);
+        $this->installation->addLarder($plugin ?? \dirname(__DIR__));
         $this->configure($configuration, false);
         $connection = new \mysqli('localhost', 'root', '', '', 0, $server->socket);
         $connection->query("CREATE DATABASE {$this->database}");
-        $this->run('define("WP_INSTALLING", true); require ROOT . "/wp-load.php"; require_once ABSPATH . "wp-admin/includes/upgrade.php"; wp_install("Shop", "admin", "admin@example.com", true, "", "password");', loads: false);
+        $this->run(Installation::INSTALL, loads: false);
         if ($isNetwork) {
             $this->run('require_once ABSPATH . "wp-admin/includes/upgrade.php"; foreach ($GLOBALS["wpdb"]->tables("ms_global") as $t => $p) { $GLOBALS["wpdb"]->$t = $p; } install_network(); populate_network(1, "example.com", "admin@example.com", "Shops", "/", false);');
             $this->configure($configuration, true);
@@ -49,7 +53,7 @@ final class Site
 
     public static function wordpress(): string
     {
-        return (string) (getenv('LARDER_WORDPRESS') ?: '/usr/share/wordpress');
+        return (string) (getenv('LARDER_WORDPRESS') ?: Installation::DEFAULT);
     }
 
     /** Other lines for wp-config.php. */
@@ -58,23 +62,7 @@ final class Site
         $network = $isNetwork ?? $this->isNetwork
             ? "define('MULTISITE', true); define('SUBDOMAIN_INSTALL', false); define('DOMAIN_CURRENT_SITE', 'example.com'); define('PATH_CURRENT_SITE', '/'); define('SITE_ID_CURRENT_SITE', 1); define('BLOG_ID_CURRENT_SITE', 1);"
             : '';
-        file_put_contents("{$this->root}/wp-config.php", <<<PHP
-            <?php
-            define('DB_NAME', '{$this->database}');
-            define('DB_USER', 'root');
-            define('DB_PASSWORD', '');
-            define('DB_HOST', 'localhost:{$this->server->socket}');
-            define('DB_CHARSET', 'utf8mb4');
-            define('AUTH_KEY', 'a'); define('SECURE_AUTH_KEY', 'b'); define('LOGGED_IN_KEY', 'c'); define('NONCE_KEY', 'd');
-            define('AUTH_SALT', 'e'); define('SECURE_AUTH_SALT', 'f'); define('LOGGED_IN_SALT', 'g'); define('NONCE_SALT', 'h');
-            define('WP_HTTP_BLOCK_EXTERNAL', true); define('DISABLE_WP_CRON', true); define('WP_DEBUG', false);
-            define('AUTOMATIC_UPDATER_DISABLED', true);
-            {$configuration}
-            {$network}
-            \$table_prefix = 'wp_';
-            if (!defined('ABSPATH')) { define('ABSPATH', __DIR__ . '/'); }
-            require_once ABSPATH . 'wp-settings.php';
-            PHP);
+        $this->installation->configure("{$configuration}\n{$network}");
     }
 
     /**
@@ -115,7 +103,7 @@ final class Site
     /** The folder of the plugin. */
     public function plugin(): string
     {
-        return "{$this->root}/wp-content/plugins/larder";
+        return $this->installation->plugin('larder');
     }
 
     /** The name of this site's pool. */
@@ -148,39 +136,5 @@ final class Site
         }
 
         return $options;
-    }
-
-    private function copyWordPress(): void
-    {
-        $from = self::wordpress();
-        mkdir($this->root);
-        foreach (glob("{$from}/*.php") ?: [] as $file) {
-            copy($file, $this->root . '/' . basename($file));
-        }
-        // What lies in wp-includes asks for ABSPATH; what lies in wp-admin for the folder above.
-        symlink(realpath("{$from}/wp-includes") ?: $from, "{$this->root}/wp-includes");
-        self::copy("{$from}/wp-admin", "{$this->root}/wp-admin");
-        mkdir("{$this->root}/wp-content");
-        mkdir("{$this->root}/wp-content/plugins");
-        mkdir("{$this->root}/wp-content/themes");
-        $themes = glob('{' . "{$from}/wp-content/themes,/usr/share/wordpress/wp-content/themes" . '}/*', \GLOB_BRACE | \GLOB_ONLYDIR) ?: [];
-        foreach ($themes as $theme) {
-            @symlink(realpath($theme) ?: $theme, "{$this->root}/wp-content/themes/" . basename($theme));
-        }
-        self::copy($this->plugin ?? \dirname(__DIR__), $this->plugin(), ['tests']);
-        if (!is_dir($this->plugin() . '/library')) {
-            // In a checkout the library is where that has it.
-            $autoload = str_replace("'../../", "'" . \dirname(__DIR__, 3) . '/', (string) file_get_contents($this->plugin() . '/autoload.php'));
-            file_put_contents($this->plugin() . '/autoload.php', str_replace("__DIR__ . '/' . \$folder", "(\$folder[0] === '/' ? '' : __DIR__ . '/') . \$folder", $autoload));
-        }
-    }
-
-    /** @param list<string> $without names that stay */
-    private static function copy(string $from, string $to, array $without = []): void
-    {
-        mkdir($to);
-        foreach (array_diff(scandir($from) ?: [], ['.', '..', ...$without]) as $name) {
-            is_dir("{$from}/{$name}") ? self::copy("{$from}/{$name}", "{$to}/{$name}") : copy("{$from}/{$name}", "{$to}/{$name}");
-        }
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Extension;
 
+use Larder\Bench\Server\FastCgi;
 use Larder\SharedMemory;
 use PHPUnit\Framework\Attributes\CoversNothing;
 

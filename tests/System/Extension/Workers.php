@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Extension;
 
+use Larder\Bench\Server\FastCgi;
 use Larder\Bench\Server\PhpFpmServer;
 
 /** PHP-FPM with the extension under test, and what it says about its workers. */

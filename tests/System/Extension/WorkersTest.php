@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Extension;
 
+use Larder\Bench\Server\FastCgi;
 use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\MemcachedServer;
 use Larder\Bench\Server\RedisServer;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\System\Extension;
+namespace Larder\Bench\Server;
 
 /** One request at a time to PHP-FPM, over a connection of its own. FastCGI 1.0, as much of it as that takes. */
 final readonly class FastCgi
@@ -20,10 +20,11 @@ final readonly class FastCgi
      * The body of the answer, or null if the worker died before it answered.
      *
      * @param array<string, string|int> $query
+     * @param array<string, string>     $more  parameters of the request beside those of every one
      */
-    public function get(string $script, array $query = []): ?string
+    public function get(string $script, array $query = [], array $more = []): ?string
     {
-        $connection = $this->begin($script, $query);
+        $connection = $this->begin($script, $query, $more);
         $answer = self::answer($connection);
         fclose($connection);
 
@@ -34,9 +35,10 @@ final readonly class FastCgi
      * Sends a request without waiting for its answer.
      *
      * @param array<string, string|int> $query
+     * @param array<string, string>     $more  parameters of the request beside those of every one
      * @return resource for answer()
      */
-    public function begin(string $script, array $query = []): mixed
+    public function begin(string $script, array $query = [], array $more = []): mixed
     {
         $connection = stream_socket_client("unix://{$this->socket}", $code, $message, 10.0);
         if ($connection === false) {
@@ -46,7 +48,7 @@ final readonly class FastCgi
         $parameters = '';
         foreach ([
             'GATEWAY_INTERFACE' => 'CGI/1.1', 'REQUEST_METHOD' => 'GET', 'SCRIPT_FILENAME' => $script,
-            'SERVER_PROTOCOL' => 'HTTP/1.1', 'QUERY_STRING' => http_build_query($query),
+            'SERVER_PROTOCOL' => 'HTTP/1.1', 'QUERY_STRING' => http_build_query($query), ...$more,
         ] as $name => $value) {
             $parameters .= pack('NN', \strlen($name) | 0x80000000, \strlen($value) | 0x80000000) . $name . $value;
         }
