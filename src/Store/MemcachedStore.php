@@ -34,25 +34,26 @@ use Larder\Token;
  *     prefix!<generation>:t<n>           when tags were last invalidated
  *     prefix!lease:<name>                a lease
  *
- * Reading asks for the clock along with the items, and with the slots of tags that these needed last time: one round trip,
- * and another one if a tag was invalidated since an item was stored whose slots are not known yet. Writing asks for the
- * clock and the item first, to swap that: two, and two more for a key that nobody has asked for. A clear changes the generation, and so all names.
+ * A read asks for the clock along with the items, and with the slots of tags that these needed last time: one round trip. It
+ * takes a second one if a tag was invalidated since an item was stored, and the item's slots are not known yet. A write asks
+ * for the clock and the item first, to swap the item. That is two round trips, and two more for a key that was never read. A clear
+ * changes the generation, and so all names.
  *
- * A miss leaves a hole under the item's name, with a random lineage in it that becomes the token; whatever is stored has a
- * lineage. A write begins another one, a fill is swapped in only if the lineage is the one of its token, and a delete leaves
- * none. So one that was overtaken never comes in between, and those that overlap do not refuse each other. That is the lease
- * of Nishtala et al., "Scaling Memcache at Facebook", 2013, made of Memcached's own compare and swap.
+ * A miss leaves a hole under the item's name, with a random lineage that becomes the token. Every stored item has a lineage. A
+ * write begins another one, and a delete leaves none. A fill is swapped in only if the lineage is the one of its token. So a
+ * late fill never comes in between, and fills that overlap do not refuse each other. This is the lease of Nishtala et al.,
+ * "Scaling Memcache at Facebook", 2013, made of Memcached's own compare and swap.
  *
- * With several servers, a key and all that judges it lie on one of them (see Ring), each server has its own clock, and a tag is
- * invalidated on all. One that is gone takes its share of the items along and nothing else; its keys are not given to others,
- * which would have something stale when it is back. Change the list of servers everywhere at once, and clear.
+ * With several servers, a key and everything that judges it lie on one of them (see Ring). Each server has its own clock, and a
+ * tag is invalidated on all. A lost server takes its share of the items along and nothing else. Its keys are not given to other
+ * servers, which would have stale items when it is back. Change the list of servers everywhere at once, and clear.
  *
- * Whatever is lost (evicted, flushed) takes along what it judges: without the clock, everything on that server is dead,
- * without a slot, what has its tags, without a hole, the fill. Nobody can list a Memcached's keys, so what is dead is left to
- * its eviction.
+ * A loss by eviction or a flush kills everything that the lost entry judges. Without the clock, all items on that server are
+ * dead; without a slot, the items with its tags; without a hole, the fill. No client can list a Memcached's keys, so dead items
+ * are left to its eviction.
  *
- * Whoever else can write into a server can have PHP make any object, whatever the payload's secret is: the extension unserialises
- * what a client has marked as serialised before anybody is asked, and has no option that would keep it from that.
+ * Any other client that can write into a server can have PHP make any object, however secret the payload's key is. The extension
+ * unserialises values that a client has marked as serialised, before this class sees them, and has no option against it.
  *
  * A counter is changed by compare and swap, as the server's own increment knows neither negative numbers nor
  * the end of the range.

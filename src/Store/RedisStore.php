@@ -41,48 +41,50 @@ use Larder\Ttl;
 
 /**
  * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reading for the one
- * exception), all but most reads a script (see Script); replicas are never read. What walks over names is not: keys(), prune(), and
- * a clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
+ * exception). All but most reads are a script (see Script). Replicas are never read. Walks over names take more round trips:
+ * keys(), prune(), and clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
  *
  *     prefix:key      an item, with the server's own expiry
  *     prefix!clock    the epoch, the tick, and when a tag was last invalidated
- *     prefix!tags     a hash of the tags' stamps
- *     prefix!guards   some thousand guards, which the keys share by their hashes: the tick at which one was last written or deleted; and of counts
+ *     prefix!tags     a hash of the tags' versions
+ *     prefix!guards   some thousand key versions, which the keys share by their hashes: the tick at which one was last written or
+ *                     deleted; and the same of counts
  *
  * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
- * its key was found missing. Whatever makes fills of a key stale, a write or a delete, moves its guard to a new tick, which is later
- * than that of every token given so far, and not later than that of any given from then on. So a fill is stored only if the epoch is
- * the same, its guard is not later than its token, and none of its tags was invalidated later. Fills move no guard, and do not refuse
- * each other. To count what is there moves a guard that only judges what was computed from a counter (see Script). Reading moves nothing either, and so takes no script as long as there is a clock.
+ * its key was found missing. A write or a delete makes fills of its key stale: it moves the key version to a new tick. That tick is
+ * later than that of every token given so far, and not later than that of any token given from then on. So a fill is stored only
+ * in the same epoch, if its key version is not later than its token, and none of its tags was invalidated later. Fills move no
+ * key version, and do not refuse each other. Counting in a counter that exists moves another key version, which only judges values
+ * computed from a counter (see Script). Reading moves nothing either, and so takes no script as long as there is a clock.
  *
- * Whatever of these is lost (evicted, flushed), what needed it is dead. Without the clock, the next script begins another epoch, and
- * every item, guard and token of the last one is of no use. Without the guards, the next script that judges by one makes them all anew,
- * with a tick that is later than every token given so far. Without the tags, an item that has some is dead if any tag was invalidated
- * since its stamp. A clear begins another epoch, and is done. What is dead then goes by and by: some of it at once, the rest with
- * prune(), or when its time is over.
+ * A loss (by eviction or a flush) kills everything that needs the lost name. Without the clock, the next script begins another
+ * epoch, and every item, key version and token of the last one is of no use. Without the key versions, the next script that judges
+ * by one makes them all anew. Their tick is later than every token given so far. Without the tags, an item with tags is dead
+ * if any tag was invalidated since its version. A clear begins another epoch, and is done. Dead items go by and by: some at once,
+ * the rest with prune(), or when their time is over.
  *
  * A full server forbids a script its first write, and no other: so that is one that frees memory, or that of the item.
  *
- * A tag has a stamp only once it was invalidated. If there are too many, the older half goes, and what stands for them is
- * the tick of the youngest of those; prune() finds out which ones no item can need.
+ * A tag has a version only once it was invalidated. If there are too many, the older half goes, and the tick of the youngest of
+ * them stands for all. The method prune() drops those that no item can need.
  *
- * A large item is written by a plain SET to a name aside, with a script behind it that puts it in its place: Lua copies each value that
- * it touches four times.
+ * A large item is written by a plain SET to a name aside. A script behind it moves it to its place, because Lua copies each value
+ * that it touches four times.
  *
  * A write says how long we wait for its answer, by the server's clock. Reads bring the time along, and the processes of a
  * machine tell each other. Only a write of one that has heard of no comparison for a minute asks for it in a round trip of its own.
  *
- * In a cluster (Redis Cluster), items are divided into shards by their keys; each has its names in one slot, with a clock, tags and
- * guards of its own. An invalidation reaches all of them, so that no read ever has to look elsewhere: one round trip to each
- * master that has one of the keys. How many shards there are must never change while there are items.
+ * In a cluster (Redis Cluster), items are divided into shards by their keys. Each shard has its names in one slot, with a clock,
+ * tags and key versions of its own. An invalidation reaches all of them, so that no read has to look elsewhere. A batch is one round
+ * trip to each master that has one of its keys. The number of shards must never change while there are items.
  *
  * The clock names the life in which it runs: that of the server's data, from its start or from its becoming a master (see Life). A token
  * names it, too, and judges nothing in another one, whose clock may be behind. A connection learns its server's life with its first
- * commands, a script is told it and does nothing if the clock is of another, and what judges by a token asks the server itself. The clock
- * is taken over then (see Lives): after a failover the items stay, after a restart they die, as what the server has on its disk may be
- * older than a delete that it has acknowledged.
+ * commands. A script is told the life, and does nothing if the clock is of another. A command that judges by a token asks the server
+ * itself. The clock is taken over then (see Lives). After a failover the items stay. After a restart they die, as the server's disk
+ * may be older than a delete that the server has acknowledged.
  *
- * What a server loses when it fails over to a replica that had not heard of it yet is lost here as well.
+ * A write is lost if the server fails over to a replica that had not heard of it.
  */
 final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, RequestTokens
 {

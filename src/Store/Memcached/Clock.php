@@ -14,15 +14,15 @@ use Larder\Store\Verdict;
  *     prefix!clock                   generation 16 | tick 8 | one bit for each slot that there is 256
  *     prefix!<generation>:t<n>       a slot of tags (see TagSlot)
  *
- * Only invalidations move the tick. One that reads the tick c kills what has a stamp of at most c: it writes c + 1 into
- * the slots, and then into the clock, with the slots' bits. Whoever reads that clock sees the slots or that they are lost;
- * whoever reads an older one has begun before the invalidation has ended.
+ * Only invalidations move the tick. An invalidation that reads the tick c kills items with a version of at most c. It writes
+ * c + 1 into the slots, and then into the clock, with the slots' bits. A process that reads that clock sees the slots, or that
+ * they are lost. A process that reads an older clock has begun before the invalidation ended.
  *
- * Slots are made and lost without a lock. The one who makes one first puts an empty one there that stands for everything
- * being dead, then reads the clock, and then swaps the empty one for a real one. If by that clock there was a slot before,
- * the tick after it is the new one's floor: what the lost one may have known is not younger. If there was none, the floor is
- * 0; should another invalidation have written into a slot that was lost before its bit was in the clock, then it finds that
- * out, as it looks at its slots once more when the bits are there, and begins again.
+ * Slots are made and lost without a lock. A process that makes a slot first adds an empty one, which means that everything is
+ * dead. Then it reads the clock, and swaps the empty slot for a real one. If that clock shows a former slot, the new slot's
+ * floor is the tick after the clock's: the lost slot knew nothing younger. Otherwise the floor is 0. Another invalidation may
+ * have written into a slot that was lost before its bit was in the clock. It notices, because it reads its slots again when the
+ * bits are there, and begins again.
  *
  * A clock that is lost takes its generation along, and with it all items and slots, whose names have the generation in them.
  */

@@ -7,7 +7,7 @@ namespace Larder\Store\Memcached;
 use Larder\Store\Tags;
 
 /**
- * What lies under an item's name:
+ * The bytes of an item on the server:
  *
  *     mark 1 | kind 1 | lineage 8 | stamp 8 | expiry 8, in seconds, 0: none | length of the key 2 | of the tags 4 |
  *     the key, if the name is only its hash | tags | payload

@@ -7,8 +7,8 @@ namespace Larder\Store\Memcached;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * Reads items together with the clock that judges them, and with the slots of tags that they needed last time: one round trip,
- * unless somebody has cleared meanwhile.
+ * Reads items together with the clock that judges them, and with the slots of tags that they needed last time. That is one
+ * round trip, unless another process has cleared meanwhile.
  */
 final class Reading
 {

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Store\Memcached;
 
 /**
- * Which of several servers has a key: the next one on a circle on which each server has many places (Karger et al.,
- * "Consistent Hashing and Random Trees", 1997; the number of places is that of libketama). So a server that is added
+ * Tells which of several servers has a key: the next one on a circle on which each server has many places. (Karger et al.,
+ * "Consistent Hashing and Random Trees", 1997. The number of places is that of libketama.) So a server that is added
  * takes over its share of the keys, and the others stay where they are.
  */
 final class Ring

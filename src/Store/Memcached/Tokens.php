@@ -7,7 +7,7 @@ namespace Larder\Store\Memcached;
 use Larder\Exception\StoreUnavailable;
 use Larder\Token;
 
-/** What fills of the keys on one server are judged by: the lineages of what is there, or of holes that are put there (see MemcachedStore). */
+/** The tokens of keys on one server: the lineages of items, or of holes that are put in their place (see MemcachedStore). */
 final class Tokens
 {
     /** What is dead and will be there for so many seconds can be found by a fill; what will not is replaced by a hole. */

@@ -8,11 +8,11 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Serializer\Payload;
 
 /**
- * The values of entries. One that is too large for an item of the server is cut into pieces under a random name, which are
- * written before the manifest that tells the name, their number and their checksum; without any one of them, the value is
- * missing. The pieces of what was replaced are left to the server's eviction.
+ * The values of entries. A value that is too large for an item of the server is cut into pieces under a random name. The pieces
+ * are written before the manifest, which has the name, their number and their checksum. Without any piece, the value is
+ * missing. The pieces of a replaced value are left to the server's eviction.
  *
- * Whoever can write into the server can write a manifest; what none of ours could say is a miss, before any name or number
+ * Any client of the server can write a manifest. A manifest that this class would not write is a miss, before any name or number
  * in it is used.
  */
 final class Values

@@ -10,8 +10,8 @@ use Larder\Exception\StoreUnavailable;
  * A line to a cluster: to each of its masters, of which some are named and the others learnt from these. Replicas are never
  * asked.
  *
- * Commands for several masters are sent to all before the replies are read, where the client can do that (Predis); otherwise
- * to one after the other. A master that says that a slot has moved is believed, and the commands for it are sent once more.
+ * Commands for several masters are sent to all before the replies are read, where the client can do that (Predis). Otherwise
+ * they go to one master after the other. If a master says that a slot has moved, the commands for it are sent once more.
  */
 final class ClusterConnection implements Living
 {
@@ -203,7 +203,7 @@ final class ClusterConnection implements Living
         }
         $this->ranges = [];
 
-        throw $this->unavailable("nobody has its slot {$slot}");
+        throw $this->unavailable("no master has its slot {$slot}");
     }
 
     private function anyNode(): string
@@ -212,7 +212,7 @@ final class ClusterConnection implements Living
             $this->learn();
         }
 
-        return $this->ranges[0][2] ?? throw $this->unavailable('nobody has any of its slots');
+        return $this->ranges[0][2] ?? throw $this->unavailable('no master has any of its slots');
     }
 
     private function learn(): void

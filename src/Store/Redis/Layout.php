@@ -17,8 +17,8 @@ use Larder\Exception\InvalidOption;
  *     prefix!fence    the last fence    prefix!{7}fence
  *     prefix!aside:x  a large item that is put in its place by the next command
  *
- * Prefixes have neither colons nor exclamation marks in them. What is between braces decides where in a cluster a name
- * lives, so all of a shard is on one server.
+ * Prefixes have neither colons nor exclamation marks in them. The part between braces decides where in a cluster a name lives,
+ * so all names of a shard are on one server.
  */
 final class Layout
 {

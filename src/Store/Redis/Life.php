@@ -5,13 +5,13 @@ declare(strict_types=1);
 namespace Larder\Store\Redis;
 
 /**
- * One life of a server's data: from the start of the server, or from its becoming a master, to its end or its becoming a replica.
- * Within a life nothing is lost that was acknowledged. At its end the last of it may be: what a replica had not heard of, or
- * what was not on the disk yet.
+ * One life of a server's data. It begins when the server starts or becomes a master, and ends when it ends or becomes a replica.
+ * Within a life, no acknowledged write is lost. At its end, the last ones may be: a replica had not heard of them, or they were
+ * not on the disk yet.
  *
- * Its name is the first half of the replication id, which a server draws by lot whenever it starts or becomes a master. (It also does so
- * an hour after its last replica has left, which is no other life, but is taken for one: the process is the same.) The clock
- * of a cache names the life in which it runs, and the process.
+ * Its name is the first half of the replication id, which a server draws by lot whenever it starts or becomes a master. A server
+ * also draws one an hour after its last replica has left. That is no other life, but it is taken for one: the process is the
+ * same. The clock of a cache names the life in which it runs, and the process.
  */
 final class Life
 {

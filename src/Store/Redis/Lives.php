@@ -7,10 +7,10 @@ namespace Larder\Store\Redis;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * Which life a server is in, and what is done where a clock names another one (see Life): the clock is taken over, so that no token of
- * before judges anything. What is stored stays if the server has it from the one that was in that life, as its replica, or as another
- * node of the cluster to which the slot belonged. If the server has read it from its disk, it dies: of what was deleted, overwritten or
- * invalidated after that was written there, nobody knows.
+ * Tells which life a server is in, and takes over a clock that names another one (see Life). No token of the former life judges
+ * anything then. Stored items stay if the server was a replica of the server in that life. They stay, too, if it is
+ * another node of the cluster, to which the slot has moved. They die if the server has read them from its disk: it may have missed deletes, overwrites and
+ * invalidations since that disk was written.
  */
 final class Lives
 {

@@ -182,7 +182,7 @@ final class PhpRedisConnection implements Living
     {
         $server = $this->server;
         if (!$this->breaker->allows()) {
-            throw $server->unavailable('it could not be reached, or let nobody in, a moment ago');
+            throw $server->unavailable('it could not be reached, or refused the login, a moment ago');
         }
         $redis = new \Redis();
         $refusal = null;

@@ -41,7 +41,7 @@ final class PredisConnection implements Parallel, Living
             throw ExtensionMissing::ofClient('The client "predis" of RedisStore', 'the package predis/predis');
         }
         if ($server->persistent) {
-            throw InvalidOption::unsupported('persistent', 'by the client "predis", as PHP hands a persistent stream to whoever names it, also in the middle of a reply', 'install the extension redis, or remove the option');
+            throw InvalidOption::unsupported('persistent', 'by the client "predis", as PHP hands a persistent stream to any code that names it, even in the middle of a reply', 'install the extension redis, or remove the option');
         }
     }
 
@@ -174,7 +174,7 @@ final class PredisConnection implements Parallel, Living
     {
         $server = $this->server;
         if (!$this->breaker->allows()) {
-            throw $server->unavailable('it could not be reached, or let nobody in, a moment ago');
+            throw $server->unavailable('it could not be reached, or refused the login, a moment ago');
         }
         $client = new Client([
             'scheme' => $server->socket !== null ? 'unix' : ($server->tls !== null ? 'tls' : 'tcp'),

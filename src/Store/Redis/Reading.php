@@ -13,19 +13,20 @@ use Larder\Token;
 /**
  * How a RedisStore reads.
  *
- * A plain MGET of the clock and the items is one moment, and tells all but one thing: what became of an item with tags since it was
- * stored, if any tag was invalidated since. (That the server is in the life that the clock names the connection knows.) So a process begins with a script, which can tell that as well, and makes a
- * clock where there is none. From then on it reads plainly, as long as it sees that no tag was ever invalidated in this epoch; once it
- * has seen one that was, it keeps to the script. What remains is a read that follows plain ones and finds that meanwhile another
- * process was the first to invalidate a tag, and that one of its items may be dead of it, or that the clock was lost: then all is asked of
- * the script in a second round trip.
- * After the first of the two that does not happen to it again, and the second happens to nobody else, as then there is a clock.
+ * A plain MGET of the clock and the items is one moment. It tells everything but one thing: whether an item is dead because a tag
+ * was invalidated since the item was stored. (The connection knows whether the server is in the life that the clock names.) So a
+ * process begins with a script, which tells that as well, and makes a clock where there is none. From then on it reads plainly,
+ * until it sees that a tag was invalidated in this epoch. From then on it keeps to the script.
  *
- * The script judges the items by their heads, and an MGET behind it, in the same round trip, brings them, as Lua would copy each
- * value four times. The two are not one moment. But what the script found alive was so after the read began; and what has taken
- * its place before the MGET was written after that, and lived when it was. What was missing stays so, with a token that a later
- * write refuses. In a cluster a command that meets a slot that moves is sent once more, and so the MGET could come first: there the
- * script brings the values.
+ * A plain read may find that another process was the first to invalidate a tag, and that this may have killed its item. Or
+ * it may find that the clock was lost. Then it asks the script in a second round trip. The first case does not happen to the
+ * process again. The second does not happen to any other process, as there is a clock then.
+ *
+ * The script judges the items by their heads. An MGET behind it, in the same round trip, brings the values, because Lua would
+ * copy each of them four times. The two are not one moment. But an item that the script found live was live after the read
+ * began. An item that replaced it before the MGET was written after that, and was live then. A missing item stays missing, with a
+ * token that a later write refuses. In a cluster, a command that meets a moving slot is sent once more, and so the MGET could come
+ * first. There the script brings the values.
  */
 final class Reading
 {

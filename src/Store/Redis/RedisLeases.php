@@ -9,7 +9,8 @@ use Larder\Leases;
 /**
  * Leases as names of their own on the server, which lets go of them itself. Each call is one round trip and one moment.
  *
- * What the server comes to after nobody waits for it any more takes no lease: nobody would have it, and all would wait for its end.
+ * A command that the server runs after its client stopped waiting takes no lease. The lease would have no owner, and all processes
+ * would wait for its end.
  */
 final class RedisLeases implements Leases
 {

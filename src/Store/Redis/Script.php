@@ -7,8 +7,9 @@ namespace Larder\Store\Redis;
 /**
  * What RedisStore has the server do. Each script is one round trip and one moment: nothing else happens meanwhile.
  *
- * The first three keys are the clock, the tags and the guards (see RedisStore), the first argument a random name for a new epoch,
- * should the clock be gone, and the life that the client takes the server to be in ('': it does not know). The other keys are items:
+ * The first three keys are the clock, the tags and the key versions (see RedisStore). The first argument is a random name for a
+ * new epoch, should the clock be gone. The second is the life that the client takes the server to be in ('': it does not know).
+ * The other keys are items:
  *
  *     item    mark 1 byte | epoch 8 | stamp 6 | written 1 bit | expiry 47 bits, in ms, 0: never | length of the tags 3 | tags | payload
  *     clock   mark 1 | epoch 8 | tick 6 | the tick at which a tag was last invalidated 6 | life 16 | process 16 (see Life)
@@ -17,8 +18,9 @@ namespace Larder\Store\Redis;
  *             the tick or, where what was killed may be served, that of TagStamp in three numbers;
  *             h: the tick at which half of all that may be there were; s: where a sweep has come to
  *
- * The bit says that the item was not filled, but written or counted, which has moved its guard. So every fill that is under way and not refused by that began
- * while there was a counter, as its token says, and only such a fill is judged by the guard of counts: to count moves no other then.
+ * The bit says that the item was not filled, but written or counted, which has moved its key version. So every fill in flight
+ * that this has not refused began while there was a counter, as its token says. Only such a fill is judged by the key version of
+ * counts. So a count moves no other key version then.
  *
  * all numbers but those in the tags with the highest byte first. The verdict on an item is 0 live, 1 stale, 2 dead.
  */

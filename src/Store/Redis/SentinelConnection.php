@@ -46,7 +46,7 @@ final class SentinelConnection implements Living
         if (ErrorReply::isByReplica($replies)) {
             $this->master = null;
 
-            throw $this->unavailable('what was its master is a replica now');
+            throw $this->unavailable('its former master is a replica now');
         }
 
         return $replies;
@@ -68,7 +68,7 @@ final class SentinelConnection implements Living
     private function find(): Connection
     {
         if (!$this->breaker->allows()) {
-            throw $this->unavailable('its master could not be found, or let nobody in, a moment ago');
+            throw $this->unavailable('its master could not be found, or refused the login, a moment ago');
         }
         $failure = null;
         foreach ($this->sentinels as $sentinel) {

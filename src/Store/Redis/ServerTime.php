@@ -7,8 +7,8 @@ namespace Larder\Store\Redis;
 use Larder\Store\Noted;
 
 /**
- * The server's clock, compared with ours now and then: so that a write can say how long anybody waits for it. Who has compared them
- * tells the other processes of this machine.
+ * The server's time, compared with ours now and then, so that a write can say until when its client waits for it. A process that
+ * has compared them tells the other processes of this machine.
  */
 final class ServerTime
 {

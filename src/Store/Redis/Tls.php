@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
-/** What is said and checked when a connection is encrypted. */
+/** The options of an encrypted connection. */
 final class Tls
 {
     /**

@@ -7,7 +7,7 @@ namespace Larder\Store\Redis;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * Walks over the names on the server, in steps that stop nobody.
+ * Walks over the names on the server, in steps that hold up no other client.
  *
  * The server may bring a name twice, and may not bring one that was made meanwhile.
  */
