@@ -32,12 +32,12 @@ use Larder\Token;
  * Items in APCu: shared by the workers of one FPM master or web server, not by the command line, and gone
  * with a restart. All pools of one FPM master share one APCu, so give each site a prefix of its own.
  *
- * Nothing can be stored in APCu on condition that something else has not changed, without its one lock. So what is judged
- * is judged by readers. Beside the items, which lie as Wrapping says, are under names that begin with prefix! the clock
- * and the tags (see Clock), and the guards and marks by which fills are judged (see Guards).
+ * APCu can store nothing on condition that something else has not changed, without its one lock. So readers judge the items. The
+ * items lie as Wrapping says. Beside them, under names that begin with prefix!, are the clock and the tags (see Clock), and the
+ * key versions and marks that judge fills (see Guards).
  *
- * A process that is killed while it holds APCu's lock blocks all others for good: that is APCu, and why a web
- * server's master should be told to terminate its workers and not to kill them.
+ * A process that is killed while it holds APCu's lock blocks all others for good. This is a property of APCu. So a web server's
+ * master should terminate its workers and not kill them.
  *
  * When its memory is full, APCu (with its default setting apc.ttl=0) drops everything it has.
  */

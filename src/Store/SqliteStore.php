@@ -36,14 +36,14 @@ use Larder\Ttl;
 /**
  * Items in an SQLite database: one machine, durable, no server. Each prefix has tables of its own (see Schema).
  *
- * Writers exclude each other, so one clock can say what came first. It ticks on every write, delete, invalidation
- * and clear; each row remembers as its *guard* the tick of the last write or delete of its key. A fill carries the
- * tick of the moment it began, and is one statement that changes nothing if the guard is newer. A deleted key
- * leaves a tombstone for a minute, whose guard refuses what was under way. Whenever a row is removed for good, its
- * guard goes into a floor that judges all keys without a row: at worst some fills are refused that were all right.
+ * Writers exclude each other, so one clock can order all changes. It ticks on every write, delete, invalidation and clear. Each row
+ * has a key version: the tick of the last write or delete of its key. A fill carries the tick of the moment it began. It is one
+ * statement that changes nothing if the key version is newer. A deleted key leaves a tombstone for a minute. Its key version refuses
+ * fills in flight. When a row is removed for good, its key version goes into a floor that judges all keys without a row. At worst that
+ * refuses some fills without need.
  *
  * A tag is a row with the tick of its last invalidation, and only once it was invalidated. Reading looks at it only
- * if something was invalidated since the item's stamp.
+ * if something was invalidated since the item's version.
  *
  * Writers remove some of what is dead as they go along. When the database reaches its size, if it has one, what is
  * dead goes, and of what is alive the older part, in steps.

@@ -12,7 +12,7 @@ use Larder\SaveMode;
 use Larder\Store\Verdict;
 use Larder\Token;
 
-/** How single entries change (see ApcuStore for what is judged, and Guards for by what). */
+/** Changes single entries (see ApcuStore and Guards for how fills are judged). */
 final class Changes
 {
     /** @param string $prefix what begins the names of items */

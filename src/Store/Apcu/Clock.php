@@ -9,7 +9,7 @@ use Larder\Store\TagSlot;
 use Larder\Store\Verdict;
 
 /**
- * The logical time of a prefix, and the tags' stamps in it:
+ * The logical time of a prefix, and the tags' versions in it:
  *
  *     clock    a counter that begins at the machine's monotonic time, and so is never lower than it was
  *     tags     the tick of the last invalidation of a tag, that before which nothing is known, and which slots there are

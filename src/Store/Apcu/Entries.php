@@ -7,7 +7,7 @@ namespace Larder\Store\Apcu;
 use Larder\Serializer\Payload;
 use Larder\Store\Verdict;
 
-/** What is in APCu under the names of a prefix, and whether it lives. */
+/** The entries in APCu under the names of a prefix, and whether each is live. */
 final class Entries
 {
     /**

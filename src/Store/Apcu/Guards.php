@@ -14,16 +14,15 @@ use Larder\Token;
  *     g<n>     a guard, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
  *     k<key>   the mark of a filled item
  *
- * A write or delete removes the miss and the guard, then the mark, then it stores or removes the item. A fill first puts a mark that
- * nobody had before, or takes the one that is there; then it looks whether the miss of its token is still there or, if another fill has
- * removed it or it took longer than misses last, whether the guard is there and not younger than its token; then it stores
- * the value with the mark's name in it, which every reader compares with the mark. If a delete comes in between, either the
- * fill finds neither miss nor guard, or the delete finds the mark: what a process that was stopped there stores an hour later
- * is a miss. Whatever of all this is lost, is a miss or a refusal.
+ * A write or delete removes the miss and the key version, then the mark. Then it stores or removes the item. A fill has three
+ * steps. First it adds a mark with a new random name, or takes the mark that is there. Then it looks whether the miss of its token is
+ * still there. Another fill may have removed the miss, or the fill took longer than misses last. Then the key version has to be
+ * there and must not be younger than the token. Last it stores the value with the mark's name in it, which every reader compares
+ * with the mark. If a delete comes in between, either the fill finds neither miss nor key version, or the delete finds the mark. So
+ * a value that a stopped process stores an hour later is a miss. The loss of any of these entries is a miss or a refusal.
  *
- * To count is a write, too; but a busy counter must not refuse what its neighbours compute. So it moves nothing unless
- * there is a miss of its own key, for which it looks before and after, and what is filled by a guard alone never takes
- * a counter's place.
+ * To count is a write, too; but a busy counter must not refuse fills of other keys. So it moves nothing unless there is a miss of
+ * its own key, for which it looks before and after. A fill that only has a key version never takes a counter's place.
  */
 final class Guards
 {

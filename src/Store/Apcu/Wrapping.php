@@ -11,8 +11,8 @@ use Larder\Ttl;
  *
  *     [MARK, expiry, value, stamp, tags, the mark of its fill, whether the value is a payload]
  *
- * APCu counts whole seconds and lets an item live until one more has begun, so it is given one second less. There is no
- * zero to give to an item of one second (APCu takes that for "no end"): such a value is wrapped together with its expiry.
+ * APCu counts whole seconds and lets an item live until one more has begun, so it gets one second less. An item of one second
+ * would get 0, which means "no end" to APCu: such a value is wrapped together with its expiry.
  */
 final class Wrapping
 {

@@ -12,8 +12,8 @@ use Larder\Token;
 use Larder\Ttl;
 
 /**
- * How single rows change: each in one statement that ticks the clock and, where there is a token, changes nothing if the
- * row's guard is newer (see SqliteStore). Whoever changes several at once sees to the transaction.
+ * Changes single rows. Each change is one statement that ticks the clock. With a token, it changes nothing if the row's key version
+ * is newer (see SqliteStore). A caller that changes several rows at once opens the transaction.
  */
 final class Changes
 {

@@ -13,7 +13,7 @@ use Larder\System\Process;
  *
  * In WAL mode readers never wait; writers wait for each other for at most the timeout.
  *
- * Whatever goes wrong with it is one exception. What others throw meanwhile, such as a handler of signals, stays theirs.
+ * Each of its failures is one exception. Exceptions of other code meanwhile, such as a signal handler's, pass through unchanged.
  */
 final class Database
 {

@@ -9,7 +9,7 @@ use Larder\System\Distrust;
 use Larder\System\Guests;
 use Larder\System\PrivateDirectory;
 
-/** The file of a database, and those that SQLite has beside it, which nobody else may have a hand in (see PrivateDirectory). */
+/** The file of a database, and the files that SQLite has beside it. No other user may write to them (see PrivateDirectory). */
 final class DatabaseFile
 {
     /** What SQLite adds to the name. It makes these with the owner and the rights of the database. */

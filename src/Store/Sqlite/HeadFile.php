@@ -14,17 +14,17 @@ use Larder\System\Process;
  * A file beside a database by whose size a request learns, without opening the database, that nothing was written. Only the
  * size counts: to change it is atomic, cheap, and needs no room on the disk.
  *
- * It is odd while a write is under way, and even and larger when that is over. A writer makes it odd inside its
- * transaction, before the commit, and even after it: if it is even and what it was, there was no commit. Only the last of
- * several writers makes it even. One that dies leaves it odd, which sends everyone to the database: slow, but right, until
- * the next writer is done or somebody repairs it while no transaction is open.
+ * Its size is odd while a write is in flight, and even and larger afterwards. A writer makes it odd inside its transaction, before
+ * the commit, and even after it. If it is even and unchanged, there was no commit. Only the last of several writers makes it even. A
+ * writer that dies leaves it odd, which sends all readers to the database. That is slow, but right, until the next writer has
+ * finished, or a process repairs it while no transaction is open.
  *
- * A file that is not there, or is empty, counts as odd. A file that has grown large is replaced by another; so the file's
- * own number and time are part of what is compared, and no state ever comes back.
+ * A missing or empty file counts as odd. A file that has grown large is replaced by another one. So the file's own number and time
+ * are part of the comparison, and no state ever comes back.
  *
- * The database may be removed, or restored from a copy, while this file stays. So what tells one database file from another
- * is part of what is compared, too. SQLite changes the file itself only when it carries over what was written, not with
- * every write; a request goes to the database once more then.
+ * The database may be removed, or restored from a copy, while this file stays. So the identity of the database file is part of the
+ * comparison, too. SQLite changes that file only when it carries over its log, not with every write. A request goes to the
+ * database once more then.
  */
 final class HeadFile
 {

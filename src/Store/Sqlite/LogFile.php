@@ -7,19 +7,19 @@ namespace Larder\Store\Sqlite;
 /**
  * SQLite's write-ahead log beside a database: how long it may grow, and when it may stay there.
  *
- * The last connection that closes brings the log into the database, waits for the disk, and removes the log; the next write
- * makes another, and waits again. A request that is alone with its database so waits four times, for milliseconds. SQLite has
- * a setting against it, which PHP does not pass on. But what brings the log over first takes the database's file for itself
- * alone. A connection that only reads cannot: the kernel gives no lock for writing through a descriptor that is not open for
- * writing. So where the log is short, such a connection is opened before the others close, and closed after them. Until then
- * it holds the lock that every reader of the database has, which keeps the others from being the last.
+ * The last connection that closes brings the log into the database, waits for the disk, and removes the log. The next write makes
+ * another log, and waits again. So a request that is alone with its database waits four times, for milliseconds. SQLite has a
+ * setting against it, which PHP does not pass on. But a connection that brings the log over first locks the database's file for
+ * itself alone. A read-only connection cannot: the kernel gives no lock for writing through a descriptor that is not open for
+ * writing. So where the log is short, a read-only connection is opened before the others close, and closed after them. Until then
+ * it holds the lock that every reader of the database has. That keeps the others from being the last.
  *
- * A longer log goes, and an empty one is made at once: where a disk fills up while nobody has the database open, it can then still be
- * read, as the shared memory for that is there.
+ * A longer log is removed, and an empty one is made at once. A disk may fill up while no process has the database open. The database
+ * can still be read then, as the shared memory for that is there.
  *
- * The log is left as a killed process would leave it: the next one to open the database reads it through, which is why it has
- * to be short, and goes on with it. Nothing waits for the disk then, as where other processes have the database open: a power
- * cut takes what the system has not written by itself, and never more than the end of the log.
+ * The log is left as a killed process would leave it. The next process to open the database reads it through and goes on with it,
+ * which is why it has to be short. No process waits for the disk then, as where other processes have the database open. A power
+ * cut takes writes that the system has not yet written by itself, and never more than the end of the log.
  */
 final class LogFile
 {

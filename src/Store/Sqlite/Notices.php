@@ -9,23 +9,23 @@ use Larder\System\PrivateDirectory;
 use Larder\System\Process;
 
 /**
- * A file beside a database that says that what is in the tables is dead: an invalidation for which a disk has no room is given so, as
- * SQLite writes each change into its log first. To change a size takes none, nor does it to write over what is there.
+ * A file beside a database that declares items in the tables dead. It holds invalidations for which a disk has no room, as SQLite
+ * writes each change into its log first. Changing a file's size takes no room, and neither does overwriting its bytes.
  *
  *     cache.db-dead-PREFIX-EPOCH    4,096 bytes, a map of keys (see Notice), and nothing behind them: nothing is dead
  *                                   one byte more: the items whose keys are in the map; two: every item with a tag as well;
  *                                   three: everything but leases
  *
- * A reader takes the rows and the clock's epoch in one look, and then reads from the file of that epoch, which it has open: at the
- * end of a file that has nothing that takes a third of a microsecond. What was invalidated before the reader began is so never
- * served: its notice is there by then, or the tables say it themselves under another epoch.
+ * A reader takes the rows and the clock's epoch in one look. Then it reads from the file of that epoch, which it has open. At the
+ * end of a file without notices that takes a third of a microsecond. So an item that was invalidated before the reader began is
+ * never served: its notice is there by then, or the tables say it themselves under another epoch.
  *
  * Notices are given with the database's lock held, which takes no room either. The first writer that finds one brings it into the
  * tables in one transaction, which begins another epoch; none comes back. The file of the old one stays for an hour: a
  * reader that looked before that transaction may ask for it after it.
  *
- * The map is written when the file is made, so that the disk has its place. Where there was no room, or where what is written
- * over moves to another place (btrfs, ZFS), no key may fit; tags and everything always do.
+ * The map is written when the file is made, so that the disk has its place. Where there was no room, no key may fit. The same holds
+ * where overwritten bytes move to another place (btrfs, ZFS). Tags and everything always fit.
  */
 final class Notices
 {

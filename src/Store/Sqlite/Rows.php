@@ -10,7 +10,7 @@ use Larder\Store\TagStamp;
 use Larder\Store\Verdict;
 use Larder\Token;
 
-/** What is in the tables of a prefix, and whether it lives. */
+/** The rows of a prefix's tables, and whether each item is live. */
 final class Rows
 {
     /** SQLite's own limit on parameters is higher; a longer statement is not faster. */

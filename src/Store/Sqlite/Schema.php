@@ -15,10 +15,9 @@ namespace Larder\Store\Sqlite;
  *             invalidated (the last tick at which a tag was); hand (the key up to which an eviction has come)
  *     log     the events that near stores follow (see SqliteLog); empty but for its beginning where there are none
  *
- * A statement that writes an item gives it the tick after the present one as its guard, and a trigger brings the
- * clock there: one statement, and one page more than without a clock. That is also why there is no index but the
- * key: each one would be another page or two in every write. Triggers raise the floors, too, so that rows may be lost
- * in any way.
+ * A statement that writes an item gives it the tick after the present one as its key version, and a trigger moves the clock there.
+ * That is one statement, and one page more than without a clock. For the same reason the key is the only index: each other index
+ * would be another page or two in every write. Triggers raise the floors, too, so that rows may be lost in any way.
  */
 final class Schema
 {

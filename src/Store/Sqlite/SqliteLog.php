@@ -14,9 +14,9 @@ use Larder\System\PrivateDirectory;
  * A log in the far store's own database, written in the transactions that it tells of, with a head file beside the
  * database (see HeadFile).
  *
- * Events have numbers without gaps, and each a random nonce. A position is the number and the nonce of the last event that
- * was followed; if the database does not have that event any more, because it was trimmed, or because the file is another
- * one, was restored from a copy or has lost its last transactions with the power, the near store starts anew.
+ * Events have numbers without gaps, and a random nonce each. A position is the number and the nonce of the last event that was
+ * followed. If the database does not have that event any more, the near store starts anew. The event may be trimmed, or the file is
+ * another one, was restored from a copy, or has lost its last transactions in a power cut.
  *
  * Every process that writes into the database has to do it through this log: one that opens the database alone is not
  * heard of.

@@ -8,10 +8,10 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Store\Verdict;
 
 /**
- * Walks over the items in the order of their keys, and removes what is dead, and what has to make room.
+ * Walks over the items in the order of their keys, and removes dead items, and live ones to make room.
  *
- * An eviction goes on where the last one stopped, window by window: of each, what is dead goes, and of the rest the
- * quarter that was stored longest ago. Nobody notes when an item was read: that would be a write.
+ * An eviction goes on where the last one stopped, window by window. From each window it removes the dead items, and of the rest the
+ * quarter that was stored longest ago. Reads are not recorded, as that would be a write.
  */
 final class Sweep
 {

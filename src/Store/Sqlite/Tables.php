@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Store\Sqlite;
 
 /**
- * A store's database and what works on its tables: made when the store is first asked for something, which the far store of
- * a tier is not in most requests.
+ * A store's database and the objects that work on its tables. They are made when the store is first asked for something. In most
+ * requests, the far store of a tier is never asked.
  */
 final class Tables
 {
