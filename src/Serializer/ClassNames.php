@@ -49,7 +49,7 @@ final class ClassNames
         $end = \strlen($serialized);
         for ($at = 0; $at < $end;) {
             if (preg_match(self::TOKEN, $serialized, $token, \PREG_UNMATCHED_AS_NULL, $at) !== 1) {
-                throw new \UnexpectedValueException("What is at byte {$at} was not written by serialize().");
+                throw new \UnexpectedValueException("The bytes from {$at} on were not written by serialize().");
             }
             $kind = $serialized[$at];
             $at += \strlen((string) $token[0]);
@@ -75,7 +75,7 @@ final class ClassNames
         // "; after an enum's case, ":count:{ after a class, ":length:{bytes} after one with a form of its own.
         $pattern = $kind === 'E' ? '/\G";/' : '/\G":(\d+):\{/';
         if (preg_match($pattern, $serialized, $match, 0, $at) !== 1) {
-            throw new \UnexpectedValueException("What is at byte {$at} was not written by serialize().");
+            throw new \UnexpectedValueException("The bytes from {$at} on were not written by serialize().");
         }
 
         return $at + \strlen($match[0]) + ($kind === 'C' ? (int) ($match[1] ?? 0) : 0);

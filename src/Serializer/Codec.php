@@ -9,7 +9,7 @@ use Larder\Exception\ExtensionMissing;
 /**
  * A way to compress a payload. Each writes a mark of its own in front and reads only what has that mark.
  *
- * Decompressing takes no more memory than a bound allows, whatever the bytes claim: any client of the store may have written them.
+ * Decompressing takes no more memory than a bound allows, even if the bytes claim more: any client of the store may have written them.
  */
 enum Codec: string
 {

@@ -5,13 +5,14 @@ declare(strict_types=1);
 namespace Larder\Serializer;
 
 /**
- * What is to know of a class in order to store its objects, and which classes' objects cannot be stored at all.
+ * Tells how objects of a class are stored, and which objects cannot be stored at all.
  *
- * A user's class is what its properties and methods say. A class of PHP's own, or of an extension, may have a state that no
- * code of PHP's sees: serialize() drops it without a word, and what comes back is empty, or fatal when it is used. So such
- * an object is stored only if its class says how it is made again, by __unserialize(); if it is an exception, or of a class
- * known to be nothing but its properties; or if a class of the user's that extends it sees to it, by a __unserialize(),
- * a __wakeup() or an unserialize() of its own.
+ * A user's class consists of its properties and methods. A class of PHP's own, or of an extension, may have a state that no PHP code
+ * sees. serialize() drops it silently, and the restored object is empty, or fatal when used. Such an object is stored in three cases:
+ *
+ * - Its class has an __unserialize().
+ * - It is an exception, or of a class known to consist of its properties.
+ * - A user's class that extends it restores it with an __unserialize(), a __wakeup() or an unserialize() of its own.
  *
  * The extension judges alike, in ext/image/class.c.
  */

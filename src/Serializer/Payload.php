@@ -19,7 +19,7 @@ use Larder\Serializer;
  *     the rest  the serializer's mark and what it wrote
  *
  * The latter three may be compressed (with the mark of a Codec), and then signed: "H", the signature, and the rest.
- * Anything else was written by somebody else, or with another setting, and is a miss.
+ * Any other bytes come from other software, or from another setting, and are a miss.
  */
 final class Payload
 {

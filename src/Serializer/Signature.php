@@ -7,8 +7,8 @@ namespace Larder\Serializer;
 use Larder\Exception\InvalidOption;
 
 /**
- * Says of a payload that somebody wrote it who knows the secret, and for this key in this namespace: HMAC-SHA-256
- * over all three. What bears no such word is never unserialised.
+ * Proves that a process with the secret wrote a payload, for this key in this namespace: HMAC-SHA-256 over all three. A payload
+ * without this proof is never unserialised.
  */
 final class Signature
 {

@@ -7,13 +7,12 @@ namespace Larder\Serializer;
 use Larder\Exception\Unstorable;
 
 /**
- * Writes a value as serialize() would, and looks at all that it writes. serialize() turns a resource silently into a
- * number, and only it sees what objects say of themselves; to ask them before it does would be to ask them twice, and they
- * may do something on being asked, or answer otherwise. So each object is asked once, in serialize()'s order, and its
- * answer is looked through and written in one go.
+ * Writes a value as serialize() would, and looks at all that it writes. serialize() silently turns a resource into a number. Only
+ * serialize() sees what an object's __serialize() returns. To call that before would be to call it twice, and it may have side
+ * effects, or answer otherwise. So each object is asked once, in serialize()'s order, and its answer is examined and written in one go.
  *
- * Every value gets a number, in the order in which they are written. What is there a second time is that number:
- * "r:n;" for an object, which is a value of its own, "R:n;" for a reference, which is not. Keys have no numbers.
+ * Every value gets a number, in the order of writing. A value that comes again is written as that number. This is "r:n;" for an object,
+ * which is a value of its own, and "R:n;" for a reference, which is not. Keys have no numbers.
  */
 final class Writer
 {

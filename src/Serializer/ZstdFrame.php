@@ -7,8 +7,8 @@ namespace Larder\Serializer;
 /**
  * How much a frame of Zstandard can become, read from its headers (RFC 8878, 3.1.1) without decompressing anything.
  *
- * The extension has no bound for what it decompresses. The length that a frame declares is none either: the decoder compares it with
- * what the blocks became only at the end, and four bytes of a block may become 128 KiB.
+ * The extension has no bound for what it decompresses. The length that a frame declares is none either. The decoder compares it with
+ * the result only at the end, and four bytes of a block may become 128 KiB.
  */
 final class ZstdFrame
 {

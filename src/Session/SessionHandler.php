@@ -25,12 +25,12 @@ use Psr\Log\LoggerInterface;
  * From session_start() to the end of the session's use only one process has it; others wait. What did not change is
  * not written again: its time is prolonged, and that only when a tenth of it is over.
  *
- * A request that has the session for too long can lose it to another one. What it changed is saved all the same if the other one has
- * changed nothing. Otherwise it is not saved: PHP warns, and the logger is told.
+ * A request that has the session for too long can lose it to another one. Its changes are still saved if the other request has changed
+ * nothing. Otherwise they are not saved: PHP warns, and the logger is told.
  *
- * Sessions are nobody's cache: they are never judged as fills, and want a store that does not evict. When the store
- * fails, or the lock cannot be had, session_start() fails, rather than to begin an empty session over a full one. What the
- * store has no room for is a warning of PHP, and the session stays as it was.
+ * Sessions are no cache: they are never judged as fills, and want a store that does not evict. When the store fails, or the lock cannot
+ * be had, session_start() fails, rather than begin an empty session over a full one. If the store has no room for a change, PHP warns,
+ * and the session stays as it was.
  */
 final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
 {
@@ -174,7 +174,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         if ($fetched !== null && ($fetched->items[$key]->value ?? null) === $before) {
             return true;
         }
-        $this->logger?->warning('What a request has changed in its session is not saved: it had the session for too long, and meanwhile another request changed it, or has it.', [
+        $this->logger?->warning('A request's changes to its session are not saved. It had the session for too long, and another request has changed or locked it since.', [
             'longest' => $this->longest,
         ]);
 

@@ -33,8 +33,8 @@ use Larder\Token;
  * with a restart. All pools of one FPM master share one APCu, so give each site a prefix of its own.
  *
  * APCu can store nothing on condition that something else has not changed, without its one lock. So readers judge the items. The
- * items lie as Wrapping says. Beside them, under names that begin with prefix!, are the clock and the tags (see Clock), and the
- * key versions and marks that judge fills (see Guards).
+ * items lie as Wrapping says. Beside them are names that begin with prefix!: the clock and the tags (see Clock), and the
+ * key versions and marks that judge fills.
  *
  * A process that is killed while it holds APCu's lock blocks all others for good. This is a property of APCu. So a web server's
  * master should terminate its workers and not kill them.

@@ -25,12 +25,12 @@ use Larder\Ttl;
 /**
  * Items in this process's own memory: for one request, one worker, or a test.
  *
- * Values are kept apart from their callers as in every other store: scalars and arrays of them by PHP's own
- * copy on write, anything with objects or references in it serialised. Bounded by about how many bytes its items take, so that
- * it leaves the application what it needs of PHP's memory_limit, and by their number where that is said; when it is full, a
- * sixteenth goes, the oldest that were not read since the last time. What is larger than all of it is not stored.
+ * Values are kept apart from their callers as in every other store. Scalars and arrays of them are shared by PHP's copy on write. Values
+ * with objects or references are serialised. The store is bounded by about the bytes of its items, and optionally by their number. So
+ * it leaves the application enough of PHP's memory_limit. A full store drops a sixteenth: the oldest items that were
+ * not read since the last time. An item larger than the whole store is not stored.
  *
- * What is judged is judged by a logical time of its own (see Clock).
+ * Fills are judged by a logical time of its own (see Clock).
  */
 final class ArrayStore implements Store, Reads, RequestTokens
 {

@@ -7,11 +7,11 @@ namespace Larder\Store;
 use Larder\System\PrivateDirectory;
 
 /**
- * Keeps those who use a server from waiting for it again and again while it does not answer: after a failure, nobody on this
- * machine asks it for a while; then one process tries, and the others go on only when that has worked.
+ * Keeps processes from waiting again and again for a server that does not answer. After a failure, no process of this machine asks
+ * the server for a while. Then one process tries, and the others go on only when that has worked.
  *
- * What the processes of a user share is a file for each server that has failed, with the time in it before which nobody asks;
- * only who is about to connect looks at it. Where it cannot be had, each process keeps the time to itself.
+ * The processes of a user share a file for each server that has failed. It holds the time until which the server is left alone. Only a
+ * process that is about to connect looks at it. Where the file cannot be had, each process keeps the time to itself.
  *
  * The pattern is that of M. Nygard, "Release It!", 2007.
  */

@@ -7,8 +7,8 @@ namespace Larder\Store;
 use Larder\System\PrivateDirectory;
 
 /**
- * What the processes of a user on one machine tell each other about a server, so that not each of them has to ask it: a file
- * for each thing, in a directory that is this user's alone. Where there is no such directory, nobody is told.
+ * Facts about a server that the processes of a user on one machine share, so that not each of them has to ask it. Each fact is a file
+ * in a directory that is this user's alone. Without such a directory, nothing is shared.
  */
 final class Noted
 {

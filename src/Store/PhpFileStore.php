@@ -15,12 +15,11 @@ use Larder\Store\File\Folder;
 use Larder\Store\File\PhpFormat;
 
 /**
- * Items in files of PHP code (see PhpFormat), which opcache keeps in its shared memory: for values that rarely change, as
- * opcache does not reuse the memory of what was replaced before it restarts. Without opcache it works, but each read
- * compiles.
+ * Items in files of PHP code (see PhpFormat), which opcache keeps in its shared memory. It suits values that rarely change: opcache
+ * does not reuse the memory of replaced files before it restarts. Without opcache it works, but each read compiles.
  *
- * What is in these files is run. So the directory is made for its owner alone (0700), belongs outside of what the web
- * server serves, and is refused if somebody else owns it or may write to it; so nothing is signed.
+ * PHP runs these files. So the directory is made for its owner alone (0700), and belongs outside the web server's document root. It is
+ * refused if another user owns it or may write to it. So nothing is signed.
  */
 final class PhpFileStore extends DirectoryStore
 {

@@ -53,8 +53,8 @@ use Larder\Ttl;
  * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
  * its key was found missing. A write or a delete makes fills of its key stale: it moves the key version to a new tick. That tick is
  * later than that of every token given so far, and not later than that of any token given from then on. So a fill is stored only
- * in the same epoch, if its key version is not later than its token, and none of its tags was invalidated later. Fills move no
- * key version, and do not refuse each other. Counting in a counter that exists moves another key version, which only judges values
+ * in the same epoch, if its key version and its tags' versions are not later than its token. Fills move no key version, and do not
+ * refuse each other. Counting in a counter that exists moves another key version, which only judges values
  * computed from a counter (see Script). Reading moves nothing either, and so takes no script as long as there is a clock.
  *
  * A loss (by eviction or a flush) kills everything that needs the lost name. Without the clock, the next script begins another

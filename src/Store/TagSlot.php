@@ -5,14 +5,14 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 /**
- * The stamps of the tags that share a place by their hashes, as one string, for stores that cannot list what they keep:
+ * The versions of the tags that share a place by their hashes, as one string, for stores that cannot list what they keep:
  *
  *     slot = floor 8 | how many short entries there are 2 | hash 8, dead 8 | … | hash 8, dead 8, stale 8, until 8 | …
  *
- * Only tags that were invalidated are in it. A slot holds so many; then the one goes that was invalidated longest ago,
- * and its tick becomes the floor, which stands for every tag that is not there. So all slots together are bounded, and
- * what they have forgotten is a miss: of 200,000 tags none is forgotten, whether items carry them or not, and of more those
- * that were invalidated longest ago, which kills what is older than that.
+ * It holds only tags that were invalidated. When a slot is full, the tag that was invalidated longest ago goes. Its tick becomes the
+ * floor, which stands for every tag that is not there. So all slots together are bounded, and a forgotten tag causes misses. Of 200,000
+ * tags none is forgotten, whether items carry them or not. Of more tags the slots forget those that were invalidated longest ago, which
+ * kills the items that are older than that.
  */
 final class TagSlot
 {

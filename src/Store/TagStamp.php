@@ -5,11 +5,10 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 /**
- * When a tag was last invalidated, in the store's logical time. It kills the items whose own stamp is older.
+ * When a tag was last invalidated, in the store's logical time. It kills the items whose own version is older.
  *
- * What was killed by an invalidation that allows it may be served for a while yet. That is why there are two
- * ticks: what is older than the first is dead for good, what is older than the second only may be served until
- * the time that stands beside it.
+ * An invalidation may allow that killed items are served stale for a while. That is why there are two ticks. Items older than the
+ * first are dead for good. Items older than the second only may be served until the time that stands beside it.
  */
 final class TagStamp
 {

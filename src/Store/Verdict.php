@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
-/** What has become of an item whose time is not over yet. */
+/** Whether an item that has not expired is live, stale or dead. */
 enum Verdict: int
 {
     case Live = 0;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\System;
 
-/** Why a directory or file cannot be used: who else could have changed it, and what to do about that. */
+/** The reason why a directory or file cannot be used: another user could have changed it. It comes with a remedy. */
 final class Distrust
 {
     /**

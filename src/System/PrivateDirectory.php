@@ -16,8 +16,8 @@ namespace Larder\System;
  *     …/cache.db       A file and no link, with the rights 0600, in a shared directory 0660. It belongs to this user, to
  *                      root or to the directory's owner, and in a shared directory to the directory's group.
  *
- * Whether a file is all that is asked of it when it is open. What another program opens by its path, as SQLite does, is asked of the path:
- * nobody can change that in between who is not trusted.
+ * Whether a file that is open fulfils the conditions. For a file that another program opens by its path, as SQLite does, the path is
+ * checked: only trusted users can change it in between.
  *
  * What root makes in another user's directory is given to that user, who could otherwise neither use it nor replace it. That user may
  * put a link in the place of a file at any moment. So root writes into nothing, and gives nothing away, that a link leads to (see
@@ -464,7 +464,7 @@ final class PrivateDirectory
             ($status['mode'] & self::KIND) === self::LINK => new Distrust($path, 'is a link', "rm {$name}"),
             ($status['mode'] & self::KIND) !== self::FILE => new Distrust($path, 'is no file', "remove {$name}"),
             !$this->isOwner($status) => new Distrust($path, 'belongs to another user, "' . self::name($status['uid']) . '"', "rm {$name}"),
-            ($status['mode'] & 0o002) !== 0 => new Distrust($path, 'may be written to by everyone', "rm {$name}, or chmod 0600 {$name} if nobody else can have written into it"),
+            ($status['mode'] & 0o002) !== 0 => new Distrust($path, 'may be written to by everyone', "rm {$name}, or chmod 0600 {$name} if no other user can have written into it"),
             default => null,
         };
     }

@@ -12,7 +12,7 @@ use Larder\SaveMode;
 use Larder\Store\Verdict;
 use Larder\Token;
 
-/** Changes single entries (see ApcuStore and Guards for how fills are judged). */
+/** Changes single entries (see ApcuStore for how items are judged). */
 final class Changes
 {
     /** @param string $prefix what begins the names of items */

@@ -13,9 +13,9 @@ use Larder\Store\Tags;
  *
  *     "Ldr2" | expiry 8 | stamp 8 | epoch 8 | length of the key 4, of the tags 4, of the payload 8 | seal 32 | key | tags | payload
  *
- * What has to be unserialised is sealed by a MAC made with the directory's secret, and is not touched if that does not match;
- * so somebody who finds a way to put a file here still cannot make PHP unserialise it. The rest is sealed by a checksum: after
- * a power cut, files that were written in the half minute before may have zeros in them, as nothing waits for the disk.
+ * A payload that has to be unserialised is sealed by a MAC made with the directory's secret. It is left alone if the MAC does not match.
+ * So a stranger who finds a way to put a file here still cannot make PHP unserialise it. Other payloads are sealed by a checksum. After
+ * a power cut, files of the half minute before may have zeros in them, as no write waits for the disk.
  */
 final class BinaryFormat implements Format
 {

@@ -9,10 +9,10 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Store\Verdict;
 
 /**
- * How much may be in a directory, in bytes and in files (inodes), and how much there is. When it has too much, what is dead
- * goes from some shards, and if that is not enough, one shard after the other loses the half that was written longest ago.
+ * The bounds of a directory in bytes and in files (inodes), and its use. When it has too much, dead items go from some shards. If that
+ * is not enough, one shard after the other loses the half that was written longest ago.
  *
- * What is written and removed goes through here, so that it is counted. Leases are not: there are few, for a short time, and a
+ * Items are written and removed through this class, so that they are counted. Leases are not: there are few, for a short time, and a
  * directory that is full has to have room for them.
  */
 final class Bounds

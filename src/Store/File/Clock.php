@@ -9,13 +9,13 @@ use Larder\Store\TagSlot;
 use Larder\Store\Verdict;
 
 /**
- * The logical time of tags, which only their invalidations move, and the tags' stamps:
+ * The logical time of tags, which only their invalidations move, and the tags' versions:
  *
  *     directory/clock      epoch 8 | tick 8 | one bit for each slot that there is 256
  *     directory/tags/abc   a slot (see TagSlot)
  *
- * An invalidation first writes the slots and then the clock, so that whoever sees the new tick sees the slots. A slot
- * that there should be and is not was lost, and a clock that is lost begins another epoch: both are misses.
+ * An invalidation first writes the slots and then the clock, so that a process that sees the new tick sees the
+ * slots. A slot that the clock names and that is missing was lost. A lost clock begins another epoch. Both are misses.
  */
 final class Clock
 {

@@ -17,7 +17,7 @@ use Larder\Token;
 use Larder\Ttl;
 
 /**
- * What a store of files does, whatever its files look like:
+ * The work of a store of files, in any format of files:
  *
  *     directory/ab/.lock       held by whoever changes something in ab/; see Lock for what is in it
  *     directory/ab/cdef…       an item, named by a hash of its key; the key itself is inside and compared
@@ -25,10 +25,9 @@ use Larder\Ttl;
  *     directory/clock, tags/   the tags' clock
  *     directory/usage          how much of it is in use, if it is bounded
  *
- * A reader takes no lock. A miss notes the guard of its key, which counts the writes and deletes of the keys that share
- * it, and the tags' clock. A fill is stored under the lock, if the guard is still the same; so those that overlap do not
- * refuse each other. The guard moves before what moves it is done: a process that is killed in between has refused a
- * fill for nothing.
+ * A reader takes no lock. A miss notes the tags' clock, and its key version, which counts the writes and deletes of the keys that
+ * share it. A fill is stored under the lock, if the key version is still the same. So fills that overlap do not refuse each other. The
+ * key version moves before the change is made: a process that is killed in between has refused a fill without need.
  */
 final class Directory
 {

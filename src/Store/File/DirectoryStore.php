@@ -15,7 +15,7 @@ use Larder\StoreStatistics;
 use Larder\Tidying;
 use Larder\Token;
 
-/** A store that is a directory, whatever its files look like. */
+/** A store that is a directory, in any format of files. */
 abstract class DirectoryStore implements Store, Leases, Tidying
 {
     /** The options of a DSN that bounds() reads. */

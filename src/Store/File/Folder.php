@@ -11,9 +11,10 @@ use Larder\System\Guests;
 use Larder\System\PrivateDirectory;
 
 /**
- * The directory of a store: what is in it, and who may change it.
+ * The directory of a store: its contents, and who may change them.
  *
- * It is one user's: what is in it is for its owner alone. Root may work in it, too, unless what is in it is run (see PrivateDirectory).
+ * It belongs to one user, and its contents are for that user alone. Root may work in it, too, unless PHP runs its files (see
+ * PrivateDirectory).
  */
 final class Folder
 {
@@ -127,7 +128,7 @@ final class Folder
             $there = \dirname($there);
         }
         if (@is_dir($there) && !PrivateDirectory::mayEnter($there)) {
-            throw $this->unavailable("what is in \"{$there}\" cannot be seen by this user", remedy: 'give all that is in it to the user of PHP');
+            throw $this->unavailable("this user cannot list the contents of \"{$there}\"", remedy: 'give all that is in it to the user of PHP');
         }
     }
 

@@ -11,8 +11,8 @@ use Larder\Exception\StoreUnavailable;
  *
  *     epoch 8 | guards, 4 each | counts, 4 each
  *
- * A guard tells how often keys that share it were written or deleted, and a count how often counters that share it were counted, which
- * concerns only what was computed from a counter. The epoch changes with every clear, and when the file is lost.
+ * A key version tells how often the keys that share it were written or deleted. A count tells how often the counters that share it
+ * were counted, which concerns only values computed from a counter. The epoch changes with every clear, and when the file is lost.
  */
 final class Lock
 {

@@ -9,24 +9,24 @@ use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
 
 /**
- * Two files for each item: PHP code that returns it, under a name that is never used again, and a link to that under the
- * item's own name, which is replaced at once:
+ * Two files for each item. One is PHP code that returns the item, under a name that is never used again. The other is a link to it
+ * under the item's own name, which is replaced at once:
  *
  *     ab/cdef…                 -> cdef….01234567-89abcdef012345.php
  *     ab/cdef….0123…-89ab….php <?php //head
  *                              return [head, kind, value];
  *
- * opcache may take a file for unchanged for seconds, or for good (opcache.validate_timestamps=0), and the command line
- * cannot tell the opcache of a web server about a change. A name that was never used is in no opcache, so none of this
- * matters. Symfony's PhpFilesAdapter, from which the form of the code comes, keeps the name and invalidates it.
+ * opcache may take a file for unchanged for seconds, or for good (opcache.validate_timestamps=0). The command line cannot tell the
+ * opcache of a web server about a change. A name that was never used is in no opcache, so neither matters. Symfony's PhpFilesAdapter,
+ * from which the form of the code comes, keeps the name and invalidates it.
  *
- * The second half of the name is a checksum of what is in the file. After a power cut, files that were written in the half
- * minute before may be empty or have zeros in them, as nothing waits for the disk. So a file is run only if its checksum is
- * right, which is looked at as long as opcache does not have it: what is there has been looked at since the machine started.
+ * The second half of the name is a checksum of the file's contents. After a power cut, files of the half minute before may be empty or
+ * have zeros in them, as no write waits for the disk. So a file is run only if its checksum is right. It is checked unless opcache
+ * already has the file: that was checked since the machine started.
  *
- * Scalars and arrays of them are literals, which opcache hands out without copying. The rest is a serialised literal. The
- * head is there once more as a comment, so that whoever looks for what is dead does not make opcache keep it. Nor is what
- * the cache keeps for itself ever run, such as leases, which come and go: opcache does not get their memory back.
+ * Scalars and arrays of them are literals, which opcache hands out without copying. Other values are a serialised literal. The head
+ * stands in the file once more as a comment, so that a search for dead items does not make opcache keep it. The cache's own
+ * entries, such as leases, are never run. They come and go, and opcache would not get their memory back.
  */
 final class PhpFormat implements Format
 {

@@ -7,9 +7,9 @@ namespace Larder\Store\File;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * 32 random bytes in a file, made when first needed. Whoever knows them has his bytes unserialised; so one that another
- * user has put there, or that others may read, is none. In the place of root's, who has come by, the directory's owner puts
- * his own: of what has to be signed the two cannot share anything, and it is his.
+ * 32 random bytes in a file, made when first needed. A client that knows them can have its bytes unserialised. So a secret that another
+ * user has put there, or that others may read, is refused. The directory's owner replaces a secret that root made. The two users
+ * cannot share signed items then, and the directory is the owner's.
  */
 final class Secret
 {

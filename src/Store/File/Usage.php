@@ -7,8 +7,8 @@ namespace Larder\Store\File;
 use Larder\System\PrivateDirectory;
 
 /**
- * How much of a bounded directory is in use: a file with two numbers for each shard, bytes and items, which only the
- * holder of the shard's lock changes. One read tells the sum.
+ * The use of a bounded directory: a file with two numbers for each shard, bytes and items. Only the holder of the shard's lock changes
+ * them. One read tells the sum.
  */
 final class Usage
 {

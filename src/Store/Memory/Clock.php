@@ -9,10 +9,9 @@ use Larder\Store\Verdict;
 use Larder\Token;
 
 /**
- * The logical time of an ArrayStore. It ticks on every write, delete and invalidation, and remembers by key and by tag when
- * the last of these was. When it has too many keys to remember, it forgets them all and takes the present for the time
- * of each: fills that are under way are then refused. Of too many tags it forgets those that no item carries, which concerns
- * fills that are under way, and no others.
+ * The logical time of an ArrayStore. It ticks on every write, delete and invalidation, and remembers the last of them by key and by
+ * tag. When it has too many keys, it forgets them all, and takes the present for the time of each. That refuses the fills in flight.
+ * When it has too many tags, it forgets those that no item carries. That refuses fills in flight with such a tag, and no others.
  */
 final class Clock
 {

@@ -17,8 +17,8 @@ use Larder\System\Process;
  *                                   three: everything but leases
  *
  * A reader takes the rows and the clock's epoch in one look. Then it reads from the file of that epoch, which it has open. At the
- * end of a file without notices that takes a third of a microsecond. So an item that was invalidated before the reader began is
- * never served: its notice is there by then, or the tables say it themselves under another epoch.
+ * end of a file without notices that takes a third of a microsecond. So the reader never serves
+ * an item that was invalidated before it began. The notice is there by then, or the tables say it themselves under another epoch.
  *
  * Notices are given with the database's lock held, which takes no room either. The first writer that finds one brings it into the
  * tables in one transaction, which begins another epoch; none comes back. The file of the old one stays for an hour: a

@@ -15,8 +15,8 @@ use Larder\System\PrivateDirectory;
  * database (see HeadFile).
  *
  * Events have numbers without gaps, and a random nonce each. A position is the number and the nonce of the last event that was
- * followed. If the database does not have that event any more, the near store starts anew. The event may be trimmed, or the file is
- * another one, was restored from a copy, or has lost its last transactions in a power cut.
+ * followed. If the database does not have that event any more, the near store starts anew. The event may be trimmed. Or the
+ * file is another one, a restored copy, or one that lost its last transactions in a power cut.
  *
  * Every process that writes into the database has to do it through this log: one that opens the database alone is not
  * heard of.

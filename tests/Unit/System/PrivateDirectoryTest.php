@@ -141,7 +141,7 @@ final class PrivateDirectoryTest extends TestCase
         };
         file_put_contents($path, 'text');
         chmod($path, 0o602);
-        $refuse("rm {$path}, or chmod 0600 {$path} if nobody else can have written into it");
+        $refuse("rm {$path}, or chmod 0600 {$path} if no other user can have written into it");
         unlink($path);
         posix_mkfifo($path, 0o600);
         $refuse("remove {$path}");
