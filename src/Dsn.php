@@ -25,7 +25,7 @@ use Larder\Exception\InvalidDsn;
  *
  * In each scheme of Redis, "valkey" is another name of "redis".
  *
- * What has a special meaning is percent-encoded in user, password, name, path and option values. Durations
+ * Characters with a special meaning are percent-encoded in user, password, name, path and option values. Durations
  * are seconds ("2.5"), sizes bytes with an optional K, M or G ("64M"), switches yes or no (1 or 0, on or off).
  *
  *     shm:                     the pool "default"          shm:shop?size=256M&evict=no

@@ -7,12 +7,12 @@ namespace Larder;
 /**
  * A key with its value and its metadata.
  *
- * An item on its way into a store says how long it is to live ($ttl); one that came out of a store says
- * until when it does ($expiry) and how old its value is ($stamp).
+ * An item for a store says how long it is to live ($ttl). An item from a store says until when it lives ($expiry), and has the version
+ * that tells its age ($stamp).
  *
- * A store judges it by its token. A *write* ($fill is false) brings new truth; with a token it says what the new
- * truth was made from, and is refused if that has changed. A *fill* only keeps what was computed because of a miss: it is refused if the key was
- * written or deleted since, and dead if one of its tags was invalidated since. What has refused an item is newer, and stays.
+ * A store judges it by its token. A *write* ($fill is false) is a new value. With a token, the write says what it was made from, and is
+ * refused if that has changed. A *fill* keeps a value that was computed because of a miss. It is refused if the key was written or
+ * deleted since, and dead if one of its tags was invalidated since. The newer item, which caused the refusal, stays.
  */
 final class Item
 {

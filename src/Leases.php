@@ -10,10 +10,9 @@ use Larder\Exception\StoreUnavailable;
  * A store that knows leases by itself: the right of one process at a time to do something, such as to compute a
  * missing item. What such a store does is atomic; on other stores a cache makes do with save() in mode Add.
  *
- * Names are legal keys (see Key), and a lease never meets an item of the same name. The owner is a word of 1 to
- * 64 bytes that nobody else has, such as random hexadecimal digits. A store may end a lease early when its owner
- * has died, but not while it lives; a clear() of a store that has Capability::Retention ends none, but for that of a pool of
- * shared memory, which ends all.
+ * Names are legal keys (see Key), and a lease never meets an item of the same name. The owner is a unique word of 1 to 64 bytes, such as
+ * random hexadecimal digits. A store may end a lease early when its owner has died, but not while it lives. A clear() of a store that has
+ * Capability::Retention ends no lease, with one exception: that of a pool of shared memory ends all.
  */
 interface Leases
 {

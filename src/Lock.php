@@ -9,8 +9,8 @@ use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * A lock that one process at a time can have (see Cache::lock()). It ends by itself when its time is over: work
- * that takes longer has to refresh() it, and what must never be done twice has to be safe against it all the same.
+ * A lock that one process at a time can have (see Cache::lock()). It ends by itself when its time is over. Longer work has to refresh()
+ * it. Work that must never be done twice has to be safe even if the lock has ended.
  */
 final class Lock
 {

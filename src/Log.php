@@ -9,12 +9,11 @@ use Larder\Log\Event;
 use Larder\Log\News;
 
 /**
- * The ordered list of invalidations that near stores follow: an append-only list of events, which everyone who has a near
- * store in front of the same far one can read.
+ * The ordered list of invalidations that near stores follow. It is an append-only list of events. Every process with a near store in
+ * front of the same far store can read it.
  *
- * An event is there as soon as what it tells of can be seen in the far store, neither sooner nor later: the two are one
- * transaction, or one script. A log may forget its older part; a near store that has not followed for so long starts
- * anew.
+ * An event is there as soon as its change can be seen in the far store, neither sooner nor later. The two are one transaction, or one
+ * script. A log may forget its older part. A near store that has not followed for so long starts anew.
  */
 interface Log
 {

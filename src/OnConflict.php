@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder;
 
-/** What is left under a key when a token refuses a write of it (see Cache::set()). */
+/** Whether the stored item stays when a token refuses a write of its key (see Cache::set()). */
 enum OnConflict
 {
     /** What is there, which is newer than the token. The caller reads it and tries again, or gives up. */

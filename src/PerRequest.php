@@ -7,9 +7,8 @@ namespace Larder;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * A store that keeps something for the length of a request: what was missed in it, how far it has followed others, or what it knows of
- * its server.
- * Where a request ends with its script nobody needs to tell it; a process that serves many calls Cache::refresh().
+ * A store that keeps facts for the length of a request: its misses, its position in a log, or the state of its server. Where a
+ * request ends with its script, no call is needed. A process that serves many requests calls Cache::refresh().
  */
 interface PerRequest
 {

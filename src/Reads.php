@@ -7,8 +7,8 @@ namespace Larder;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * A store that tells values without an Item around each: a read of 40 ns cannot carry one, and of a batch of small values
- * the Items take more time than all else. A store without this interface is read by Store::fetch().
+ * A store that returns values without an Item around each. A read of 40 ns cannot carry one, and the Items of a batch of small values take
+ * more time than all else. A store without this interface is read by Store::fetch().
  */
 interface Reads
 {

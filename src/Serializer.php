@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder;
 
 /**
- * Turns the values that are neither int nor string into bytes, for stores that keep bytes, and back; all but those in
- * which objects of a user's class say themselves what they are made of, which are written in PHP's own form.
+ * Turns values that are neither int nor string into bytes, for stores that keep bytes, and back. Values with objects of a user's class
+ * that has a __serialize() or __sleep() are the exception: they are written in PHP's own form.
  */
 interface Serializer
 {

@@ -10,21 +10,19 @@ use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 
 /**
- * A place that holds items: the whole contract between a cache and whatever keeps its values.
+ * A place that holds items: the whole contract between a cache and the software that keeps its values.
  *
- * Batch-first: one key is a batch of one, and a batch does exactly what its members would do one by one,
- * in as few round trips as the store can manage. Keys are legal when they come here (see Key); a batch may
- * be empty and may name a key twice, in which case the last item wins.
+ * Batch-first: one key is a batch of one. A batch does exactly what its members would do one by one, in as few round trips as the store
+ * can manage. Keys are checked before they come here (see Key). A batch may be empty and may name a key twice: the last item wins then.
  *
  * Everything may throw StoreUnavailable when the store has failed. What happened to the batch is then
  * unknown. Nothing else than the exceptions named here is thrown.
  *
- * A value is as old as the moment its computation began; whatever was invalidated since then is dead. A store that
- * can judge (Capability::Tokens) keeps this rule for every fill: one that began before a write or a delete of its
- * key, before an invalidation of one of its tags or before a clear is refused, or dead at once, whenever it
- * arrives. Fills do not move what others are judged by, so those that overlap do not refuse each other: the last
- * one stays. What a store keeps in order to judge may be lost (evicted, deleted); that is misses and refusals,
- * never something stale.
+ * A value is as old as the moment its computation began; an invalidation since then kills it. A store that can judge (Capability::Tokens)
+ * keeps this rule for every fill. It refuses a fill, or kills it at once, if its key was written or deleted since the fill began. The same
+ * holds for an invalidation of one of its tags, and for a clear. It does so whenever the fill arrives. Fills do not move the versions that judge
+ * others, so fills that overlap do not refuse each other: the last one stays. A store may lose these versions (by eviction or deletion).
+ * That causes misses and refusals, never a stale item.
  *
  * tests/Contract/StoreContract is this text as a test; run it on a store of your own.
  */

@@ -8,8 +8,8 @@ namespace Larder;
  * What a miss leaves behind: the logical time that a later fill is judged by. Opaque to everyone but the
  * store that gave it.
  *
- * The extension declares the same class when it is loaded; this file then is never read, and the class
- * has nothing that the extension's does not have.
+ * The extension declares the same class when it is loaded. This file is never read then, and the class has nothing that the extension's
+ * lacks.
  */
 final class Token
 {

@@ -8,10 +8,10 @@ use Larder\Item;
 use Larder\Reads;
 
 /**
- * A value with what remember() needs to know of it besides, as it lies in a store: how long it took to compute,
- * until when it is fresh, and for how many seconds more it may be served when nothing fresh can be had.
+ * A value with the facts that remember() needs, as it lies in a store. They are the time to compute it, until when it is fresh, and
+ * the seconds after that in which it may be served stale.
  *
- * Ints are never sealed, as they are counters. A cache takes the envelope off whatever it reads.
+ * Ints are never sealed, as they are counters. A cache takes the envelope off each value that it reads.
  */
 final class Envelope
 {

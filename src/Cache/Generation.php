@@ -7,8 +7,8 @@ namespace Larder\Cache;
 use Larder\Token;
 
 /**
- * What was missed in a span of time. When there are too many tokens, the older half goes, and of those only that they
- * were missed is remembered, in a few bytes of a hash each: a fill of them is refused, as it is unknown what has happened since.
+ * The misses of a span of time. When there are too many tokens, the older half goes. Of those keys, only a hash of a few bytes stays: a
+ * fill of them is refused, as it is unknown what has happened since.
  */
 final class Generation
 {

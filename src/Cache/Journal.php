@@ -11,16 +11,15 @@ use Larder\System\Guests;
 use Larder\System\PrivateDirectory;
 
 /**
- * What a store has missed, in a file that outlives the process: a line for each lost delete, overwrite, invalidation or
- * clear, after a first one that says until when nobody tries to deliver it, and names it. Whoever opens a cache with this
- * journal next delivers it before anything is read. A line that is damaged, and a file that has grown too large, stand for
- * a clear.
+ * The changes that a store has missed, in a file that outlives the process. Its first line names it, and tells until when no process
+ * tries to deliver it. Each other line is a lost delete, overwrite, invalidation or clear. The next process that opens a cache with this
+ * journal delivers it before it reads anything. A damaged line, or a file that has grown too large, stands for a clear.
  *
- * It is for whom the directory belongs to, also if root has made it, and for the group of a directory that is a group's (see
+ * It belongs to the owner of the directory, also if root has made it. In a group's directory it belongs to the group, too (see
  * PrivateDirectory).
  *
- * The file's lock is held while it is read or written, never while the store is asked: a store that does not answer keeps
- * one process waiting, and the others know at once that there is something undelivered.
+ * The file's lock is held while it is read or written, never while the store is asked. So a store that does not answer keeps one
+ * process waiting, and the others know at once that there is something undelivered.
  */
 final class Journal
 {

@@ -7,9 +7,9 @@ namespace Larder\Cache;
 use Psr\Log\LoggerInterface;
 
 /**
- * Tells the log what the store has missed, so that no loss is silent and none fills the log: the first one is told at once, with
- * its keys and tags. What is lost within a minute of that is counted, and the number told with the next one, or when
- * everything is delivered, or at the latest when the cache goes.
+ * Tells the log which changes the store has missed, so that no loss is silent and none fills the log. The first loss is logged at once,
+ * with its keys and tags. The losses of the next minute are counted. Their number is logged with the next loss, when everything is
+ * delivered, or at the latest when the cache goes.
  */
 final class Losses
 {

@@ -7,13 +7,12 @@ namespace Larder\Cache;
 use Larder\Token;
 
 /**
- * The tokens of what was missing in this request, so that a later set of the same key is known for the fill that
- * it is, and judged by the moment before its value was computed. No token of another key can judge it: stores count by key or
- * by groups of keys, and a key that was never missed is no fill at all.
+ * The tokens of the keys that were missing in this request. A later set() of the same key is thereby known as a fill, and judged by the
+ * moment before its value was computed. No token of another key can judge it: stores count by key or by groups of keys. A key that was
+ * never missed is no fill at all.
  *
- * A process may never say that another request begins. So misses are kept in two generations: when the younger one is old
- * enough or full, it takes the place of the older one, which goes. A miss is known for half an hour at least, or until there
- * were 130,000 others.
+ * A process may never say that another request begins. So misses are kept in two generations. When the younger one is old enough or full,
+ * it takes the place of the older one, which goes. A miss is known for half an hour at least, or until there were 130,000 others.
  */
 final class Misses
 {

@@ -15,8 +15,8 @@ use Larder\Ttl;
 /**
  * Compare and set: how Cache::update() reads a value, has it changed, and stores it under the token of before it was read.
  *
- * A refused write leaves what is there, so that the next round begins with it. A process that is refused again and again
- * sleeps for a random time, so that those that change the same key come one after the other.
+ * A refused write leaves the newer value, so that the next round begins with it. A process that is refused again and again sleeps for a
+ * random time. So processes that change the same key come one after the other.
  */
 final class Updates
 {

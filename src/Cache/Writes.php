@@ -10,7 +10,7 @@ use Larder\Store;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
-/** What a cache does to store values, and what it tells of how that went. */
+/** Stores the values of a cache, and tells loggers and listeners about it. */
 final class Writes
 {
     private bool $isRefused = false;

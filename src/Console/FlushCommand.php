@@ -35,7 +35,7 @@ final class FlushCommand extends StoreCommand
     {
         if ($input->getOption('force') !== true) {
             if (!$input->isInteractive()) {
-                return self::say($output, 'Nothing was deleted: give --force where nobody can be asked.', self::INVALID);
+                return self::say($output, 'Nothing was deleted: give --force where there is no terminal to ask for a confirmation.', self::INVALID);
             }
             $question = new ConfirmationQuestion('Delete everything in it? [y/N] ', false);
             if ((new QuestionHelper())->ask($input, $output, $question) !== true) {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Event;
 
-/** Whatever carried one of these tags was killed; the store has learnt of it. */
+/** All items with one of these tags are dead; the store has confirmed it. */
 final class TagsInvalidated
 {
     public function __construct(

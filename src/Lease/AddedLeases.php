@@ -14,9 +14,8 @@ use Larder\Store;
 /**
  * Leases for a store that knows none: an item under a key of its own that only one process can add.
  *
- * Unless the store can do several things in one moment, whether a lease is still one's own is asked a moment before it
- * is prolonged or ended. A process that sleeps in between for longer than its lease lasts may so end another's, and
- * both then work at once.
+ * Unless the store can do several things in one moment, the owner is checked a moment before a lease is prolonged or ended. A process
+ * that sleeps in between for longer than its lease lasts may thereby end another process's lease. Both then work at once.
  */
 final class AddedLeases implements Leases
 {
@@ -58,7 +57,7 @@ final class AddedLeases implements Leases
             return false;
         }
 
-        throw $failure ?? StoreUnavailable::because('The store', 'it refuses leases that nobody has', 'see that it has room', takesNothing: true);
+        throw $failure ?? StoreUnavailable::because('The store', 'it refuses free leases', 'see that it has room', takesNothing: true);
     }
 
     public function refresh(string $name, string $owner, float $seconds): bool

@@ -14,8 +14,8 @@ use Larder\Ttl;
 use Psr\SimpleCache\CacheInterface;
 
 /**
- * A cache as PSR-16 knows it. Keys that the PSR reserves or a store cannot hold are refused with its exception; a null
- * TTL is the cache's default, or no end if the cache was given none; zero or less deletes.
+ * A cache as PSR-16 knows it. Keys that the PSR reserves or a store cannot hold are refused with its exception. A null TTL is the
+ * cache's default, or no end if the cache was given none. A TTL of zero or less deletes.
  */
 final class SimpleCache implements CacheInterface
 {

@@ -18,7 +18,7 @@ use Psr\Cache\CacheItemPoolInterface;
 use Psr\Log\LoggerInterface;
 
 /**
- * A cache as PSR-6 knows it, with tags besides. What has no expiry of its own gets the cache's default TTL, or
+ * A cache as PSR-6 knows it, with tags besides. An item without an expiry of its own gets the cache's default TTL, or
  * none if the cache was given none.
  *
  * Deferred items are stored by commit(), at the latest when the pool is destroyed. A value that cannot be stored is

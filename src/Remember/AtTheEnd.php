@@ -7,8 +7,8 @@ namespace Larder\Remember;
 use Larder\System\Process;
 
 /**
- * What is left for the end of the request: computations that were put off until the response is out, and the
- * leases of those that a fatal error cut short.
+ * The work at the end of a request: deferred computations, which run after the response, and the leases of those that a fatal error
+ * has cut short.
  */
 final class AtTheEnd
 {

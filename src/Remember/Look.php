@@ -7,7 +7,7 @@ namespace Larder\Remember;
 use Larder\Cache\Envelope;
 use Larder\Token;
 
-/** What was found of a key at one moment. */
+/** The state of a key at one moment. */
 final class Look
 {
     /**

@@ -8,7 +8,7 @@ namespace Larder\Serializer;
  * Tells how objects of a class are stored, and which objects cannot be stored at all.
  *
  * A user's class consists of its properties and methods. A class of PHP's own, or of an extension, may have a state that no PHP code
- * sees. serialize() drops it silently, and the restored object is empty, or fatal when used. Such an object is stored in three cases:
+ * sees. PHP's serialize() drops it silently, and the restored object is empty, or fatal when used. Such an object is stored in three cases:
  *
  * - Its class has an __unserialize().
  * - It is an exception, or of a class known to consist of its properties.

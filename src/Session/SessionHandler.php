@@ -174,7 +174,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         if ($fetched !== null && ($fetched->items[$key]->value ?? null) === $before) {
             return true;
         }
-        $this->logger?->warning('A request's changes to its session are not saved. It had the session for too long, and another request has changed or locked it since.', [
+        $this->logger?->warning('The changes of a request to its session are not saved. It had the session for too long, and another request has changed or locked it since.', [
             'longest' => $this->longest,
         ]);
 

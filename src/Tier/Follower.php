@@ -16,8 +16,7 @@ use Larder\Store;
 /**
  * Brings a near store up to date with the log of the far one.
  *
- * What was followed is kept in the near store itself, so that all processes that share it share the work, and so that the
- * two are lost together.
+ * The position is kept in the near store itself. So all processes that share the store share the work, and the two are lost together.
  */
 final class Follower
 {

@@ -28,27 +28,26 @@ use Larder\Tidying;
 use Larder\Token;
 
 /**
- * A near store in front of a far one: reads are answered by the near one where it can, and everything else by the far one.
+ * A near store in front of a far one. The near store answers reads where it can. The far store answers everything else.
  *
  *     request ── head ──> log                 nothing new: the near store is as good as the far one
  *        │    ── since ─> log                 the events since the near store's position are applied to it
  *        ├── read ──> near ── miss ──> far    what is found is kept in the near store
  *        └── write ─> far + event             in one transaction
  *
- * A request that begins after a write, delete, tag invalidation or clear has finished anywhere sees it. The near store
- * keeps in itself up to where it has followed the log, so that all processes that share it share the work, and so that
- * the two are lost together. It is brought up to date before the first read of a request, which begins with the store
- * itself or with beginRequest(), and after each write of one's own.
+ * A request that begins after a write, delete, tag invalidation or clear has finished anywhere sees it. The near store keeps in itself
+ * how far it has followed the log. So all processes that share it share the work, and the two are lost together. It is brought up to date
+ * before the first read of a request, and after each write of its own. A request begins with the store itself or with beginRequest().
  *
- * A value that comes from the far store is kept by the token that the near store gave before the far one was asked: what
- * was applied to the near store in between refuses it. So whatever is delayed wherever, nothing in the near store is older
- * than the events that were applied to it. Fills of keys that are missing in the far store are no events where that one
- * drops nothing by itself, as no near store has anything to forget because of them; all other writes are.
+ * A value from the far store is kept by the token that the near store gave before the far one was asked. An event that was applied to the
+ * near store in between refuses it. So nothing in the near store is older than the events that were applied to it, however long any
+ * process is delayed. All writes are events but one kind: fills of keys that are missing in a far store that drops nothing by itself. No
+ * near store has anything to forget because of those.
  *
  * The near store is this tier's own. Another cache in it would be read and cleared with it.
  *
- * What has objects in it that say themselves what they are made of (__serialize(), __sleep()) is not kept in the near store: to
- * keep it, it would have to ask objects that the caller has.
+ * A value with objects that have a __serialize() or __sleep() is not kept in the near store. To keep it, the store would have to call
+ * these on objects that the caller has.
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */

@@ -7,10 +7,10 @@ namespace Larder\Trace;
 use Larder\Exception\InvalidTrace;
 
 /**
- * What share of the reads of a trace would miss in a cache of each size that evicts what was not used for longest
- * (LRU): from the distances at which items are used again, after Mattson et al., "Evaluation techniques for storage
- * hierarchies", IBM Systems Journal 1970. The distance of a use is the sum of the bytes of all items used since the
- * last one, the item's own included; a sum tree over the times of last use has it in logarithmic time.
+ * The share of a trace's reads that would miss in a cache of each size that evicts the least recently used item (LRU). It is computed from
+ * the distances at which items are used again, after Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal
+ * 1970. The distance of a use is the sum of the bytes of all items used since the last one, the item's own included. A sum tree over the
+ * times of last use gives it in logarithmic time.
  */
 final class MissRatioCurve
 {

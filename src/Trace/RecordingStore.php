@@ -31,9 +31,9 @@ use Larder\Token;
  *
  *     $cache = new Cache(new RecordingStore(\Larder\Stores::open('shm:shop'), '/var/lib/shop/shop.trace'));
  *
- * `larder size` tells from the trace how much memory would be enough, `larder trace` replays it on another store. Which
- * keys are written down depends on their hash, so that of those it is all or nothing (SHARDS: Waldspurger, Park,
- * Garthwaite, Ahmad, "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
+ * `larder size` tells from the trace how much memory would be enough, `larder trace` replays it on another store. A
+ * key's hash decides whether all of its accesses are recorded or none (Waldspurger and others,
+ * "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
 final class RecordingStore implements Store, Leases, Takes, PerRequest, RequestTokens, MayEvict, Tidying
 {

@@ -6,7 +6,7 @@ namespace Larder\Console\Doctor;
 
 use Larder\Console\Printed;
 
-/** What can be wrong with APCu: with its settings, and with the memory of the process that asks, which is PHP-FPM's only there. */
+/** Checks APCu: its settings, and the memory of this process. Only within PHP-FPM that is PHP-FPM's memory. */
 final class ApcuChecks
 {
     /** Bytes, its default. */

@@ -9,7 +9,7 @@ use Larder\Console\Journals;
 use Larder\Console\Printed;
 use Larder\Exception\InvalidOption;
 
-/** What can be wrong with a journal, and what it holds that its store has missed. */
+/** Checks a journal, and tells which changes it holds that its store has missed. */
 final class JournalChecks
 {
     public function __construct(
@@ -38,8 +38,8 @@ final class JournalChecks
                 $held->isNothing() => Finding::fine($which, 'The store has missed nothing.'),
                 default => Finding::problem(
                     $which,
-                    \sprintf('The store has missed %s: what it has of that may be stale.', Journals::amount($held)),
-                    'see that the store answers; whoever opens a cache with this journal next delivers it',
+                    \sprintf('The store has missed %s: its items may be stale.', Journals::amount($held)),
+                    'see that the store answers; the next process that opens a cache with this journal delivers it',
                 ),
             };
         }

@@ -6,7 +6,7 @@ namespace Larder\Console\Doctor;
 
 use Larder\Console\Printed;
 
-/** What can be wrong before any store is opened. */
+/** Checks the machine and its PHP, before any store is opened. */
 final class MachineChecks
 {
     private const SHM_LOW = 64 << 20;

@@ -7,7 +7,7 @@ namespace Larder\Console\Doctor;
 use Larder\Console\Printed;
 use Larder\Dsn;
 
-/** Files that root has made in another user's directory, who cannot use them. Larder gives them to him; others may not have. */
+/** Checks for files that root has made in another user's directory, and that the user cannot use. Larder gives its files to the user. */
 final class OwnerChecks
 {
     /** Rights to write, of the owner's group and of everybody. */

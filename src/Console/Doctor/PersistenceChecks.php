@@ -41,7 +41,7 @@ final class PersistenceChecks
             $isTrusted && !$isLossless => Finding::problem($what, "The server ({$how}) may bring back what was deleted or invalidated when it restarts, and the DSN trusts it.", self::LOSSLESS . '; or persistence=distrusted in the DSN'),
             $isTrusted => Finding::fine($what, "The server loses nothing that it has acknowledged ({$how}), and the DSN trusts it: the cache outlives a restart."),
             $isLossless => Finding::advice($what, "The server loses nothing that it has acknowledged ({$how}), but the cache begins empty after a restart, as the DSN does not trust it.", 'persistence=trusted in the DSN, everywhere'),
-            default => Finding::advice($what, "The server saves to its disk ({$how}) for nothing: it may bring back what was deleted or invalidated, so that the cache begins empty after a restart.", 'save "" and appendonly no; or ' . self::LOSSLESS . ', and persistence=trusted in the DSN'),
+            default => Finding::advice($what, "The server saves to its disk ({$how}) for nothing. It may bring back deleted or invalidated items, so that the cache begins empty after a restart.", 'save "" and appendonly no; or ' . self::LOSSLESS . ', and persistence=trusted in the DSN'),
         };
     }
 }

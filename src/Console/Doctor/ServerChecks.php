@@ -6,7 +6,7 @@ namespace Larder\Console\Doctor;
 
 use Larder\Console\Printed;
 
-/** What servers say of themselves that is not good for a cache: Redis and Valkey in the words of INFO, Memcached in those of its stats. */
+/** Checks the settings and state of a server: of Redis and Valkey by INFO, of Memcached by its stats. */
 final class ServerChecks
 {
     /**

@@ -16,7 +16,7 @@ use Larder\Store\RedisStore;
 use Larder\Stores;
 use Larder\StoreStatistics;
 
-/** What can be wrong with one store. */
+/** Checks one store. */
 final class StoreChecks
 {
     private const NETWORK = ['nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'fuse.sshfs', 'glusterfs', 'fuse.glusterfs', 'ceph', 'afs', 'lustre', 'ocfs2', 'gfs2'];
@@ -79,7 +79,7 @@ final class StoreChecks
             if ($unsaved !== [] || $found === null) {
                 $store->delete([$key]);
 
-                return Finding::problem($what, 'What is saved is not found again: it is full, or two of its servers answer in turn.', 'its size, or its address');
+                return Finding::problem($what, 'A saved item is not found again: the store is full, or two of its servers answer in turn.', 'its size, or its address');
             }
         }
         $store->delete([$key]);

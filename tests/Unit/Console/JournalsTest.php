@@ -86,9 +86,9 @@ final class JournalsTest extends TestCase
 
         [$code, $printed] = $this->larder('doctor');
         self::assertSame(1, $code, 'It is a problem.');
-        self::assertStringContainsString("problem journal {$this->path}: The store has missed {$words}: what it has of that may be stale.\n        change: see that", $printed);
+        self::assertStringContainsString("problem journal {$this->path}: The store has missed {$words}: its items may be stale.\n        change: see that", $printed);
         self::assertContains(
-            ['severity' => 'problem', 'what' => "journal {$this->path}", 'says' => "The store has missed {$words}: what it has of that may be stale.", 'change' => 'see that the store answers; whoever opens a cache with this journal next delivers it'],
+            ['severity' => 'problem', 'what' => "journal {$this->path}", 'says' => "The store has missed {$words}: its items may be stale.", 'change' => 'see that the store answers; the next process that opens a cache with this journal delivers it'],
             (array) ($this->json('doctor')['findings'] ?? null),
         );
         self::assertSame($bytes, file_get_contents($this->path), 'It was only looked at.');
