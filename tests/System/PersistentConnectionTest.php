@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Bench\Server\FastCgi;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Cache;
 use Larder\Store\Memcached\Server as MemcachedServer;
 use Larder\Store\Redis\PhpRedisConnection;
-use Larder\Bench\Server\FastCgi;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
