@@ -10,10 +10,10 @@
  *   - the name: the pool's, "@", the format in decimal;
  *   - the lock (flock) on the directory, which whoever gives or takes a name holds;
  *   - a process that uses a pool holds an open-file-description lock somewhere in its file, and one that does not has
- * none;
+ *     none;
  *   - a process that has its lock looks once more whether the file has its name, before it uses the pool; and whoever
- * takes the name from a file that nobody holds asks once more whether somebody does when it has another name, and then
- * gives it back: so either sees the other;
+ *     takes the name from a file that nobody holds asks once more whether somebody does when it has another name, and
+ *     then gives it back: so either sees the other;
  *   - a process finds out by itself, soon, that its pool's name is gone.
  *
  * What is deleted or invalidated in one of them does not reach the other. So what nobody has held while another was
@@ -21,7 +21,8 @@
  *
  *   U1  Whoever opens or saves a pool removes those of other formats that nobody holds.
  *   U2  If there was one of another format, held or not, and nobody holds that of its own, it begins with an empty one.
- * Nor does it load a snapshot. U3  Whoever removes or clears a pool removes those of other formats, held or not.
+ *       Nor does it load a snapshot.
+ *   U3  Whoever removes or clears a pool removes those of other formats, held or not.
  *
  * As long as another is held, whoever opens one looks again every minute: the last of the old workers may end without
  * anybody starting. (Processes of both versions that run at the same time still do not hear of each other's deletes;

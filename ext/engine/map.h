@@ -8,8 +8,7 @@
  *     writer:  the segment is apart | full fence | mark it where any thread pins it | make the page writable
  *     pinner:  set the pin, and write down that it is mine | full fence | is the segment apart? then mark it
  *     reader:  does a pin of mine say the generation, and no mark? then in place; else through the writable mapping
- *     leaver:  drop my pins | full fence | does no thread pin it? then drop the page | the segment is not apart any
- * more
+ *     leaver:  drop my pins | full fence | does no thread pin it? then drop the page | it is not apart any more
  *
  * All threads of a process use the same mapping, because only one can be at that address; it goes with its last user.
  */

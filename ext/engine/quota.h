@@ -44,7 +44,7 @@
  *       that a quota was in the way of. The more rows there are, the fewer: a survey takes some hundredths of the time.
  *   Q3  The dead drop no pins. Once a second a survey asks of each slot that keeps some whether its owner lives.
  *   Q4  One process never keeps more than its kind may together, whatever the figures say: three eighths of the
- * segments while its request is short, a quarter when it may be long.
+ *       segments while its request is short, a quarter when it may be long.
  */
 #ifndef LARDER_QUOTA_H
 #define LARDER_QUOTA_H

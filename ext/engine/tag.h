@@ -1,9 +1,8 @@
 /* Tags: names that many items carry. Invalidating one kills all of them, in constant time and without looking for them.
  *
- *     name's hash --+--> 4 cells, each the tick of the last invalidation that met it    judge fills, before they are
- * stored
- *                   +--> 2 bits: some item has carried it                 (carried.h)    decide whether it is entered
- *                   +--> a word among the recent invalidations            (recent.h)     judges items
+ *     name's hash --+--> 4 cells, each the tick of the last invalidation that met it     judge fills, when stored
+ *                   +--> 2 bits: some item has carried it                  (carried.h)   decide whether it is entered
+ *                   +--> a word among the recent invalidations             (recent.h)    judges items
  *
  *     an item is dead if one of its tags has a stamp newer than its own: by the table, the higher of word and floors
  *

@@ -21,9 +21,10 @@
  * Invalidations and clears have numbers, in the order in which they have said what they do, so that who asks need not
  * look at all slots:
  *
- *     begin:  say it in one's slot | take the next number          end:  unsay it | all before mine are over? so is
- * mine ask:    load the last number | it is known that all are over? nothing is under way | look at all slots; nobody
- * says anything: all up to that number are over
+ *     begin:  say it in one's slot | take the next number
+ *     end:    unsay it | all before mine are over? so is mine
+ *     ask:    load the last number | it is known that all are over? nothing is under way
+ *             | look at all slots; none says anything: all up to that number are over
  *
  * What is known to be over is a number, too, and only ever raised to what is true: whoever dies at any of these steps
  * leaves no more behind than that the next who asks has to look.

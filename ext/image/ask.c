@@ -9,8 +9,8 @@
  * told was walked through. No recursion, whatever holds whatever.
  */
 #include "ask.h"
+#include "found.h"
 #include "refusal.h"
-#include "survey.h"
 #include "tell.h"
 
 #define NO_ANSWER        UINT32_MAX

@@ -6,9 +6,8 @@
 #define LARDER_ASK_H
 
 #include "class.h"
+#include "image.h"
 #include "seen.h"
-
-struct larder_image_refusal;
 
 struct larder_answer {
     zend_object *object;   /* held, so that no other object comes to lie at its address */
@@ -29,7 +28,7 @@ void larder_answers_init(struct larder_answers *answers);
 void larder_answers_free(struct larder_answers *answers);
 
 /* Asks all objects in the value that were not asked before. False with a refusal, or an exception pending. */
-bool larder_ask(struct larder_answers *answers, zval *value, struct larder_image_refusal *refusal);
+bool larder_ask(struct larder_answers *answers, zval *value, larder_image_refusal *refusal);
 
 static inline const struct larder_answer *larder_answer_of(struct larder_answers *answers, const zend_object *object)
 {

@@ -1,7 +1,7 @@
 /* Saying what cannot be stored, where it is in the value, and what to do instead. */
 #include "refusal.h"
 #include "class.h"
-#include "survey.h"
+#include "found.h"
 
 #include "ext/spl/spl_array.h"
 #include "ext/spl/spl_dllist.h"

@@ -1,7 +1,7 @@
 /* When all parts of a value were found: which are made anew on each read, in which order they lie, how much room they
  * take.
  */
-#include "survey.h"
+#include "settle.h"
 
 /* One that was met once only is no part: what it refers to stands in its place. */
 static void settle_references(struct larder_survey *survey)

@@ -1,7 +1,8 @@
 /* Finding what is inside a value, and whether all of it can be stored. */
 #include "survey.h"
 #include "class.h"
-#include "refusal.h"
+#include "settle.h"
+#include "unfold.h"
 
 #include "zend_enum.h"
 
@@ -114,7 +115,7 @@ static void survey_class(struct larder_survey *survey, zend_class_entry *class, 
 }
 
 static bool survey_object(struct larder_survey *survey, zend_object *object, uint32_t parent, uint32_t position,
-                          struct larder_image_refusal *refusal)
+                          larder_image_refusal *refusal)
 {
     survey->objects++;
     if (survey->count) {
@@ -153,10 +154,10 @@ static bool survey_object(struct larder_survey *survey, zend_object *object, uin
 }
 
 static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t parent, uint32_t position,
-                            struct larder_image_refusal *refusal);
+                            larder_image_refusal *refusal);
 
 static inline bool survey_value(struct larder_survey *survey, zval *value, uint32_t parent, uint32_t position,
-                                struct larder_image_refusal *refusal)
+                                larder_image_refusal *refusal)
 {
     if (Z_TYPE_P(value) < IS_STRING) {
         return true;
@@ -175,7 +176,7 @@ static inline bool survey_value(struct larder_survey *survey, zval *value, uint3
 /* One that is met twice is the value's own structure. One that is met once is a plain value: PHP leaves such behind
  * after a foreach by reference, and who else holds it is of no concern to the value. */
 static bool survey_reference(struct larder_survey *survey, zend_reference *reference, uint32_t parent,
-                             uint32_t position, struct larder_image_refusal *refusal)
+                             uint32_t position, larder_image_refusal *refusal)
 {
     survey->has_references = true;
     if (larder_survey_looks_through(survey, reference)) {
@@ -194,7 +195,7 @@ static bool survey_reference(struct larder_survey *survey, zend_reference *refer
 }
 
 static bool survey_uncommon(struct larder_survey *survey, zval *value, uint32_t parent, uint32_t position,
-                            struct larder_image_refusal *refusal)
+                            larder_image_refusal *refusal)
 {
     if (Z_TYPE_P(value) == IS_OBJECT) {
         return survey_object(survey, Z_OBJ_P(value), parent, position, refusal);
@@ -222,7 +223,7 @@ static void settle_table(struct larder_found *found, const zend_array *table, ui
     }
 }
 
-static bool survey_packed(struct larder_survey *survey, uint32_t index, struct larder_image_refusal *refusal)
+static bool survey_packed(struct larder_survey *survey, uint32_t index, larder_image_refusal *refusal)
 {
     const zend_array *table = survey->found[index].source;
     uint32_t live = 0;
@@ -241,7 +242,7 @@ static bool survey_packed(struct larder_survey *survey, uint32_t index, struct l
     return true;
 }
 
-static bool survey_hash(struct larder_survey *survey, uint32_t index, struct larder_image_refusal *refusal)
+static bool survey_hash(struct larder_survey *survey, uint32_t index, larder_image_refusal *refusal)
 {
     const zend_array *table = survey->found[index].source;
     bool dynamic = survey->found[index].type == LARDER_FOUND_DYNAMIC;
@@ -269,7 +270,7 @@ static bool survey_hash(struct larder_survey *survey, uint32_t index, struct lar
     return true;
 }
 
-static bool survey_properties(struct larder_survey *survey, uint32_t index, struct larder_image_refusal *refusal)
+static bool survey_properties(struct larder_survey *survey, uint32_t index, larder_image_refusal *refusal)
 {
     zend_object *object = survey->found[index].source;
 
@@ -300,7 +301,7 @@ static void survey_teller(struct larder_survey *survey, uint32_t index)
     }
 }
 
-static bool survey_one(struct larder_survey *survey, uint32_t index, struct larder_image_refusal *refusal)
+static bool survey_one(struct larder_survey *survey, uint32_t index, larder_image_refusal *refusal)
 {
     struct larder_found *found = &survey->found[index];
 
@@ -329,7 +330,7 @@ static bool survey_one(struct larder_survey *survey, uint32_t index, struct lard
     }
 }
 
-static bool survey_all(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
+static bool survey_all(struct larder_survey *survey, zval *value, larder_image_refusal *refusal)
 {
     if (!survey_value(survey, value, 0, 0, refusal)) {
         return false;
@@ -362,7 +363,7 @@ static void take_bound(struct larder_survey *survey, struct larder_seen *bound)
     }
 }
 
-static bool refuse_too_much(struct larder_image_refusal *refusal)
+static bool refuse_too_much(larder_image_refusal *refusal)
 {
     refusal->message = zend_strpprintf(
         0,
@@ -373,7 +374,7 @@ static bool refuse_too_much(struct larder_image_refusal *refusal)
 }
 
 /* Finds everything once more if the value is more than what was found. */
-static bool unfold(struct larder_survey *survey, zval *value, struct larder_image_refusal *refusal)
+static bool unfold(struct larder_survey *survey, zval *value, larder_image_refusal *refusal)
 {
     struct larder_seen *bound = emalloc(sizeof(*bound));
     larder_seen_init(bound, false);
@@ -413,7 +414,7 @@ static bool has_table_twice(struct larder_survey *survey)
 }
 
 bool larder_survey_run(struct larder_survey *survey, zval *value, struct larder_answers *answers,
-                       struct larder_image_refusal *refusal)
+                       larder_image_refusal *refusal)
 {
     survey->answers = answers;
     if (!survey_all(survey, value, refusal)) {

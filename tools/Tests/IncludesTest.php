@@ -35,6 +35,10 @@ final class IncludesTest extends TestCase
             ['ext/engine/pin.c' => '#include "pin.h"', 'ext/engine/pin.h' => '#include "slot.h"', 'ext/engine/slot.c' => '#include "pin.h"', 'ext/engine/slot.h' => ''],
             'parts of ext/engine include each other in a circle',
         ];
+        yield 'parts of the images are in a circle' => [
+            ['ext/image/ask.c' => '#include "survey.h"', 'ext/image/ask.h' => '', 'ext/image/survey.c' => '', 'ext/image/survey.h' => '#include "ask.h"'],
+            'parts of ext/image include each other in a circle',
+        ];
     }
 
     /** @param array<string, string> $files */

@@ -1,7 +1,8 @@
 /* A snapshot that is found when a pool is made: the pool begins with what is in it, or empty, and is sound in any case.
  *
  *     first byte & 3   0: the rest is the file; 1: a snapshot, cut off where the next three bytes say; else one that is
- * patched & 4   the checksums are set right again, so that what is read behind them is tried, too
+ *                      patched
+ *                & 4   the checksums are set right again, so that what is read behind them is tried, too
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
