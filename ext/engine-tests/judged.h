@@ -15,7 +15,7 @@
 /* Before the first process is started. */
 void judged_begin(void);
 
-/* From now on nothing expires, and nobody dies. What expires while it is moved may lose a touch (../README.md, Limits);
+/* From now on nothing expires, and nobody dies. What expires while it is moved may lose a touch (../PROOFS.md, Limits);
  * and what is being moved is judged when it has been. */
 void judged_lasts(void);
 

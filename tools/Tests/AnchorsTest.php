@@ -18,7 +18,7 @@ final class AnchorsTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function pages(): iterable
     {
-        $pages = array_merge(...array_map(static fn(string $pattern): array => glob(self::ROOT . "/{$pattern}") ?: [], ['*.md', 'docs/*.md', 'docs/*/*.md', '*/README.md', 'bench/*/README.md']));
+        $pages = array_merge(...array_map(static fn(string $pattern): array => glob(self::ROOT . "/{$pattern}") ?: [], ['*.md', 'docs/*.md', 'docs/*/*.md', '*/*.md', 'bench/*/README.md']));
         foreach (array_unique($pages) as $page) {
             yield substr($page, strlen(self::ROOT) + 1) => [$page];
         }

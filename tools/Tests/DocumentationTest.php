@@ -55,7 +55,7 @@ final class DocumentationTest extends TestCase
      */
     public static function pagesByName(): iterable
     {
-        foreach (self::pages('*.md', 'docs/*.md', 'docs/*/*.md', '*/README.md') as $page) {
+        foreach (self::pages('*.md', 'docs/*.md', 'docs/*/*.md', '*/*.md') as $page) {
             yield substr($page, strlen(self::ROOT) + 1) => [$page];
         }
     }

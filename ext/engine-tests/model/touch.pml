@@ -98,7 +98,7 @@ inline drop()
     fi
 }
 
-/* Anybody who adds. While the item is being moved he may see the copy before it has its expiry: see the essay's limits. */
+/* Anybody who adds. While the item is being moved he may see the copy before it has its expiry: see the limits in ext/PROOFS.md. */
 #if defined(DROPS) && MOVES == 0
 proctype dropper()
 {
