@@ -4,10 +4,14 @@
 
 declare(strict_types=1);
 
+require __DIR__ . '/src/Settings.php';
+if (Larder\WordPress\Settings::isOutdated()) {
+    // WordPress goes on without, and the plugin writes the drop-in anew.
+    return;
+}
 require __DIR__ . '/src/Backend.php';
 require __DIR__ . '/src/PoolBackend.php';
 require __DIR__ . '/src/ObjectCache.php';
-require __DIR__ . '/src/Settings.php';
 require __DIR__ . '/src/Opening.php';
 require __DIR__ . '/src/Fill.php';
 require __DIR__ . '/autoload.php';

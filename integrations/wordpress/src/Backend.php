@@ -18,17 +18,11 @@ interface Backend
     public function get(string $key, mixed $absent): mixed;
 
     /**
-     * The same, and what tokenAt() needs to judge a later change of what was read.
+     * The value, and by what a change of it is judged: set() takes both.
      *
-     * @return array{mixed, ?int} the value and its stamp; null: there is none, or it is not known
+     * @return array{mixed, ?Token, int} the value or $absent, a token of before it was read, its stamp; without a token it cannot be changed
      */
-    public function getStamped(string $key, mixed $absent): array;
-
-    /**
-     * By what a change is judged that was made from what had this stamp. A token of the moment of the read would not do: another
-     * process's write may be under way then, older than the token and not seen yet by the read.
-     */
-    public function tokenAt(int $stamp): ?Token;
+    public function getForChange(string $key, mixed $absent): array;
 
     /**
      * @param list<string> $keys
@@ -44,8 +38,12 @@ interface Backend
      */
     public function token(string $key): ?Token;
 
-    /** By what a value is judged that was made in this request before the key was asked for. */
-    public function requestToken(): ?Token;
+    /**
+     * By what a value is judged that was made in this request before the key was asked for.
+     *
+     * @return ?Token null: the store cannot judge that
+     */
+    public function requestToken(string $key): ?Token;
 
     /**
      * Keeps what was made because of misses. What others have written or deleted since is refused.
@@ -58,8 +56,9 @@ interface Backend
      * @param list<string> $tags
      * @param ?Token       $token with one, what the value was made from may have changed meanwhile: then the key holds nothing
      *                            afterwards
+     * @param int          $stamp of the item that the value was made from, which must still be there; 0: it was made from none
      */
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null): bool;
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool;
 
     /**
      * @param array<array-key, mixed> $values key => value

@@ -5,10 +5,13 @@ declare(strict_types=1);
 namespace Larder\WordPress;
 
 use Larder\Cache;
+use Larder\Capability;
 use Larder\Exception as Failure;
 use Larder\Exception\NotACounter;
+use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
 use Larder\OnConflict;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Token;
 
@@ -24,8 +27,10 @@ final class CacheBackend implements Backend
     /** @var array<array-key, Token> of keys that were missing */
     private array $tokens = [];
 
-    /** Of the first miss of the request. */
-    private ?Token $first = null;
+    /** @var array<array-key, true> keys that this request has written or deleted itself */
+    private array $own = [];
+
+    private bool $hasBegun = false;
 
     /** @param bool $fills whether there is anything to fill; what cannot be stored would only be noted as lost */
     public function __construct(
@@ -35,27 +40,26 @@ final class CacheBackend implements Backend
 
     public function get(string $key, mixed $absent): mixed
     {
-        return $this->getStamped($key, $absent)[0];
+        $values = $this->getMany([$key]);
+
+        return $values === [] ? $absent : reset($values);
     }
 
-    public function getStamped(string $key, mixed $absent): array
+    public function getForChange(string $key, mixed $absent): array
     {
-        $fetched = $this->cache->fetch([$key]);
-        $item = $fetched->items[$key] ?? null;
-        $this->noteTokens($fetched->tokens);
+        $token = $this->tokenOfNow($key);
+        $item = $this->cache->fetch([$key])->items[$key] ?? null;
 
-        return $item === null ? [$absent, null] : [$item->value, $item->stamp];
-    }
-
-    public function tokenAt(int $stamp): ?Token
-    {
-        return $this->first === null ? null : new Token($this->first->epoch, $stamp);
+        return $item === null ? [$absent, $token, 0] : [$item->value, $token, $item->stamp];
     }
 
     public function getMany(array $keys): array
     {
+        $this->begin();
         $fetched = $this->cache->fetch($keys);
-        $this->noteTokens($fetched->tokens);
+        foreach ($fetched->tokens as $key => $token) {
+            $this->tokens[$key] = $token;
+        }
 
         return array_map(static fn(Item $item): mixed => $item->value, $fetched->items);
     }
@@ -64,16 +68,16 @@ final class CacheBackend implements Backend
     {
         $token = $this->tokens[$key] ?? null;
         unset($this->tokens[$key]);
-        try {
-            return $token ?? $this->cache->store->token($key);
-        } catch (Failure) {
-            return null;
-        }
+
+        return $token ?? $this->tokenOfNow($key);
     }
 
-    public function requestToken(): ?Token
+    public function requestToken(string $key): ?Token
     {
-        return $this->first;
+        $store = $this->cache->store;
+
+        // What this request has changed itself would be refused by it.
+        return $store instanceof RequestTokens && !isset($this->own[$key]) ? $store->requestToken($key) : null;
     }
 
     public function fill(array $fills): void
@@ -89,9 +93,11 @@ final class CacheBackend implements Backend
         }
     }
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
     {
-        return $this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags, $token)], onConflict: OnConflict::Remove) === [];
+        $this->own[$key] = true;
+
+        return $this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags, $token, stamp: $stamp)], onConflict: OnConflict::Remove) === [];
     }
 
     public function setMany(array $values, ?int $ttl, array $tags): void
@@ -99,12 +105,14 @@ final class CacheBackend implements Backend
         $items = [];
         foreach ($values as $key => $value) {
             $items[] = new Item((string) $key, $value, $ttl ?? self::FOREVER, $tags);
+            $this->own[$key] = true;
         }
         $this->cache->saveMany($items);
     }
 
     public function add(string $key, mixed $value, ?int $ttl, array $tags): ?bool
     {
+        $this->own[$key] = true;
         if ($this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags)], SaveMode::Add) === []) {
             return true;
         }
@@ -121,38 +129,27 @@ final class CacheBackend implements Backend
 
     public function delete(array $keys): array
     {
-        $existed = array_keys($this->cache->fetch($keys)->items);
+        $this->own += array_fill_keys($keys, true);
+        $this->tokens = array_diff_key($this->tokens, $this->own);
+        $this->cache->deleteMany($keys, $existed);
 
-        return $this->cache->deleteMany($keys) ? array_map(strval(...), $existed) : [];
+        return $existed ?? [];
     }
 
     public function count(string $key, int $by, array $tags): int|float|false|null
     {
-        for ($tries = 0; $tries < self::TRIES; $tries++) {
-            unset($this->tokens[$key]);
-            $token = $this->token($key);
-            $item = $this->cache->fetch([$key])->items[$key] ?? null;
-            if ($item === null || $token === null) {
-                return $this->cache->health()->available ? false : null;
-            }
-            try {
-                if (\is_int($item->value)) {
-                    $sum = $this->cache->increment($key, $by);
+        $this->own[$key] = true;
+        try {
+            $sum = $this->cache->increment($key, $by, min: 0, create: false);
 
-                    // Others may count in between; what they added stays added.
-                    return $sum === false ? null : ($sum >= 0 ? $sum : max(0, (int) $this->cache->increment($key, -$sum)));
-                }
-            } catch (NotACounter) {
-                return null;
-            }
-            $sum = max(0, (is_numeric($item->value) ? $item->value + 0 : 0) + $by);
-            $ttl = $item->expiry === null ? self::FOREVER : max(1, $item->expiry - time());
-            if ($this->cache->saveMany([new Item($key, $sum, $ttl, $tags, $token)]) === []) {
-                return $sum;
-            }
+            return $sum === false && !$this->cache->health()->available ? null : $sum;
+        } catch (NotACounter) {
+            return $this->countOther($key, $by, $tags);
+        } catch (UnsupportedOperation) {
+            $this->cache->delete($key);
+
+            return null;
         }
-
-        return null;
     }
 
     public function invalidate(array $tags): bool
@@ -195,12 +192,52 @@ final class CacheBackend implements Backend
         return $figures;
     }
 
-    /** @param array<array-key, Token> $tokens */
-    private function noteTokens(array $tokens): void
+    /**
+     * Adds to what is no int, or to one that would not be one any more.
+     *
+     * @param list<string> $tags
+     */
+    private function countOther(string $key, int $by, array $tags): int|float|false|null
     {
-        foreach ($tokens as $key => $token) {
-            $this->first ??= $token;
-            $this->tokens[$key] = $token;
+        for ($tries = 0; $tries < self::TRIES; $tries++) {
+            $token = $this->tokenOfNow($key);
+            $item = $this->cache->fetch([$key])->items[$key] ?? null;
+            if ($item === null || $token === null) {
+                return $this->cache->health()->available ? false : null;
+            }
+            $sum = max(0, (is_numeric($item->value) ? $item->value + 0 : 0) + $by);
+            $ttl = $item->expiry === null ? self::FOREVER : max(1, $item->expiry - time());
+            if ($this->cache->saveMany([new Item($key, $sum, $ttl, $tags, $token, stamp: $item->stamp, keeps: true)]) === []) {
+                return $sum;
+            }
+        }
+
+        return null;
+    }
+
+    /** @return ?Token null: the store judges none, or is absent in this process */
+    private function tokenOfNow(string $key): ?Token
+    {
+        try {
+            return $this->cache->token($key);
+        } catch (UnsupportedOperation) {
+            return null;
+        }
+    }
+
+    /** Notes the moment from which on what this request makes is judged. */
+    private function begin(): void
+    {
+        if (!$this->hasBegun) {
+            $this->hasBegun = true;
+            $store = $this->cache->store;
+            try {
+                if ($store instanceof RequestTokens && \in_array(Capability::RequestTokens, $store->capabilities(), true)) {
+                    $store->noteRequest();
+                }
+            } catch (Failure) {
+                // Then nothing is judged by it.
+            }
         }
     }
 }

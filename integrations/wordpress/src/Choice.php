@@ -15,7 +15,7 @@ final class Choice
     private const ROOM = 256 << 20;
 
     /**
-     * @param ?string $store 'pool', 'server' or a DSN; null: none can be used
+     * @param ?string $store 'pool', 'server', 'apcu' (in front of SQLite) or 'sqlite'; null: none can be used
      * @param string  $title what people call it
      * @param string  $why   in a sentence
      * @param ?int    $size  bytes of a pool
@@ -28,7 +28,7 @@ final class Choice
     ) {}
 
     /** @param ?string $directory of a database; null: there is none that may hold one */
-    public static function make(?string $directory, string $identity): self
+    public static function make(?string $directory): self
     {
         if (\defined('WP_LARDER_DSN')) {
             return new self('server', 'the store that WP_LARDER_DSN names', 'wp-config.php says so.');
@@ -52,22 +52,10 @@ final class Choice
         if ($directory === null) {
             return new self(null, 'nothing', 'There is no directory that PHP may write to for a database; make wp-content writable, or name one as WP_LARDER_DIRECTORY in wp-config.php.');
         }
-        $database = "sqlite:{$directory}/{$identity}.db?size=64M&secret=" . self::secret();
         if (\function_exists('apcu_enabled') && apcu_enabled()) {
-            return new self("apcu: > {$database}", 'APCu in front of SQLite', 'APCu is fast, and the database lets WP-CLI and cron take part.');
+            return new self('apcu', 'APCu in front of SQLite', 'APCu is fast, and the database lets WP-CLI and cron take part.');
         }
 
-        return new self($database, 'SQLite', 'It needs no server, and all processes of this machine share it.');
-    }
-
-    /** What signs values, so that neighbours who share APCu or a directory cannot plant any. */
-    private static function secret(): string
-    {
-        $salts = '';
-        foreach (['AUTH_KEY', 'SECURE_AUTH_KEY', 'LOGGED_IN_KEY', 'NONCE_KEY'] as $name) {
-            $salts .= Settings::text($name);
-        }
-
-        return hash_hmac('sha256', 'larder', $salts);
+        return new self('sqlite', 'SQLite', 'It needs no server, and all processes of this machine share it.');
     }
 }

@@ -18,14 +18,9 @@ final class NoBackend implements Backend
         return $absent;
     }
 
-    public function getStamped(string $key, mixed $absent): array
+    public function getForChange(string $key, mixed $absent): array
     {
-        return [$absent, null];
-    }
-
-    public function tokenAt(int $stamp): ?Token
-    {
-        return null;
+        return [$absent, null, 0];
     }
 
     public function getMany(array $keys): array
@@ -38,14 +33,14 @@ final class NoBackend implements Backend
         return null;
     }
 
-    public function requestToken(): ?Token
+    public function requestToken(string $key): ?Token
     {
         return null;
     }
 
     public function fill(array $fills): void {}
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
     {
         return false;
     }

@@ -69,9 +69,6 @@ final class ObjectCache
     /** @var array<array-key, array<array-key, ?Token>> what was missing in judged groups, with the token of that moment */
     private array $missed = [];
 
-    /** @var array<array-key, array<array-key, int>> of what was read, where changes are judged by it */
-    private array $stamps = [];
-
     /** @var array<array-key, array<array-key, array{?int, ?Token}>> fills that wait: group => key => [TTL, token]; the value is in $cache */
     private array $pending = [];
 
@@ -129,7 +126,7 @@ final class ObjectCache
                     return false;
                 }
                 // What is added without a look before may have been made before the look.
-                $this->missed[$group][$id] = $this->backend->requestToken();
+                $this->missed[$group][$id] = $this->backend->requestToken($this->place($group, $id)[0]);
             }
             $this->fill($group, $id, $data, $expire);
 
@@ -162,7 +159,7 @@ final class ObjectCache
         $known = empty($group) ? 'default' : $group;
         if ($this->isJudged($known) && !isset($this->non_persistent_groups[$known]) && !wp_suspend_cache_addition()) {
             // What is added without a look before may have been made before this one.
-            $this->look(array_keys($data), $known, token: $this->backend->requestToken());
+            $this->look(array_keys($data), $known, isAfter: true);
         }
         $added = [];
         foreach ($data as $key => $value) {
@@ -396,7 +393,7 @@ final class ObjectCache
      */
     public function flush_group($group): bool
     {
-        unset($this->cache[$group], $this->missed[$group], $this->stamps[$group], $this->pending[$group], $this->onlyHere[$group]);
+        unset($this->cache[$group], $this->missed[$group], $this->pending[$group], $this->onlyHere[$group]);
 
         return isset($this->non_persistent_groups[$group]) || $this->backend->invalidate([$this->groupTag((string) $group)]);
     }
@@ -445,7 +442,7 @@ final class ObjectCache
     {
         _deprecated_function(__FUNCTION__, '3.5.0', 'WP_Object_Cache::switch_to_blog()');
         $this->commit();
-        $this->missed = $this->stamps = [];
+        $this->missed = [];
         $this->cache = array_intersect_key($this->cache, $this->global_groups);
     }
 
@@ -554,14 +551,20 @@ final class ObjectCache
 
             return;
         }
-        $token = $this->judging($group, $id);
-        $data = \is_object($data) ? clone $data : $data;
         [$name, $tags] = $this->place($group, $id);
+        $stamp = 0;
+        $token = isset(self::CHANGED[$group]) && !isset($this->pending[$group][$id]) && $this->knows($group, $id) ? null : $this->judging($group, $id);
+        if ($token === null && $this->knows($group, $id)) {
+            [$there, $token, $stamp] = $this->backend->getForChange($name, $this->absent);
+            // It was made from what this request has; if others have changed that, the database knows best.
+            $token = $this->isSame($there, $old) ? $token : null;
+        }
+        $data = \is_object($data) ? clone $data : $data;
         $this->unqueue($group, $id);
         if ($token === null) {
             $this->backend->delete([$name]);
         } else {
-            $this->backend->set($name, $data, $this->ttl($expire), $tags, $token);
+            $this->backend->set($name, $data, $this->ttl($expire), $tags, $token, $stamp);
         }
         unset($this->missed[$group][$id]);
         $this->cache[$group][$id] = $data;
@@ -607,11 +610,19 @@ final class ObjectCache
 
     private function judging(string $group, int|string $id): ?Token
     {
-        if (isset($this->stamps[$group][$id])) {
-            return $this->backend->tokenAt($this->stamps[$group][$id]);
-        }
+        return $this->missed[$group][$id] ?? $this->pending[$group][$id][1] ?? $this->backend->requestToken($this->place($group, $id)[0]);
+    }
 
-        return $this->missed[$group][$id] ?? $this->pending[$group][$id][1] ?? $this->backend->requestToken();
+    private function isSame(mixed $one, mixed $other): bool
+    {
+        if ($one === $other || !$this->holdsObjects([$one], 8)) {
+            return $one === $other;
+        }
+        try {
+            return serialize($one) === serialize($other);
+        } catch (\Throwable) {
+            return false;
+        }
     }
 
     private function holdsObjects(mixed $value, int $depth): bool
@@ -665,14 +676,7 @@ final class ObjectCache
     private function read(string $group, int|string $id): mixed
     {
         [$name] = $this->place($group, $id);
-        if (isset(self::CHANGED[$group])) {
-            [$value, $stamp] = $this->backend->getStamped($name, $this->absent);
-            if ($stamp !== null) {
-                $this->stamps[$group][$id] = $stamp;
-            }
-        } else {
-            $value = $this->backend->get($name, $this->absent);
-        }
+        $value = $this->backend->get($name, $this->absent);
         if ($value !== $this->absent) {
             return $this->cache[$group][$id] = $value;
         }
@@ -695,11 +699,11 @@ final class ObjectCache
      * Reads what the request does not know yet in one batch.
      *
      * @param array<mixed> $keys
-     * @param ?Token       $token by which values for what is missing are judged; null: that of the look
+     * @param bool         $isAfter whether values for what is missing may have been made before
      *
      * @return array<array-key, true> by id, what is missing
      */
-    private function look(array $keys, string $group, bool $force = false, ?Token $token = null): array
+    private function look(array $keys, string $group, bool $force = false, bool $isAfter = false): array
     {
         $isJudged = $this->isJudged($group);
         $names = $gone = [];
@@ -731,7 +735,7 @@ final class ObjectCache
             }
             $gone[$id] = true;
             if ($isJudged) {
-                $this->missed[$group][$id] = $token ?? $this->backend->token((string) $name);
+                $this->missed[$group][$id] = $isAfter ? $this->backend->requestToken((string) $name) : $this->backend->token((string) $name);
             }
         }
 
@@ -807,7 +811,7 @@ final class ObjectCache
     private function forget(string $group, int|string $id): void
     {
         $this->unqueue($group, $id);
-        unset($this->cache[$group][$id], $this->missed[$group][$id], $this->stamps[$group][$id], $this->onlyHere[$group][$id]);
+        unset($this->cache[$group][$id], $this->missed[$group][$id], $this->onlyHere[$group][$id]);
     }
 
     private function unqueue(string $group, int|string $id): void
@@ -840,7 +844,7 @@ final class ObjectCache
 
     private function drop(): void
     {
-        $this->cache = $this->missed = $this->stamps = $this->pending = $this->onlyHere = [];
+        $this->cache = $this->missed = $this->pending = $this->onlyHere = [];
         $this->pendingCount = 0;
     }
 

@@ -12,9 +12,6 @@ final class Plugin
 {
     public const VERSION = '0.1.0';
 
-    /** What the settings of a drop-in mean; another number is written anew. */
-    private const FORMAT = 1;
-
     public readonly DropIn $dropIn;
 
     public function __construct(
@@ -32,8 +29,9 @@ final class Plugin
         register_deactivation_hook($file, static function () use ($plugin): void {
             $plugin->disable();
         });
+        // A cache that is off until somebody looks would be off for long.
+        add_action(Settings::isOutdated() && PHP_SAPI !== 'cli' ? 'init' : 'admin_init', $plugin->keepUp(...));
         if (is_admin()) {
-            add_action('admin_init', $plugin->keepUp(...));
             (new SettingsPage($plugin))->hook();
         }
         add_filter('site_status_tests', (new SiteHealth($plugin))->tests(...));
@@ -96,18 +94,28 @@ final class Plugin
         return $this->dropIn->remove();
     }
 
-    /** Our drop-in is written anew where the plugin has another version now, or the configuration another store. */
+    /**
+     * Our drop-in is written anew where the plugin has another version now. If it used another store, or none, that one has not heard
+     * of what was changed meanwhile, and is begun empty.
+     */
     public function keepUp(): void
     {
         $installed = $this->toInstall();
-        if ($installed !== null && $this->dropIn->isOurs()) {
+        if ($installed === null || !$this->dropIn->isOurs()) {
+            return;
+        }
+        $used = Settings::installed();
+        $same = array_fill_keys(['format', 'store', 'directory'], true);
+        if (array_intersect_key($installed, $same) == array_intersect_key($used, $same) || (\defined('WP_LARDER_DISABLED') && WP_LARDER_DISABLED)) {
             $this->dropIn->write($installed);
+        } else {
+            $this->enable();
         }
     }
 
     public function choice(): Choice
     {
-        return Choice::make(Directory::find(Settings::identity()), Settings::identity());
+        return Choice::make(Directory::find(Settings::identity()));
     }
 
     public function settings(): Settings
@@ -122,7 +130,7 @@ final class Plugin
         $here = Settings::ofThisSite();
 
         return $choice->store === null ? null : [
-            'format' => self::FORMAT,
+            'format' => Settings::FORMAT,
             'store' => $choice->store,
             'size' => $here->size ?? $choice->size,
             'directory' => Directory::find(Settings::identity()),

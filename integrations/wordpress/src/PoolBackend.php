@@ -31,16 +31,12 @@ final class PoolBackend implements Backend
         return $this->pool->get($key, $absent);
     }
 
-    public function getStamped(string $key, mixed $absent): array
+    public function getForChange(string $key, mixed $absent): array
     {
-        [$value, , $stamp] = $this->pool->fetch([$key])[$key] ?? [$absent, null, null];
+        $token = $this->token($key);
+        [$value, , $stamp] = $this->pool->fetch([$key])[$key] ?? [$absent, null, 0];
 
-        return [$value, $stamp];
-    }
-
-    public function tokenAt(int $stamp): ?Token
-    {
-        return $this->began === null ? null : new Token($this->began->epoch, $stamp);
+        return [$value, $token, $stamp];
     }
 
     public function getMany(array $keys): array
@@ -59,7 +55,7 @@ final class PoolBackend implements Backend
         }
     }
 
-    public function requestToken(): ?Token
+    public function requestToken(string $key): ?Token
     {
         return $this->began;
     }
@@ -78,24 +74,20 @@ final class PoolBackend implements Backend
         }
     }
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
     {
         try {
             if ($token !== null) {
-                if ($this->pool->set($key, $value, $ttl, $tags, $token)) {
+                if ($this->pool->set($key, $value, $ttl, $tags, $token, false, $stamp === 0 ? null : $stamp)) {
                     return true;
                 }
                 $this->pool->delete($key);
 
                 return false;
             }
-            if ($this->pool->set($key, $value, $ttl, $tags)) {
-                return true;
-            }
-            // After a miss the pool takes a set for a fill. What follows a delete is new truth.
-            $this->pool->delete($key);
 
-            return $this->pool->set($key, $value, $ttl, $tags);
+            // After a miss the pool takes a set for a fill, but this is new truth.
+            return $this->pool->set($key, $value, $ttl, $tags, null, false) || $this->pool->set($key, $value, $ttl, $tags, $this->pool->token($key), false);
         } catch (Unstorable) {
             $this->delete([$key]);
         } catch (PoolUnusable $lost) {
@@ -164,26 +156,9 @@ final class PoolBackend implements Backend
     public function count(string $key, int $by, array $tags): int|float|false|null
     {
         try {
-            for ($tries = 0; $tries < self::TRIES; $tries++) {
-                $token = $this->pool->token($key);
-                $item = $this->pool->fetch([$key])[$key] ?? null;
-                if ($item === null) {
-                    return false;
-                }
-                [$value, $expiry] = $item;
-                if (\is_int($value)) {
-                    $sum = $this->pool->increment($key, $by);
-
-                    // Others may count in between; what they added stays added.
-                    return $sum >= 0 ? $sum : max(0, $this->pool->increment($key, -$sum));
-                }
-                $sum = max(0, (is_numeric($value) ? $value + 0 : 0) + $by);
-                if ($this->pool->replace($key, $sum, $expiry === null ? null : max(1, $expiry - time()), $tags, $token)) {
-                    return $sum;
-                }
-            }
+            return $this->pool->increment($key, $by, min: 0, create: false) ?? false;
         } catch (NotACounter) {
-            // Beyond what an int holds.
+            return $this->countOther($key, $by, $tags);
         } catch (PoolUnusable $lost) {
             $this->trouble = $lost->getMessage();
         }
@@ -242,5 +217,32 @@ final class PoolBackend implements Backend
         }
 
         return [...$figures, 'refused' => array_sum($all['refused'])];
+    }
+
+    /**
+     * Adds to what is no int, or to one that would not be one any more.
+     *
+     * @param list<string> $tags
+     */
+    private function countOther(string $key, int $by, array $tags): int|float|false|null
+    {
+        try {
+            for ($tries = 0; $tries < self::TRIES; $tries++) {
+                $token = $this->pool->token($key);
+                $item = $this->pool->fetch([$key])[$key] ?? null;
+                if ($item === null) {
+                    return false;
+                }
+                [$value, $expiry, $stamp] = $item;
+                $sum = max(0, (is_numeric($value) ? $value + 0 : 0) + $by);
+                if ($this->pool->set($key, $sum, $expiry === null ? null : max(1, $expiry - time()), $tags, $token, true, $stamp)) {
+                    return $sum;
+                }
+            }
+        } catch (PoolUnusable $lost) {
+            $this->trouble = $lost->getMessage();
+        }
+
+        return null;
     }
 }

@@ -40,6 +40,8 @@ final class Report
             $problems[] = "There is no drop-in {$dropIn->path}; enable the object cache in the settings, or by `wp larder enable`.";
         } elseif (!$dropIn->isOurs()) {
             $problems[] = "The drop-in {$dropIn->path} is that of another plugin ({$dropIn->name()}); deactivate it, or say `wp larder enable --force`.";
+        } elseif (Settings::isOutdated()) {
+            $problems[] = "The drop-in {$dropIn->path} is of another version than the plugin, and is not used; the plugin writes it anew where it may, so make it writable for PHP, or say `wp larder enable`.";
         } elseif (!$this->isOn()) {
             $problems[] = 'The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.';
         }

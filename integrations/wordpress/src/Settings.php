@@ -7,6 +7,9 @@ namespace Larder\WordPress;
 /** What the drop-in was installed with, and wp-config.php says, about this site's object cache. */
 final class Settings
 {
+    /** What the settings of a drop-in mean. One with another number is not used, and written anew. */
+    public const FORMAT = 2;
+
     /**
      * @param string                 $identity  of the database and its prefix, 12 hexadecimal digits
      * @param ?string                $pool      the pool of the extension; null: another store
@@ -34,7 +37,21 @@ final class Settings
 
     public static function ofThisSite(): self
     {
-        return self::of(\defined('LARDER_DROP_IN') && \is_array(LARDER_DROP_IN) ? LARDER_DROP_IN : []);
+        return self::of(self::isOutdated() ? [] : self::installed());
+    }
+
+    /** @return array<array-key, mixed> what the drop-in was written with; empty: there is none of ours */
+    public static function installed(): array
+    {
+        return \defined('LARDER_DROP_IN') && \is_array(LARDER_DROP_IN) ? LARDER_DROP_IN : [];
+    }
+
+    /** Whether the drop-in is of another version of the plugin, so that it means something else. */
+    public static function isOutdated(): bool
+    {
+        $installed = self::installed();
+
+        return $installed !== [] && ($installed['format'] ?? null) !== self::FORMAT;
     }
 
     /** @param array<array-key, mixed> $installed what the drop-in was written with */
@@ -43,6 +60,7 @@ final class Settings
         $identity = self::identity();
         $dsn = \defined('WP_LARDER_DSN') ? WP_LARDER_DSN : null;
         $store = $installed['store'] ?? null;
+        $directory = $installed['directory'] ?? null;
         $isPool = $store === 'pool';
         $pool = $isPool ? 'wordpress-' . $identity : null;
         if (\is_string($dsn) && $dsn !== '') {
@@ -50,10 +68,11 @@ final class Settings
             $pool = $isPool ? $named[1] : null;
         } elseif ($store === 'server') {
             $dsn = Servers::dsn();
+        } elseif (($store === 'sqlite' || $store === 'apcu') && \is_string($directory)) {
+            $dsn = ($store === 'apcu' ? 'apcu: > ' : '') . "sqlite:{$directory}/{$identity}.db?size=64M&secret=" . self::secret();
         } else {
-            $dsn = \is_string($store) && !$isPool ? $store : null;
+            $dsn = null;
         }
-        $directory = $installed['directory'] ?? null;
 
         return new self(
             $identity,
@@ -99,6 +118,20 @@ final class Settings
         }
 
         return substr(hash('sha256', serialize($parts)), 0, 12);
+    }
+
+    /**
+     * What signs values, so that neighbours who share a machine cannot plant any. It is made of what only wp-config.php says, and
+     * written nowhere: the drop-in may be read by all users.
+     */
+    private static function secret(): string
+    {
+        $said = '';
+        foreach (['AUTH_KEY', 'SECURE_AUTH_KEY', 'LOGGED_IN_KEY', 'NONCE_KEY', 'DB_PASSWORD'] as $name) {
+            $said .= self::text($name);
+        }
+
+        return hash_hmac('sha256', 'larder', $said);
     }
 
     /** A constant of wp-config.php, if it is a string; else an empty one. */

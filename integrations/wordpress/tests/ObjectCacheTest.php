@@ -258,6 +258,21 @@ final class ObjectCacheTest extends TestCase
         self::assertSame(['b' => 2, 'c' => 3], $this->nextRequest()->get('alloptions', 'options'));
     }
 
+    public function testAChangeAfterAnotherProcesssChangeThatWasReadIsKept(): void
+    {
+        $this->cache->set('alloptions', ['a' => 1], 'options');
+        $this->nextRequest();
+        // Both judged, and the second made from what the first left.
+        $this->elsewhere(static function (ObjectCache $other): void {
+            $other->get('alloptions', 'options');
+            $other->set('alloptions', ['a' => 2], 'options');
+        });
+        self::assertSame(['a' => 2], $this->cache->get('alloptions', 'options'));
+        $this->cache->set('alloptions', ['a' => 3], 'options');
+        $this->cache->set('alloptions', ['a' => 4], 'options');
+        self::assertSame(['a' => 4], $this->nextRequest()->get('alloptions', 'options'));
+    }
+
     public function testOutsideCoresGroupsTheLastWriteWins(): void
     {
         $this->cache->get('cart', 'shop');

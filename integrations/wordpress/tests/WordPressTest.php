@@ -150,6 +150,37 @@ final class WordPressTest extends TestCase
         self::assertSame('Shop', $this->site->run('echo get_option("blogname");'));
     }
 
+    public function testTheDropInTellsNoSecret(): void
+    {
+        // What all users of the machine may read must not be what signs values.
+        $this->site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");', options: []);
+        $dropIn = (string) file_get_contents("{$this->site->root}/wp-content/object-cache.php");
+        self::assertStringNotContainsString('secret', $dropIn);
+        self::assertDoesNotMatchRegularExpression('/[0-9a-f]{32}/', $dropIn);
+        $this->site->run('wp_cache_set("key", "kept", "shop");', options: []);
+        self::assertSame('kept', $this->site->run('echo wp_cache_get("key", "shop");', options: []));
+        $said = $this->site->run('echo (new ReflectionClass(Larder\WordPress\Settings::class))->getMethod("secret")->invoke(null);', options: []);
+        self::assertSame(64, \strlen($said));
+        self::assertStringNotContainsString($said, $dropIn);
+    }
+
+    public function testADropInOfAnotherVersionIsNotUsedAndIsWrittenAnewForAnEmptyCache(): void
+    {
+        $this->site->activate();
+        $this->site->run('wp_cache_set("key", "of before", "shop");');
+        $path = "{$this->site->root}/wp-content/object-cache.php";
+        $ours = (string) file_get_contents($path);
+        $other = (string) preg_replace("/'format' => \\d+/", "'format' => 1", $ours);
+        self::assertNotSame($ours, $other);
+        file_put_contents($path, $other);
+        self::assertSame('Shop, off', $this->site->run('echo get_option("blogname"), wp_using_ext_object_cache() ? ", on" : ", off";'));
+        self::assertStringContainsString('of another version than the plugin', $this->problems());
+        self::assertSame($other, file_get_contents($path));
+        $this->site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->keepUp();');
+        self::assertSame($ours, file_get_contents($path));
+        self::assertSame('on, none', $this->site->run('echo wp_using_ext_object_cache() ? "on, " : "off, ", wp_cache_get("key", "shop") ?: "none";'));
+    }
+
     public function testAHalfRemovedPluginBreaksNoPage(): void
     {
         $this->site->activate();
