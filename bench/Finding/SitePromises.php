@@ -23,6 +23,19 @@ final readonly class SitePromises
         ['cache-redis-predis', 'redis-predis-unix', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis by Predis over Predis by hand, get of a map'],
         ['cache-redis-tags', 'redis-script', 'map', Operation::Get, 1.25, 'Larder\Cache over Redis over its script by hand, get of a map with tags'],
     ];
+    /** The most that a call of a cache over a pool may take, over the pool's own call. */
+    private const OVER_A_POOL = 2.0;
+    /** What is behind the names of the cache and of the pool, the operation, and what it is called. */
+    private const CALLS = [
+        ['', '', Operation::Get, 'get'],
+        ['', '', Operation::Set, 'set'],
+        ['', '', Operation::Delete, 'delete'],
+        ['-many', '-many', Operation::Get, 'getMany of twenty keys'],
+        ['-remember', '-remember', Operation::Get, 'remember() on a hit'],
+        ['-namespace', '', Operation::Get, 'get in a namespace'],
+        ['-namespace', '', Operation::Set, 'set in a namespace'],
+        ['-namespace', '', Operation::Delete, 'delete in a namespace'],
+    ];
     /** What stands above and below, each operation with its bound, and the title of the comparison. */
     private const ITEM_BY_ITEM = [
         ['cache-sqlite', 'sqlite-rows', [[Operation::Get, 2.0], [Operation::Set, 2.0]], 'Larder\Cache over SQLite over a prepared statement by hand'],
@@ -50,6 +63,9 @@ final readonly class SitePromises
             $promises[] = $this->comparison($title, $above, $below, $value, $operation, $bound);
         }
 
+        foreach (self::CALLS as [$above, $below, $operation, $title]) {
+            $promises[] = $this->comparison("Larder\Cache over the extension's own call, {$title}", "cache-shared-memory{$above}", "shared-memory{$below}", 'string-20', $operation, self::OVER_A_POOL);
+        }
         foreach (self::ITEM_BY_ITEM as [$above, $below, $operations, $title]) {
             foreach ($operations as [$operation, $bound]) {
                 foreach (self::VALUES as $value => $name) {

@@ -91,6 +91,11 @@ final class RunFixture
         ];
         $one = $ours < 1 ? 15.0 : 900_000.0;
         $library = $ours < 1 ? 1.1 : 4.0;
+        foreach (['' => '', '-many' => '-many', '-remember' => '-remember', '-namespace' => ''] as $above => $below) {
+            foreach (['get', 'set', 'delete'] as $operation) {
+                $this->gets('string-20', $operation, ["shared-memory{$below}" => 40.0, "cache-shared-memory{$above}" => $library * 40.0]);
+            }
+        }
         foreach (['list', 'list-100k', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'string-1m', 'post', 'entity', 'page'] as $value) {
             foreach (['get', 'get and look up', 'set'] as $operation) {
                 $this->gets($value, $operation, [
