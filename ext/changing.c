@@ -20,20 +20,21 @@ ZEND_METHOD(Larder_SharedMemory, delete)
     zend_string *name;
     zend_long stamp = 0;
     bool any = true;
-    larder_key key;
+    larder_full_key full;
     int64_t counter;
     ZEND_PARSE_PARAMETERS_START(1, 2)
     Z_PARAM_STR(name)
     Z_PARAM_OPTIONAL
     Z_PARAM_LONG_OR_NULL(stamp, any)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1)) {
+    larder_pool *pool = THIS()->pool;
+    if (!larder_make_key(&full, THIS(), name, 1)) {
         RETURN_THROWS();
     }
     const larder_version version = {.stamp = (uint64_t)stamp};
-    RETVAL_BOOL(any ? larder_delete(pool, &key) : larder_take(pool, &key, &version, &counter));
+    RETVAL_BOOL(any ? larder_delete(pool, &full.key) : larder_take(pool, &full.key, &version, &counter));
     larder_see_through(pool);
+    larder_discard_key(&full);
 }
 
 ZEND_METHOD(Larder_SharedMemory, deleteMany)
@@ -44,16 +45,17 @@ ZEND_METHOD(Larder_SharedMemory, deleteMany)
     if (keys == NULL) {
         RETURN_THROWS();
     }
-    larder_pool *pool = THIS_POOL();
+    const shared_memory *self = THIS();
     ZEND_HASH_FOREACH_VAL(keys, entry)
     {
-        larder_key key;
-        zend_string *name = larder_listed_key(entry, &key, 1);
+        larder_full_key full;
+        zend_string *name = larder_listed_key(self, entry, &full, 1);
         if (name == NULL) {
             RETURN_THROWS();
         }
-        existed += larder_delete(pool, &key);
-        larder_see_through(pool);
+        existed += larder_delete(self->pool, &full.key);
+        larder_see_through(self->pool);
+        larder_discard_key(&full);
         zend_string_release(name);
         if (EG(exception)) {
             RETURN_THROWS();
@@ -82,12 +84,43 @@ static ZEND_COLD void refuse_counter(larder_pool *pool, const zend_string *name,
                             busy ? "kept busy by other processes; try again" : "full; make it larger (larder.size)");
 }
 
+/* A counter that would be made and have expired at once. */
+static enum larder_counted count_dead(const larder_counting *how, int64_t *result)
+{
+    if (!__builtin_add_overflow(how->initial, how->by, result)) {
+        *result = *result < how->least ? how->least : *result;
+        return LARDER_COUNTED;
+    }
+    *result = how->least;
+    return how->by < 0 && how->least > INT64_MIN ? LARDER_COUNTED : LARDER_OUT_OF_RANGE;
+}
+
+static enum larder_counted count(larder_pool *pool, const larder_key *key, const larder_counting *how, bool dead,
+                                 int64_t *result)
+{
+    return dead && how->creates && !larder_exists(pool, key) ? count_dead(how, result)
+                                                             : larder_count_up(pool, key, how, result);
+}
+
+static ZEND_COLD void refuse_count(larder_pool *pool, const zend_string *name, enum larder_counted refusal)
+{
+    if (refusal == LARDER_NOT_A_COUNTER) {
+        zend_throw_exception_ex(larder_not_a_counter_class, 0,
+                                "The value of \"%.80s\" is not an int, so it cannot be counted up; delete it first.",
+                                ZSTR_VAL(name));
+    } else if (refusal == LARDER_OUT_OF_RANGE) {
+        refuse_range(name);
+    } else {
+        refuse_counter(pool, name, refusal == LARDER_COUNT_BUSY);
+    }
+}
+
 ZEND_METHOD(Larder_SharedMemory, increment)
 {
     zend_string *name;
     zend_long by = 1, initial = 0, ttl = 0, min = 0;
     bool forever = true, no_min = true, create = true;
-    larder_key key;
+    larder_full_key full;
     int64_t result = 0;
     ZEND_PARSE_PARAMETERS_START(1, 6)
     Z_PARAM_STR(name)
@@ -98,43 +131,30 @@ ZEND_METHOD(Larder_SharedMemory, increment)
     Z_PARAM_LONG_OR_NULL(min, no_min)
     Z_PARAM_BOOL(create)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1) || !larder_reach(pool)) {
+    const shared_memory *self = THIS();
+    larder_pool *pool = self->pool;
+    if (!larder_make_key(&full, self, name, 1)) {
         RETURN_THROWS();
     }
-    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
-    const larder_counting how = {
-        .by = by, .initial = initial, .least = no_min ? INT64_MIN : min, .creates = create, .expiry = life.expiry};
-    if (life.dead && create && !larder_exists(pool, &key)) {
-        /* As if it had been stored and had expired at once. */
-        if (!__builtin_add_overflow((int64_t)initial, (int64_t)by, &result)) {
-            RETURN_LONG(result < how.least ? how.least : result);
+    if (larder_reach(pool)) {
+        larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+        const larder_counting how = {.by = by,
+                                     .initial = initial,
+                                     .least = no_min ? INT64_MIN : min,
+                                     .creates = create,
+                                     .expiry = life.expiry,
+                                     .tags_count = self->tags_count,
+                                     .tags = self->tags};
+        enum larder_counted counted = count(pool, &full.key, &how, life.dead, &result);
+        if (counted == LARDER_COUNTED) {
+            RETVAL_LONG(result);
+        } else if (counted == LARDER_NO_COUNTER) {
+            RETVAL_NULL();
+        } else {
+            refuse_count(pool, name, counted);
         }
-        if (by < 0 && !no_min) {
-            RETURN_LONG(min);
-        }
-        refuse_range(name);
-        RETURN_THROWS();
     }
-    enum larder_counted counted = larder_count_up(pool, &key, &how, &result);
-    switch (counted) {
-    case LARDER_COUNTED:
-        RETURN_LONG(result);
-    case LARDER_NO_COUNTER:
-        RETURN_NULL();
-    case LARDER_NOT_A_COUNTER:
-        zend_throw_exception_ex(larder_not_a_counter_class, 0,
-                                "The value of \"%.80s\" is not an int, so it cannot be counted up; delete it first.",
-                                ZSTR_VAL(name));
-        RETURN_THROWS();
-    case LARDER_OUT_OF_RANGE:
-        refuse_range(name);
-        RETURN_THROWS();
-    case LARDER_COUNT_BUSY:
-    case LARDER_NOT_COUNTED:
-        refuse_counter(pool, name, counted == LARDER_COUNT_BUSY);
-        RETURN_THROWS();
-    }
+    larder_discard_key(&full);
 }
 
 ZEND_METHOD(Larder_SharedMemory, touch)
@@ -142,18 +162,19 @@ ZEND_METHOD(Larder_SharedMemory, touch)
     zend_string *name;
     zend_long ttl = 0;
     bool forever = true;
-    larder_key key;
+    larder_full_key full;
     ZEND_PARSE_PARAMETERS_START(2, 2)
     Z_PARAM_STR(name)
     Z_PARAM_LONG_OR_NULL(ttl, forever)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1)) {
+    larder_pool *pool = THIS()->pool;
+    if (!larder_make_key(&full, THIS(), name, 1)) {
         RETURN_THROWS();
     }
     larder_lifetime life = larder_lifetime_of(pool, ttl, forever);
-    RETVAL_BOOL(life.dead ? larder_delete(pool, &key) : larder_touch(pool, &key, life.expiry));
+    RETVAL_BOOL(life.dead ? larder_delete(pool, &full.key) : larder_touch(pool, &full.key, life.expiry));
     larder_see_through(pool);
+    larder_discard_key(&full);
 }
 
 ZEND_METHOD(Larder_SharedMemory, invalidateTags)
@@ -163,20 +184,24 @@ ZEND_METHOD(Larder_SharedMemory, invalidateTags)
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(list)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    const larder_terms names = {.tags = larder_read_tags(list, 1, UINT32_MAX, own),
+    larder_pool *pool = THIS()->pool;
+    const larder_terms names = {.tags = larder_read_tags(list, 1, UINT32_MAX, 0, own),
                                 .tags_count = zend_hash_num_elements(list)};
     if (names.tags != NULL && names.tags_count > 0) {
         larder_invalidate(pool, names.tags, names.tags_count);
         larder_see_through(pool);
     }
-    larder_discard_tags(&names, own);
+    larder_discard_tags(THIS(), &names, own);
 }
 
 ZEND_METHOD(Larder_SharedMemory, clear)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    larder_pool *pool = THIS_POOL();
-    larder_clear(pool);
-    larder_see_through(pool);
+    const shared_memory *self = THIS();
+    if (self->prefix == NULL) {
+        larder_clear(self->pool);
+    } else {
+        larder_invalidate(self->pool, &self->tags[self->tags_count - 1], 1);
+    }
+    larder_see_through(self->pool);
 }

@@ -13,6 +13,7 @@
 #include "engine/handle.h"
 #include "engine/save.h"
 #include "engine/snapshot.h"
+#include "engine/tag.h"
 #include "image/image.h"
 
 #include "php_main.h"
@@ -21,6 +22,8 @@
 #include <errno.h>
 #include <grp.h>
 #include <syslog.h>
+
+#define PARTS_MAX 64u /* parts that lie in each other: each costs its items a tag, of LARDER_TAGS_MAX */
 
 static bool read_settings(larder_pool_config *config)
 {
@@ -323,6 +326,43 @@ ZEND_METHOD(Larder_SharedMemory, open)
     }
     object_init_ex(return_value, larder_shared_memory_class);
     larder_shared_memory_of(Z_OBJ_P(return_value))->pool = pool;
+}
+
+/* The part of a part: its prefix follows the other's, and its items carry both tags. */
+ZEND_METHOD(Larder_SharedMemory, part)
+{
+    zend_string *prefix, *tag;
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+    Z_PARAM_STR(prefix)
+    Z_PARAM_STR(tag)
+    ZEND_PARSE_PARAMETERS_END();
+    const shared_memory *whole = THIS();
+    size_t longest = larder_longest_key(whole) - 1;
+    if (ZSTR_LEN(prefix) - 1 >= longest) {
+        zend_argument_value_error(1, "must have 1 to %zu bytes, so that there is room for a key, %zu given", longest,
+                                  ZSTR_LEN(prefix));
+        RETURN_THROWS();
+    }
+    if (ZSTR_LEN(tag) - 1 >= LARDER_KEY_MAX) {
+        zend_argument_value_error(2, "must have 1 to %u bytes, %zu given", LARDER_KEY_MAX, ZSTR_LEN(tag));
+        RETURN_THROWS();
+    }
+    if (whole->tags_count >= PARTS_MAX) {
+        zend_throw_error(zend_ce_value_error, "A part of a pool cannot lie in more than %u others.", PARTS_MAX - 1);
+        RETURN_THROWS();
+    }
+    object_init_ex(return_value, larder_shared_memory_class);
+    shared_memory *part = larder_shared_memory_of(Z_OBJ_P(return_value));
+    part->pool = whole->pool;
+    part->prefix = whole->prefix == NULL ? zend_string_copy(prefix)
+                                         : zend_string_concat2(ZSTR_VAL(whole->prefix), ZSTR_LEN(whole->prefix),
+                                                               ZSTR_VAL(prefix), ZSTR_LEN(prefix));
+    part->tags_count = whole->tags_count + 1;
+    part->tags = safe_emalloc(part->tags_count, sizeof *part->tags, 0);
+    for (uint32_t i = 0; i < whole->tags_count; i++) {
+        part->tags[i] = whole->tags[i];
+    }
+    part->tags[whole->tags_count] = larder_tag_of(ZSTR_VAL(tag), ZSTR_LEN(tag));
 }
 
 /* The only argument of remove() and save(), a pool's name, and where such a pool and its snapshot are. False: an

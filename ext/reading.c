@@ -140,21 +140,22 @@ ZEND_METHOD(Larder_SharedMemory, get)
 {
     zend_string *name;
     zval *fallback = NULL;
-    larder_key key;
+    larder_full_key full;
     larder_hit hit;
     ZEND_PARSE_PARAMETERS_START(1, 2)
     Z_PARAM_STR(name)
     Z_PARAM_OPTIONAL
     Z_PARAM_ZVAL(fallback)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (UNEXPECTED(!larder_make_key(&key, name, 1))) {
+    const shared_memory *self = THIS();
+    larder_pool *pool = self->pool;
+    if (UNEXPECTED(!larder_make_key(&full, self, name, 1))) {
         RETURN_THROWS();
     }
-    if (EXPECTED(larder_get(pool, &key, &hit)) && EXPECTED(read_value(pool, &key, &hit, return_value))) {
-        return;
-    }
-    if (fallback != NULL && !EG(exception)) {
+    bool found =
+        EXPECTED(larder_get(pool, &full.key, &hit)) && EXPECTED(read_value(pool, &full.key, &hit, return_value));
+    larder_discard_key(&full);
+    if (UNEXPECTED(!found) && fallback != NULL && !EG(exception)) {
         RETURN_COPY_DEREF(fallback);
     }
 }
@@ -169,16 +170,17 @@ static zend_always_inline void read_many(INTERNAL_FUNCTION_PARAMETERS, adding ad
     if (keys == NULL) {
         RETURN_THROWS();
     }
-    larder_pool *pool = THIS_POOL();
+    const shared_memory *self = THIS();
     array_init_size(return_value, zend_hash_num_elements(keys));
     ZEND_HASH_FOREACH_VAL(keys, entry)
     {
-        larder_key key;
-        zend_string *name = larder_listed_key(entry, &key, 1);
+        larder_full_key full;
+        zend_string *name = larder_listed_key(self, entry, &full, 1);
         if (name == NULL) {
             RETURN_THROWS();
         }
-        add(pool, &key, name, return_value);
+        add(self->pool, &full.key, name, return_value);
+        larder_discard_key(&full);
         zend_string_release(name);
         if (EG(exception)) {
             RETURN_THROWS();
@@ -257,49 +259,58 @@ ZEND_METHOD(Larder_SharedMemory, fetch)
 #define TAKES 1000 /* tries: each that fails is one in which another process took or replaced the item */
 
 /* The value is made before its item goes: what no value can be made of stays for those who can. */
-ZEND_METHOD(Larder_SharedMemory, take)
+static void take(larder_pool *pool, const larder_key *key, zval *result)
 {
-    larder_key key;
-    larder_pool *pool = THIS_POOL();
-    if (!larder_key_argument(execute_data, &key) || !larder_reach(pool)) {
-        RETURN_THROWS();
-    }
     for (int tries = 0; tries < TAKES; tries++) {
         fetched its;
         int64_t counter = 0;
-        if (!fetch_one(pool, &key, &its)) {
+        if (!fetch_one(pool, key, &its)) {
             break;
         }
         if (EG(exception)) {
             zval_ptr_dtor(&its.value);
-            RETURN_THROWS();
+            break;
         }
-        bool taken = larder_take(pool, &key, &its.version, &counter);
+        bool taken = larder_take(pool, key, &its.version, &counter);
         if (pool->undone) {
             zval_ptr_dtor(&its.value);
             larder_throw_unreachable(pool);
-            RETURN_THROWS();
+            break;
         }
         if (taken) {
             if (its.kind == LARDER_KIND_COUNTER) {
                 ZVAL_LONG(&its.value, counter); /* it may have been counted up since it was read */
             }
-            tell_fetched(return_value, &its);
-            return;
+            tell_fetched(result, &its);
+            break;
         }
         zval_ptr_dtor(&its.value);
     }
 }
 
-ZEND_METHOD(Larder_SharedMemory, has)
+ZEND_METHOD(Larder_SharedMemory, take)
 {
-    larder_key key;
-    if (!larder_key_argument(execute_data, &key)) {
+    larder_full_key full;
+    larder_pool *pool = THIS()->pool;
+    if (!larder_key_argument(execute_data, &full)) {
         RETURN_THROWS();
     }
-    if (larder_exists(THIS_POOL(), &key)) {
-        larder_was_read(THIS_POOL(), &key);
-        RETURN_TRUE;
+    if (larder_reach(pool)) {
+        take(pool, &full.key, return_value);
     }
-    RETURN_FALSE;
+    larder_discard_key(&full);
+}
+
+ZEND_METHOD(Larder_SharedMemory, has)
+{
+    larder_full_key full;
+    larder_pool *pool = THIS()->pool;
+    if (!larder_key_argument(execute_data, &full)) {
+        RETURN_THROWS();
+    }
+    RETVAL_BOOL(larder_exists(pool, &full.key));
+    if (Z_TYPE_P(return_value) == IS_TRUE) {
+        larder_was_read(pool, &full.key);
+    }
+    larder_discard_key(&full);
 }

@@ -24,8 +24,8 @@
 /* The generated table has the classes' methods as an interface and static functions. */
 #include "shared_memory_arginfo.h"
 
-zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_pool_unusable_class,
-    *larder_unstorable_class, *larder_not_a_counter_class;
+zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_computation_class,
+    *larder_pool_unusable_class, *larder_unstorable_class, *larder_not_a_counter_class;
 bool larder_php_hashes_as_we_do;
 
 static zend_object_handlers shared_memory_handlers;
@@ -37,17 +37,32 @@ static zend_object *create_object(zend_class_entry *class)
     object_properties_init(&self->object, class);
     self->object.handlers = &shared_memory_handlers;
     self->pool = NULL;
+    self->prefix = NULL;
+    self->tags = NULL;
+    self->tags_count = 0;
     return &self->object;
 }
+
+static void free_object(zend_object *object)
+{
+    shared_memory *self = larder_shared_memory_of(object);
+    if (self->prefix != NULL) {
+        zend_string_release(self->prefix);
+        efree(self->tags);
+    }
+    zend_object_std_dtor(object);
+}
+
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-ZEND_COLD void larder_refuse_key(uint32_t argument, size_t length)
+ZEND_COLD void larder_refuse_key(const shared_memory *self, uint32_t argument, size_t length)
 {
+    size_t longest = larder_longest_key(self);
     if (length == 0) {
-        zend_argument_value_error(argument, "must not contain an empty key; a key has 1 to %u bytes", LARDER_KEY_MAX);
+        zend_argument_value_error(argument, "must not contain an empty key; a key has 1 to %zu bytes", longest);
     } else {
-        zend_argument_value_error(argument, "must not contain a key of %zu bytes; a key has 1 to %u bytes", length,
-                                  LARDER_KEY_MAX);
+        zend_argument_value_error(argument, "must not contain a key of %zu bytes; a key has 1 to %zu bytes", length,
+                                  longest);
     }
 }
 
@@ -62,10 +77,10 @@ zend_string *larder_listed_name(zval *entry, uint32_t argument)
     return zval_get_string(entry);
 }
 
-zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument)
+zend_string *larder_listed_key(const shared_memory *self, zval *entry, larder_full_key *full, uint32_t argument)
 {
     zend_string *name = larder_listed_name(entry, argument);
-    if (name != NULL && !larder_make_key(key, name, argument)) {
+    if (name != NULL && !larder_make_key(full, self, name, argument)) {
         zend_string_release(name);
         return NULL;
     }
@@ -114,9 +129,15 @@ ZEND_METHOD(Larder_SharedMemory, __construct)
 
 /* ---- looking around ------------------------------------------------------------------------------------ */
 
+typedef struct collected {
+    zval *keys;
+    size_t before; /* bytes of the handle's prefix */
+} collected;
+
 static bool collect_key(void *context, const char *key, size_t length)
 {
-    add_next_index_stringl(context, key, length);
+    const collected *to = context;
+    add_next_index_stringl(to->keys, key + to->before, length - to->before);
     return true;
 }
 
@@ -127,9 +148,15 @@ ZEND_METHOD(Larder_SharedMemory, keys)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR(prefix)
     ZEND_PARSE_PARAMETERS_END();
+    const shared_memory *self = THIS();
+    zend_string *own = self->prefix == NULL ? ZSTR_EMPTY_ALLOC() : self->prefix;
+    zend_string *full = prefix == NULL
+                            ? zend_string_copy(own)
+                            : zend_string_concat2(ZSTR_VAL(own), ZSTR_LEN(own), ZSTR_VAL(prefix), ZSTR_LEN(prefix));
+    collected to = {.keys = return_value, .before = ZSTR_LEN(own)};
     array_init(return_value);
-    larder_each_key(THIS_POOL(), prefix == NULL ? "" : ZSTR_VAL(prefix), prefix == NULL ? 0 : ZSTR_LEN(prefix),
-                    collect_key, return_value);
+    larder_each_key(self->pool, ZSTR_VAL(full), ZSTR_LEN(full), collect_key, &to);
+    zend_string_release(full);
 }
 
 static void set_token(zend_object *token, zval *epoch, zend_long clock)
@@ -143,15 +170,19 @@ static void set_token(zend_object *token, zval *epoch, zend_long clock)
 ZEND_METHOD(Larder_SharedMemory, beginRequest)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    larder_pool_begin_another(THIS_POOL());
+    larder_pool_begin_another(THIS()->pool);
 }
 
 ZEND_METHOD(Larder_SharedMemory, token)
 {
-    larder_key key;
+    larder_full_key full;
     zval epoch;
-    larder_pool *pool = THIS_POOL();
-    if (!larder_key_argument(execute_data, &key) || !larder_reach(pool)) {
+    larder_pool *pool = THIS()->pool;
+    if (!larder_key_argument(execute_data, &full)) {
+        RETURN_THROWS();
+    }
+    larder_discard_key(&full); /* one clock goes for all keys */
+    if (!larder_reach(pool)) {
         RETURN_THROWS();
     }
     object_init_ex(return_value, larder_token_class);
@@ -240,7 +271,7 @@ ZEND_METHOD(Larder_SharedMemory, statistics)
 {
     larder_stats stats;
     ZEND_PARSE_PARAMETERS_NONE();
-    larder_pool *pool = THIS_POOL();
+    larder_pool *pool = THIS()->pool;
     if (!larder_reach(pool)) {
         RETURN_THROWS();
     }
@@ -274,6 +305,8 @@ void larder_register_classes(void)
 {
     zend_class_entry *exception = register_class_Larder_Exception(zend_ce_throwable);
     larder_token_class = register_class_Larder_Token();
+    larder_computation_class = register_class_Larder_Computation();
+    larder_make_computations(larder_computation_class);
     larder_pool_unusable_class = register_class_Larder_Exception_PoolUnusable(spl_ce_RuntimeException, exception);
     larder_unstorable_class = register_class_Larder_Exception_Unstorable(spl_ce_RuntimeException, exception);
     larder_not_a_counter_class = register_class_Larder_Exception_NotACounter(spl_ce_RuntimeException, exception);
@@ -281,6 +314,7 @@ void larder_register_classes(void)
     larder_shared_memory_class->create_object = create_object;
     memcpy(&shared_memory_handlers, zend_get_std_object_handlers(), sizeof shared_memory_handlers);
     shared_memory_handlers.offset = offsetof(shared_memory, object);
+    shared_memory_handlers.free_obj = free_object;
     shared_memory_handlers.clone_obj = NULL;
     /* Keys are hashed as PHP does, because most strings have that hash already. Should a PHP hash otherwise one day, we
      * hash ourselves: all who share a pool must agree. */

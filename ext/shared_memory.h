@@ -7,12 +7,16 @@
 #include "engine/get.h"
 #include "engine/store.h"
 
-extern zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_pool_unusable_class,
-    *larder_unstorable_class, *larder_not_a_counter_class;
+extern zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_computation_class,
+    *larder_pool_unusable_class, *larder_unstorable_class, *larder_not_a_counter_class;
 extern bool larder_php_hashes_as_we_do;
 
+/* What a handle has of a pool: all of it, or the part whose keys begin with a prefix and whose items carry tags. */
 typedef struct shared_memory {
     larder_pool *pool;
+    zend_string *prefix; /* NULL: all of it */
+    uint64_t *tags;      /* its own is the last */
+    uint32_t tags_count;
     zend_object object;
 } shared_memory;
 
@@ -21,7 +25,7 @@ static zend_always_inline shared_memory *larder_shared_memory_of(zend_object *ob
     return (shared_memory *)((char *)object - offsetof(shared_memory, object));
 }
 
-#define THIS_POOL() (larder_shared_memory_of(Z_OBJ_P(ZEND_THIS))->pool)
+#define THIS() larder_shared_memory_of(Z_OBJ_P(ZEND_THIS))
 
 /* ---- keys ---- */
 
@@ -30,34 +34,72 @@ static zend_always_inline uint64_t larder_hash_of(zend_string *key)
     return EXPECTED(larder_php_hashes_as_we_do) ? ZSTR_HASH(key) : larder_hash(ZSTR_VAL(key), ZSTR_LEN(key));
 }
 
-ZEND_COLD void larder_refuse_key(uint32_t argument, size_t length);
+/* A key as the pool has it: behind the prefix of the handle, if that has one. To be discarded. */
+typedef struct larder_full_key {
+    larder_key key;
+    char *apart;    /* NULL: the bytes are below, or the caller's */
+    char near[256]; /* longer than most keys */
+} larder_full_key;
 
-/* False: it is no key, and an exception says so. */
-static zend_always_inline bool larder_make_key(larder_key *key, zend_string *from, uint32_t argument)
+ZEND_COLD void larder_refuse_key(const shared_memory *self, uint32_t argument, size_t length);
+
+static zend_always_inline size_t larder_longest_key(const shared_memory *self)
 {
-    if (UNEXPECTED(ZSTR_LEN(from) - 1 >= LARDER_KEY_MAX)) {
-        larder_refuse_key(argument, ZSTR_LEN(from));
+    return LARDER_KEY_MAX - (EXPECTED(self->prefix == NULL) ? 0 : ZSTR_LEN(self->prefix));
+}
+
+static zend_always_inline void larder_put_behind(const shared_memory *self, zend_string *from, larder_full_key *full)
+{
+    size_t before = ZSTR_LEN(self->prefix), length = before + ZSTR_LEN(from);
+    char *bytes = EXPECTED(length <= sizeof full->near) ? full->near : (full->apart = emalloc(length));
+    memcpy(bytes, ZSTR_VAL(self->prefix), before);
+    memcpy(bytes + before, ZSTR_VAL(from), ZSTR_LEN(from));
+    full->key =
+        (larder_key){.bytes = bytes,
+                     .length = (uint32_t)length,
+                     .hash = larder_hash_behind(larder_hash_of(self->prefix), larder_hash_of(from), ZSTR_LEN(from))};
+}
+
+/* False: it is no key, an exception says so, and there is nothing to discard. */
+static zend_always_inline bool larder_make_key(larder_full_key *full, const shared_memory *self, zend_string *from,
+                                               uint32_t argument)
+{
+    if (UNEXPECTED(ZSTR_LEN(from) - 1 >= larder_longest_key(self))) {
+        larder_refuse_key(self, argument, ZSTR_LEN(from));
         return false;
     }
-    *key = (larder_key){.bytes = ZSTR_VAL(from), .length = (uint32_t)ZSTR_LEN(from), .hash = larder_hash_of(from)};
+    full->apart = NULL;
+    if (EXPECTED(self->prefix == NULL)) {
+        full->key =
+            (larder_key){.bytes = ZSTR_VAL(from), .length = (uint32_t)ZSTR_LEN(from), .hash = larder_hash_of(from)};
+    } else {
+        larder_put_behind(self, from, full);
+    }
     return true;
 }
 
+static zend_always_inline void larder_discard_key(larder_full_key *full)
+{
+    if (UNEXPECTED(full->apart != NULL)) {
+        efree(full->apart);
+    }
+}
+
 /* The one argument of a method. False: it is no key, and an exception says so. */
-static zend_always_inline bool larder_key_argument(zend_execute_data *execute_data, larder_key *key)
+static zend_always_inline bool larder_key_argument(zend_execute_data *execute_data, larder_full_key *full)
 {
     zend_string *name;
     ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_STR(name)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
-    return larder_make_key(key, name, 1);
+    return larder_make_key(full, THIS(), name, 1);
 }
 
 /* An entry of a list of names; the string is to be released. NULL: an exception is pending. */
 zend_string *larder_listed_name(zval *entry, uint32_t argument);
 
-/* ... of keys. */
-zend_string *larder_listed_key(zval *entry, larder_key *key, uint32_t argument);
+/* ... of keys; both are to be discarded. */
+zend_string *larder_listed_key(const shared_memory *self, zval *entry, larder_full_key *full, uint32_t argument);
 
 /* The only argument of a method that takes a list of keys. NULL: an exception is pending. */
 zend_array *larder_keys_argument(zend_execute_data *execute_data);
@@ -106,13 +148,25 @@ typedef struct larder_conditions {
 
 #define LARDER_TAGS_ON_STACK 16u
 
-/* Few tags are kept in `own`, which must live as long; discard them. False: an exception is pending. */
-bool larder_read_conditions(larder_conditions *on, enum larder_mode mode, larder_lifetime life, zend_array *tags,
-                            uint32_t argument, uint64_t own[LARDER_TAGS_ON_STACK]);
-/* Reads a list of tags into `own`, or into memory to be discarded like the conditions'. NULL: an exception is
+/* With the tags of the handle. Few are kept in `own`, which must live as long; discard them. False: an exception is
  * pending. */
-uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, uint64_t own[LARDER_TAGS_ON_STACK]);
-void larder_discard_tags(const larder_terms *terms, const uint64_t own[LARDER_TAGS_ON_STACK]);
+bool larder_read_conditions(larder_conditions *on, const shared_memory *self, enum larder_mode mode,
+                            larder_lifetime life, zend_array *tags, uint32_t argument,
+                            uint64_t own[LARDER_TAGS_ON_STACK]);
+/* Reads a list of tags into `own`, or into memory to be discarded like the conditions'; there is room for `more` behind
+ * them, of `most` together. NULL: an exception is pending. */
+uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, uint32_t more,
+                           uint64_t own[LARDER_TAGS_ON_STACK]);
+/* The tags of an item of the handle: those that are listed, and its own. False: an exception is pending, and there is
+ * nothing to discard. */
+bool larder_read_tags_of(larder_terms *terms, const shared_memory *self, zend_array *tags, uint32_t argument,
+                         uint64_t own[LARDER_TAGS_ON_STACK]);
+void larder_discard_tags(const shared_memory *self, const larder_terms *terms,
+                         const uint64_t own[LARDER_TAGS_ON_STACK]);
+
+/* ---- computations (remember.c) ---- */
+
+void larder_make_computations(zend_class_entry *class);
 
 /* Microseconds, as items keep them. */
 uint32_t larder_cost_of(double seconds);

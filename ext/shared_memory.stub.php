@@ -25,6 +25,38 @@ namespace Larder {
     }
 
     /**
+     * A computation that remember() has asked for: what it knows, and what the computation may say of its item.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Computation
+    {
+        /** As remember() was given it. */
+        public readonly string $key;
+
+        /** Seconds for which the value is kept, from its store on; null: for ever. */
+        public ?int $ttl = null;
+
+        /** @var array<array-key,string|int> of the item */
+        public array $tags = [];
+
+        /** Whether the value is stored. */
+        public bool $isStored = true;
+
+        /** Whether what is returned only stands in for what could not be computed: then it is not stored, and nobody tries again for $retry seconds. */
+        public bool $hasFailed = false;
+
+        private function __construct() {}
+
+        /**
+         * What may be served in place of the value: what is still good, if this is early, or what expired less than $grace
+         * seconds ago; the default if there is neither, or the computation is over.
+         */
+        public function old(mixed $default = null): mixed {}
+    }
+
+    /**
      * A cache in memory that all processes of a user on this machine share; with the ini setting larder.group, those of all
      * members of that group.
      *
@@ -124,6 +156,17 @@ namespace Larder {
          */
         public static function resize(string $name, int $size): ?array {}
 
+        /**
+         * The part of this pool whose keys begin with the prefix and whose items carry the tag. It is used like a pool of its own:
+         * it is given and gives keys without the prefix, and clear() kills what is in it, in constant time. Whatever names tags,
+         * and what begins or ends with a request, is the whole pool's, and so are the figures. A part may have parts, up to 64 in
+         * each other; a clear of one kills what is in those, too.
+         *
+         * @param string $prefix no other part's may begin with it
+         * @throws \ValueError one of the two is empty or too long
+         */
+        public function part(string $prefix, string $tag): SharedMemory {}
+
         /** The value, or the default if there is none. */
         public function get(string $key, mixed $default = null): mixed {}
 
@@ -217,13 +260,17 @@ namespace Larder {
          * what is still there is returned.
          *
          * @phpstan-template T
-         * @phpstan-param callable(): T $compute called without a lock; may use the cache
+         * @phpstan-template TGiven
+         * @phpstan-param callable(TGiven): T $compute is given a Computation, and may say in it what it learns of the item only
+         *     now; called without a lock, so it may use the cache
          * @phpstan-param array<array-key,string|int> $tags
          * @param float $beta above 1 computes earlier, 0 never early
-         * @param int|null $grace seconds for which something expired may be served where nothing fresh can be had; null: 0
+         * @param int $grace seconds for which something expired may be served where nothing fresh can be had
+         * @phpstan-param (\Closure(callable(TGiven): T, Computation): mixed)|null $through is called in place of $compute, with it and
+         *     with what it would be given; so one closure serves many calls, and may give it something else
          * @param float $lease seconds that a computation may take before another process begins one as well, up to 3,600;
          *     one that is killed is noticed at once; 0: no lease, whoever misses computes
-         * @param float|null $wait seconds to wait for another's computation before computing in spite of it; null: $lease
+         * @param float|null $wait seconds to wait for another's computation before computing in spite of it; null: twice $lease
          * @param float $soft seconds to wait for it although something expired could be served
          * @param float $retry seconds in which nobody tries again after a computation has thrown and what is there was
          *     served
@@ -231,7 +278,7 @@ namespace Larder {
          * @throws \Throwable what $compute throws
          * @throws \Larder\Exception\Unstorable
          */
-        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, ?int $grace = null, float $lease = 10.0, ?float $wait = null, float $soft = 0.0, float $retry = 0.0): mixed {}
+        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, int $grace = 0, ?\Closure $through = null, float $lease = 30.0, ?float $wait = null, float $soft = 0.0, float $retry = 1.0): mixed {}
 
         /**
          * Takes the right to compute the key's value while others wait. It ends with release(), this request, this process or the
@@ -257,6 +304,7 @@ namespace Larder {
          * @param int|null $stamp only what has this stamp, as fetch() tells it, and nothing that was stored since; null:
          *     whatever there is
          * @return bool did it exist
+         * @throws \ValueError
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was deleted
          */
         public function delete(string $key, ?int $stamp = null): bool {}

@@ -74,15 +74,16 @@ static bool tag_of(zval *entry, uint32_t argument, uint64_t *tag)
     return sound;
 }
 
-uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, uint64_t own[LARDER_TAGS_ON_STACK])
+uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, uint32_t more,
+                           uint64_t own[LARDER_TAGS_ON_STACK])
 {
     uint32_t count = zend_hash_num_elements(list), i = 0;
     zval *entry;
-    if (count > most) {
-        zend_argument_value_error(argument, "must not contain more than %u tags, %u given", most, count);
+    if (count > most - more) {
+        zend_argument_value_error(argument, "must not contain more than %u tags, %u given", most - more, count);
         return NULL;
     }
-    uint64_t *tags = count <= LARDER_TAGS_ON_STACK ? own : safe_emalloc(count, sizeof *tags, 0);
+    uint64_t *tags = count + more <= LARDER_TAGS_ON_STACK ? own : safe_emalloc(count + more, sizeof *tags, 0);
     ZEND_HASH_FOREACH_VAL(list, entry)
     {
         if (!tag_of(entry, argument, &tags[i++])) {
@@ -96,9 +97,9 @@ uint64_t *larder_read_tags(zend_array *list, uint32_t argument, uint32_t most, u
     return tags;
 }
 
-void larder_discard_tags(const larder_terms *terms, const uint64_t own[LARDER_TAGS_ON_STACK])
+void larder_discard_tags(const shared_memory *self, const larder_terms *terms, const uint64_t own[LARDER_TAGS_ON_STACK])
 {
-    if (terms->tags != NULL && terms->tags != own) {
+    if (terms->tags != NULL && terms->tags != own && terms->tags != self->tags) {
         efree((void *)(uintptr_t)terms->tags);
     }
 }
@@ -153,16 +154,33 @@ bool larder_store_value(larder_pool *pool, zend_string *name, const larder_key *
     return stored;
 }
 
-bool larder_read_conditions(larder_conditions *on, enum larder_mode mode, larder_lifetime life, zend_array *tags,
-                            uint32_t argument, uint64_t own[LARDER_TAGS_ON_STACK])
+bool larder_read_tags_of(larder_terms *terms, const shared_memory *self, zend_array *tags, uint32_t argument,
+                         uint64_t own[LARDER_TAGS_ON_STACK])
+{
+    uint32_t given = tags == NULL ? 0 : zend_hash_num_elements(tags);
+    terms->tags = self->tags;
+    terms->tags_count = self->tags_count;
+    if (given == 0) {
+        return true;
+    }
+    uint64_t *all = larder_read_tags(tags, argument, LARDER_TAGS_MAX, self->tags_count, own);
+    if (all == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < self->tags_count; i++) {
+        all[given + i] = self->tags[i];
+    }
+    terms->tags = all;
+    terms->tags_count += given;
+    return true;
+}
+
+bool larder_read_conditions(larder_conditions *on, const shared_memory *self, enum larder_mode mode,
+                            larder_lifetime life, zend_array *tags, uint32_t argument,
+                            uint64_t own[LARDER_TAGS_ON_STACK])
 {
     *on = (larder_conditions){.life = life, .terms = {.mode = mode, .expiry = life.expiry}};
-    if (tags != NULL && zend_hash_num_elements(tags) > 0) {
-        on->terms.tags = larder_read_tags(tags, argument, LARDER_TAGS_MAX, own);
-        on->terms.tags_count = zend_hash_num_elements(tags);
-        return on->terms.tags != NULL;
-    }
-    return true;
+    return larder_read_tags_of(&on->terms, self, tags, argument, own);
 }
 
 uint32_t larder_cost_of(double seconds)
@@ -205,7 +223,7 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     zend_object *token = NULL;
     zend_long stamp = 0;
     bool is_of_any = true;
-    larder_key key;
+    larder_full_key full;
     larder_conditions on;
     uint64_t own[LARDER_TAGS_ON_STACK];
     ZEND_PARSE_PARAMETERS_START(2, mode == LARDER_ADD ? 5 : mode == LARDER_REPLACE ? 6 : 7)
@@ -223,24 +241,27 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
                                   "must be null without a token; take one before you read what the value is made from");
         RETURN_THROWS();
     }
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1) ||
-        !larder_read_conditions(&on, mode, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 3 || forever), tags, 4,
-                                own)) {
+    const shared_memory *self = THIS();
+    larder_pool *pool = self->pool;
+    if (!larder_make_key(&full, self, name, 1)) {
         RETURN_THROWS();
     }
-    on.terms.leaves = leaving(keep, by_pool);
-    if (token != NULL) {
-        judge_by(&on, pool, token, LARDER_JUDGED);
-        if (!is_of_any) {
-            make_of(&on, stamp);
+    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 3 || forever);
+    if (larder_read_conditions(&on, self, mode, life, tags, 4, own)) {
+        on.terms.leaves = leaving(keep, by_pool);
+        if (token != NULL) {
+            judge_by(&on, pool, token, LARDER_JUDGED);
+            if (!is_of_any) {
+                make_of(&on, stamp);
+            }
         }
+        if (on.terms.mode == LARDER_ADD) {
+            look_past_the_unreadable(&on, pool, &full.key);
+        }
+        RETVAL_BOOL(!EG(exception) && larder_store_value(pool, name, &full.key, value, &on));
+        larder_discard_tags(self, &on.terms, own);
     }
-    if (on.terms.mode == LARDER_ADD) {
-        look_past_the_unreadable(&on, pool, &key);
-    }
-    RETVAL_BOOL(!EG(exception) && larder_store_value(pool, name, &key, value, &on));
-    larder_discard_tags(&on.terms, own);
+    larder_discard_key(&full);
 }
 
 /* ---- storing ------------------------------------------------------------------------------------------- */
@@ -263,13 +284,13 @@ ZEND_METHOD(Larder_SharedMemory, replace)
 /* One of many that are stored together, or not at all. */
 typedef struct one_of_many {
     zend_string *name;
-    larder_key key;
+    larder_full_key full;
     zval value; /* held */
     larder_image_plan plan;
 } one_of_many;
 
 /* Names and holds them. The number of those that have a key; an exception is pending if these are not all. */
-static uint32_t take_many(zend_array *values, one_of_many *many)
+static uint32_t take_many(const shared_memory *self, zend_array *values, one_of_many *many)
 {
     uint32_t count = 0;
     zend_ulong number;
@@ -279,7 +300,7 @@ static uint32_t take_many(zend_array *values, one_of_many *many)
     {
         one_of_many *one = &many[count];
         one->name = name != NULL ? zend_string_copy(name) : zend_long_to_str((zend_long)number);
-        if (!larder_make_key(&one->key, one->name, 1)) {
+        if (!larder_make_key(&one->full, self, one->name, 1)) {
             zend_string_release(one->name);
             break;
         }
@@ -320,15 +341,15 @@ static bool measure_many_again(one_of_many *many, uint32_t count)
 }
 
 /* Lists the keys of those that were refused. */
-static void store_many(larder_pool *pool, zend_array *values, const larder_conditions *on, zval *refused)
+static void store_many(const shared_memory *self, zend_array *values, const larder_conditions *on, zval *refused)
 {
     one_of_many *many = safe_emalloc(zend_hash_num_elements(values), sizeof *many, 0);
     bool any_asked = false;
-    uint32_t count = take_many(values, many);
+    uint32_t count = take_many(self, values, many);
     uint32_t measured = EG(exception) ? 0 : measure_many(many, count, &any_asked);
     if (!EG(exception) && (!any_asked || count < 2 || measure_many_again(many, count))) {
         for (uint32_t i = 0; i < count; i++) {
-            if (!store_plan(pool, &many[i].key, &many[i].plan, on) && !EG(exception)) {
+            if (!store_plan(self->pool, &many[i].full.key, &many[i].plan, on) && !EG(exception)) {
                 add_next_index_str(refused, zend_string_copy(many[i].name));
             }
             if (EG(exception)) {
@@ -341,6 +362,7 @@ static void store_many(larder_pool *pool, zend_array *values, const larder_condi
     }
     for (uint32_t i = 0; i < count; i++) {
         zval_ptr_dtor(&many[i].value);
+        larder_discard_key(&many[i].full);
         zend_string_release(many[i].name);
     }
     efree(many);
@@ -363,9 +385,10 @@ ZEND_METHOD(Larder_SharedMemory, setMany)
     Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
     Z_PARAM_BOOL_OR_NULL(keep, by_pool)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_read_conditions(&on, LARDER_SET, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 2 || forever), tags, 3,
-                                own)) {
+    const shared_memory *self = THIS();
+    larder_pool *pool = self->pool;
+    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 2 || forever);
+    if (!larder_read_conditions(&on, self, LARDER_SET, life, tags, 3, own)) {
         RETURN_THROWS();
     }
     on.terms.leaves = leaving(keep, by_pool);
@@ -373,8 +396,8 @@ ZEND_METHOD(Larder_SharedMemory, setMany)
         judge_by(&on, pool, token, LARDER_JUDGED);
     }
     array_init(return_value);
-    store_many(pool, values, &on, return_value);
-    larder_discard_tags(&on.terms, own);
+    store_many(self, values, &on, return_value);
+    larder_discard_tags(self, &on.terms, own);
 }
 
 ZEND_METHOD(Larder_SharedMemory, fill)
@@ -386,7 +409,7 @@ ZEND_METHOD(Larder_SharedMemory, fill)
     bool forever = true;
     zend_array *tags = NULL;
     double cost = 0;
-    larder_key key;
+    larder_full_key full;
     larder_conditions on;
     uint64_t own[LARDER_TAGS_ON_STACK];
     ZEND_PARSE_PARAMETERS_START(3, 6)
@@ -398,14 +421,17 @@ ZEND_METHOD(Larder_SharedMemory, fill)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_DOUBLE(cost)
     ZEND_PARSE_PARAMETERS_END();
-    larder_pool *pool = THIS_POOL();
-    if (!larder_make_key(&key, name, 1) ||
-        !larder_read_conditions(&on, LARDER_SET, larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever), tags, 5,
-                                own)) {
+    const shared_memory *self = THIS();
+    larder_pool *pool = self->pool;
+    if (!larder_make_key(&full, self, name, 1)) {
         RETURN_THROWS();
     }
-    judge_by(&on, pool, token, LARDER_FILL);
-    on.terms.cost = larder_cost_of(cost);
-    RETVAL_BOOL(larder_store_value(pool, name, &key, value, &on));
-    larder_discard_tags(&on.terms, own);
+    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+    if (larder_read_conditions(&on, self, LARDER_SET, life, tags, 5, own)) {
+        judge_by(&on, pool, token, LARDER_FILL);
+        on.terms.cost = larder_cost_of(cost);
+        RETVAL_BOOL(larder_store_value(pool, name, &full.key, value, &on));
+        larder_discard_tags(self, &on.terms, own);
+    }
+    larder_discard_key(&full);
 }

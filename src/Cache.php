@@ -34,11 +34,11 @@ use Larder\Remember\AtTheEnd;
 use Larder\Remember\Patience;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;
+use Larder\Remember\Remembers;
 use Larder\Store\NamespacedStore;
 use Larder\Store\Retention;
-use Larder\Store\SharedMemory\Call;
-use Larder\Store\SharedMemory\Part;
 use Larder\Store\SharedMemory\PoolRemembering;
+use Larder\Store\SharedMemoryStore;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
@@ -73,45 +73,11 @@ final class Cache
     /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
     private const MOST_NAMESPACES = 1_000;
 
-    /** What a Patience says of which nothing is said, in seconds: constants of another class take longer to find. */
-    private const LEASE = 30.0;
-
-    private const HARD = 60.0;
-
-    private const RETRY = 1.0;
-
     /** How often a pull() looks again after somebody else has written. */
     private const PULLS = 16;
 
-    /**
-     * The fast ways: the pool itself, or else the store where it tells values. Both null while the store has failed, or when events
-     * are wanted.
-     */
-    private ?SharedMemory $pool = null;
-
-    private ?Reads $reads = null;
-
-    /** What the pool's keys begin with. */
-    private readonly string $prefix;
-
-    /** Bytes that a key in the pool may have without that prefix. */
-    private readonly int $longest;
-
-    /** @var list<string> the tags that all items in the pool carry */
-    private readonly array $poolTags;
-
-    /** Where the items lie, if that is a pool. */
-    private readonly ?Part $part;
-
-    /** What calls the pool's remember(); null without a pool. */
-    private readonly ?Call $call;
-
-    /**
-     * What the pool calls then.
-     *
-     * @var \Closure(): mixed
-     */
-    private readonly \Closure $answer;
+    /** The store, if it tells values, as long as nobody wants events of it. */
+    private readonly ?Reads $reads;
 
     /** Whether a TTL in seconds is what it says. */
     private readonly bool $isExact;
@@ -129,7 +95,14 @@ final class Cache
     /** Null where the store cannot do it in one moment. */
     private readonly ?Takes $takes;
 
-    private readonly Remembering|PoolRemembering $remembering;
+    private readonly Remembers $remembering;
+
+    /**
+     * What the pool calls when something is to be computed; null without a pool.
+     *
+     * @var (\Closure(callable(Draft): mixed, Computation): mixed)|null
+     */
+    private readonly ?\Closure $computing;
 
     private readonly AtTheEnd $atTheEnd;
 
@@ -197,26 +170,25 @@ final class Cache
         $this->ofNull = $this->isExact ? $this->lifetimes->seconds(null) : null;
         $this->absent = new \stdClass();
         $this->takes = $store instanceof Takes && \in_array(Capability::Takes, $store->capabilities(), true) ? $store : null;
-        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock);
-        $this->atTheEnd = new AtTheEnd();
-        $this->part = $store instanceof Pooled ? $store->part() : null;
-        $this->prefix = $this->part->prefix ?? '';
-        $this->longest = Key::LONGEST - \strlen($this->prefix);
-        $this->poolTags = $this->part->tags ?? [];
-        $this->seals = $this->part === null;
-        $this->writes = new Writes($this->seals, $logger, $events);
+        $pool = $store instanceof Pooled && $events === null ? $store->pool() : null;
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
+        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
+        $this->atTheEnd = new AtTheEnd();
+        $this->seals = !$store instanceof Pooled;
+        $this->writes = new Writes($this->seals, $logger, $events);
         $this->counting = new Counting($this->delivery, $this->writes, $this->clock);
-        $this->batches = new Batches($this->delivery, $this->writes, $this->part === null ? null : $this->part->setMany(...));
+        $this->batches = new Batches($this->delivery, $this->writes);
         $this->updates = new Updates($this->delivery, $this->lifetimes, $this->writes, $this->clock);
-        $this->remembering = $this->part === null
-            ? new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events)
-            : new PoolRemembering($this->part, $this->lifetimes, $this->atTheEnd, $logger, $events);
-        $this->call = $this->remembering instanceof PoolRemembering ? new Call($this->remembering) : null;
-        $this->answer = $this->call === null ? static fn(): mixed => null : $this->call->answer(...);
+        $this->reads = $store instanceof Reads && $events === null ? $store : null;
         $this->judges = \in_array(Capability::Tokens, $store->capabilities(), true);
-        $this->misses = $this->judges && $this->part === null ? new Misses() : null;
-        $this->chooseTheWay();
+        $this->misses = $this->seals && $this->judges ? new Misses() : null;
+        if ($store instanceof Pooled) {
+            $this->remembering = new PoolRemembering($store, $this->lifetimes, $this->atTheEnd, $logger, $events);
+            $this->computing = $this->remembering->compute(...);
+        } else {
+            $this->remembering = new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
+            $this->computing = null;
+        }
     }
 
     /**
@@ -246,23 +218,25 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        if ($this->pool !== null && $key !== '') {
+        $pool = $this->delivery->pool;
+        if ($pool !== null) {
             try {
-                return $this->pool->get($this->prefix . $key, $default);
+                return $pool->get($key, $default);
             } catch (\ValueError) {
-                // The key is too long.
+                // It is no key, as is said below.
             }
         }
         if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
-        if ($this->reads === null) {
+        if ($this->reads === null || !$this->delivery->isOpen) {
             return $this->look($key, $default);
         }
         try {
             $value = $this->reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
-            $this->failToRead($key, $failure);
+            $this->misses?->noteUnknown([$key]);
+            $this->delivery->fail($failure);
 
             return $default;
         }
@@ -293,14 +267,17 @@ final class Cache
      */
     public function getMany(iterable $keys): array
     {
-        if ($this->pool !== null && \is_array($keys)) {
-            $values = $this->part?->getMany($keys);
-            if ($values !== null) {
-                return $values;
+        $pool = $this->delivery->pool;
+        if ($pool !== null && \is_array($keys)) {
+            try {
+                /** @var array<array-key> $keys or others, which the pool refuses */
+                return $pool->getMany($keys);
+            } catch (\ValueError|\TypeError) {
+                // One of them is no key, as is said below.
             }
         }
         $keys = Names::keys($keys);
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
+        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
             $this->misses?->noteUnknown($keys);
             $fetched = new Fetched([], []);
@@ -340,7 +317,7 @@ final class Cache
     public function fetch(iterable $keys): Fetched
     {
         $keys = Names::keys($keys);
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
+        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
         $items = $tokens = [];
         foreach ($keys as $key) {
             $item = $fetched->items[$key] ?? null;
@@ -350,7 +327,7 @@ final class Cache
             } elseif ($this->judges) {
                 // Only what is there past its time has none.
                 $tokens[$key] = $fetched->tokens[$key]
-                    ?? ($item === null ? null : $this->attempt(static fn(Store $store): Token => $store->token($key)))
+                    ?? ($item === null ? null : $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)))
                     ?? Generation::unknown();
             }
         }
@@ -384,7 +361,7 @@ final class Cache
         Key::check($key);
         $this->demandTokens();
 
-        return $this->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
+        return $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
     }
 
     /**
@@ -417,13 +394,8 @@ final class Cache
         $this->demandTokens();
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
-        try {
-            $this->noteRequest();
 
-            return $this->updates->run($key, $change(...), $ttl, Names::tags($tags), $default);
-        } finally {
-            $this->chooseTheWay();
-        }
+        return $this->updates->run($key, $change(...), $ttl, Names::tags($tags), $default);
     }
 
     /**
@@ -448,15 +420,19 @@ final class Cache
         ?Token $token = null,
         OnConflict $onConflict = OnConflict::Leave,
     ): bool {
-        if ($token === null && $this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
+        $pool = $this->delivery->pool;
+        if ($pool !== null && $token === null && ($key[0] ?? "\0") !== "\0") {
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 $this->requestToken?->own([$key]);
                 try {
-                    return $this->pool->set($this->prefix . $key, $value, $seconds, $tags === [] ? $this->poolTags : [...Names::tags($tags), ...$this->poolTags], null, false)
-                        || $this->writes->noteSet($this->store, [$key], [$key]);
+                    return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false) || $this->writes->noteSet($this->store, [$key], [$key]);
                 } catch (PoolUnusable $failure) {
-                    return $this->failToWrite($key, $failure);
+                    $this->delivery->lose(SharedMemoryStore::unavailable($failure), [$key]);
+
+                    return false;
+                } catch (\ValueError) {
+                    // It is no key, or there are too many tags, as is said below.
                 }
             }
         }
@@ -506,8 +482,7 @@ final class Cache
                 $lost[] = $key;
             }
         }
-        $part = $items !== [] && ($items[0]->ttl === null || $items[0]->ttl > 0) ? $this->part : null;
-        $unsaved = $this->attempt(static fn(Store $store): array => $part === null ? $store->save($items) : $part->setMany($items), $keys);
+        $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
         $this->remove($lost, $unsaved);
 
         return $this->writes->noteSet($this->store, $keys, $unsaved);
@@ -568,12 +543,7 @@ final class Cache
         if ($mode !== SaveMode::Add) {
             $this->requestToken?->own(array_column($prepared, 'key'));
         }
-        try {
-            $this->noteRequest();
-            $unsaved = $this->batches->save($prepared, $mode, $unstorable);
-        } finally {
-            $this->chooseTheWay();
-        }
+        $unsaved = $this->batches->save($prepared, $mode, $unstorable);
         $this->remove($lost, $unsaved);
 
         return $unsaved;
@@ -600,7 +570,7 @@ final class Cache
         $missed = $this->misses?->take($key);
         $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
 
-        return $this->writes->noteAdded($key, $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
+        return $this->writes->noteAdded($key, $this->delivery->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
 
     /**
@@ -629,7 +599,7 @@ final class Cache
         }
         $this->misses?->drop($key);
         $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token);
-        $unsaved = $this->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
+        $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
         $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
 
         return $this->writes->noteAdded($key, $unsaved);
@@ -647,16 +617,20 @@ final class Cache
      */
     public function delete(string $key, ?bool &$existed = null): bool
     {
-        if ($this->pool !== null && ($key[0] ?? "\0") !== "\0" && !isset($key[$this->longest])) {
+        $pool = $this->delivery->pool;
+        if ($pool !== null && ($key[0] ?? "\0") !== "\0") {
             try {
                 $this->requestToken?->own([$key]);
-                $existed = $this->pool->delete($this->prefix . $key);
+                $existed = $pool->delete($key);
 
                 return true;
             } catch (PoolUnusable $failure) {
                 $existed = null;
+                $this->delivery->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
-                return $this->failToWrite($key, $failure);
+                return false;
+            } catch (\ValueError) {
+                // It is no key, as is said below.
             }
         }
 
@@ -700,7 +674,7 @@ final class Cache
         }
         for ($tries = 0; $tries < self::PULLS; $tries++) {
             // Before the look: what is stored after it is younger.
-            $token = $this->judges ? $this->attempt(static fn(Store $store): Token => $store->token($key)) : null;
+            $token = $this->judges ? $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)) : null;
             $value = $this->judges && $token === null ? $this->absent : $this->get($key, $this->absent);
             if ($value === $this->absent) {
                 return $default;
@@ -734,7 +708,7 @@ final class Cache
         $seconds = $this->lifetimes->seconds($ttl);
         $lost = $seconds !== null && $seconds <= 0 ? [$key] : [];
 
-        return $this->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
+        return $this->delivery->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
     }
 
     /**
@@ -766,16 +740,11 @@ final class Cache
         $seconds = $this->lifetimes->seconds($ttl);
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
-            try {
-                $this->noteRequest();
 
-                return $this->counting->count($key, $by, $initial, $seconds, $min, $create, $numbers);
-            } finally {
-                $this->chooseTheWay();
-            }
+            return $this->counting->count($key, $by, $initial, $seconds, $min, $create, $numbers);
         }
 
-        return $this->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
+        return $this->delivery->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
     }
 
     /**
@@ -840,58 +809,32 @@ final class Cache
         float $earliness = 1.0,
         ?Patience $patience = null,
     ): mixed {
-        $call = $this->call;
-        if ($call !== null && $call->compute === null && $this->pool !== null && $patience === null && $tags === [] && $grace >= 0 && ($earliness === 1.0 || ($earliness >= 0.0 && $earliness <= 1_000.0)) && ($key[0] ?? "\0") !== "\0") {
-            $seconds = $this->isExact && \is_int($ttl) ? $ttl : $this->lifetimes->seconds($ttl);
+        $pool = $this->delivery->pool;
+        if ($pool !== null && $patience === null && $earliness <= 1_000.0) {
+            if ($tags !== []) {
+                $tags = Names::tags($tags);
+            }
+            if (!$this->isExact || !\is_int($ttl)) {
+                $ttl = $this->isExact && $ttl === null ? $this->ofNull : $this->lifetimes->seconds($ttl);
+            }
             try {
-                // First the computation: from here on the call is taken.
-                $call->compute = $compute;
-                $call->key = $key;
-                $call->ttl = $ttl;
-                $value = $this->pool->remember($this->prefix . $key, $this->answer, $seconds, $this->poolTags, $earliness, $grace, self::LEASE, self::HARD, 0.0, self::RETRY);
-            } catch (\Throwable $end) {
-                return $call->fail($key, $end);
-            }
-            if ($call->course !== null) {
-                $call->end($key);
-            } else {
-                $call->compute = null;
-            }
-
-            return $value;
-        }
-        if ($key === '' || isset($key[Key::LONGEST])) {
-            Key::check($key);
-        }
-        $found = $fetched = null;
-        if ($this->reads !== null && $this->remembering instanceof Remembering) {
-            $found = $this->readEnvelope($this->reads, $key, $fetched);
-            if ($found !== null && ($found->freshUntil === \INF || $this->remembering->isFresh($found, $earliness))) {
-                $this->misses?->drop($key);
-                /** @var T $value */
-                $value = $found->value;
-
-                return $value;
+                return $pool->remember($key, $compute, $ttl, $tags, $earliness, $grace, $this->computing);
+            } catch (\ValueError $error) {
+                $this->store instanceof Pooled && $this->store->check($key);
+                Recipe::check($grace, $earliness);
+                // It is the computation's.
+                throw $error;
             }
         }
         Key::check($key);
-        if ($grace < 0) {
-            throw InvalidOption::range('grace', $grace, '0 seconds or more');
-        }
-        if (!($earliness >= 0.0 && $earliness <= 1_000.0)) {
-            throw InvalidOption::range('earliness', $earliness, '0.0 to 1,000.0');
-        }
-        $recipe = new Recipe($key, $compute(...), $ttl, Names::tags($tags), $grace, $earliness, $patience ?? new Patience());
+        Recipe::check($grace, $earliness);
         $this->misses?->drop($key);
-        $this->noteRequest();
-        try {
-            /** @var T $value */
-            $value = $this->remembering instanceof PoolRemembering ? $this->remembering->value($recipe) : $this->remembering->value($recipe, $found, $fetched);
-
-            return $value;
-        } finally {
-            $this->chooseTheWay();
+        if (!$this->seals && !$this->delivery->isOpen) {
+            // What is found or computed is not to be from before what the pool has missed.
+            $this->delivery->attempt(static fn(): bool => true);
         }
+
+        return $this->remembering->remember($key, $compute, $ttl, Names::tags($tags), $grace, $earliness, $patience);
     }
 
     /**
@@ -936,12 +879,13 @@ final class Cache
         }
         // What is set from now on is this request's own word, not the end of an older computation.
         $this->forgetMisses();
-        $delivered = $tags === [] || $this->attempt(static function (Store $store) use ($tags, $serveStale): bool {
+        $delivered = $tags === [] || $this->delivery->attempt(static function (Store $store) use ($tags, $serveStale): bool {
             $store->invalidateTags($tags, $serveStale);
 
             return true;
         }, tags: $tags) === true;
-        $this->renewRequest();
+        // It is this request's own word.
+        $this->delivery->renewRequest();
         if ($delivered && $tags !== []) {
             $this->events?->dispatch(new TagsInvalidated($tags));
         }
@@ -957,12 +901,13 @@ final class Cache
     public function clear(): bool
     {
         $this->forgetMisses();
-        $delivered = $this->attempt(static function (Store $store): bool {
+        $delivered = $this->delivery->attempt(static function (Store $store): bool {
             $store->clear();
 
             return true;
         }, clears: true) === true;
-        $this->renewRequest();
+        // It is this request's own word.
+        $this->delivery->renewRequest();
         if ($delivered) {
             $this->events?->dispatch(new Cleared());
         }
@@ -986,7 +931,7 @@ final class Cache
         }
 
         return $this->namespaces[$name] ??= new self(
-            new NamespacedStore($this->store, $name),
+            NamespacedStore::in($this->store, $name),
             $this->defaultTtl,
             $this->logger,
             $this->strict,
@@ -1051,7 +996,7 @@ final class Cache
     /** @return ?StoreStatistics null if the store is unavailable */
     public function statistics(): ?StoreStatistics
     {
-        return $this->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
+        return $this->delivery->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
     }
 
     public function health(): Health
@@ -1074,7 +1019,7 @@ final class Cache
     {
         $lost = $keys === [] || $unsaved === null || $unsaved === [] ? [] : array_values(array_intersect($keys, $unsaved));
         if ($lost !== []) {
-            $this->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
+            $this->delivery->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
         }
     }
 
@@ -1083,23 +1028,6 @@ final class Cache
         return $store instanceof RequestTokens && \in_array(Capability::RequestTokens, $store->capabilities(), true)
             ? new RequestToken($store)
             : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
-    }
-
-    /** The first use of the cache in a request. What asks the store otherwise than by attempt() says so before. */
-    private function noteRequest(): void
-    {
-        if ($this->requestToken?->isDue() === true) {
-            $this->attempt(static fn(): bool => true);
-        }
-    }
-
-    /** What this request has invalidated or cleared itself is its own word. */
-    private function renewRequest(): void
-    {
-        if ($this->requestToken !== null) {
-            $this->requestToken->renew();
-            $this->chooseTheWay();
-        }
     }
 
     private function forgetMisses(): void
@@ -1132,9 +1060,8 @@ final class Cache
     private function begin(): void
     {
         $this->misses?->clear();
-        $this->requestToken?->renew();
+        $this->delivery->renewRequest();
         $this->delivery->readJournal();
-        $this->chooseTheWay();
         foreach ($this->namespaces as $namespace) {
             $namespace->begin();
         }
@@ -1151,49 +1078,6 @@ final class Cache
                 $this->events->dispatch(\array_key_exists($key, $found) ? new Hit($key) : new Missed($key));
             }
         }
-    }
-
-    /** @param ?Fetched $fetched as of Reads::read(); null if the key has to be fetched to tell more */
-    private function readEnvelope(Reads $reads, string $key, ?Fetched &$fetched): ?Envelope
-    {
-        try {
-            $value = $reads->read($key, $this->absent, $fetched);
-        } catch (StoreUnavailable $failure) {
-            $this->failToRead($key, $failure);
-
-            return null;
-        }
-
-        return $fetched !== null || $value === $this->absent ? null : Envelope::open($value);
-    }
-
-    /**
-     * Without the way round by attempt(): nothing is lost by it.
-     *
-     * @throws StoreUnavailable if this cache is strict
-     */
-    private function failToRead(string $key, StoreUnavailable $failure): void
-    {
-        try {
-            $this->delivery->fail($failure);
-        } finally {
-            $this->chooseTheWay();
-            $this->misses?->noteUnknown([$key]);
-        }
-    }
-
-    /**
-     * What the pool was not told is owed to it.
-     *
-     * @return false
-     *
-     * @throws StoreUnavailable if this cache is strict
-     */
-    private function failToWrite(string $key, PoolUnusable $failure): bool
-    {
-        $this->attempt(static fn(): bool => throw Part::unavailable($failure), [$key]);
-
-        return false;
     }
 
     private function found(Item $item): Envelope
@@ -1222,7 +1106,7 @@ final class Cache
     {
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
-        $item = $this->attempt(static fn(): ?Item => $from->take($key));
+        $item = $this->delivery->attempt(static fn(): ?Item => $from->take($key));
         $found = $item === null ? null : $this->found($item);
         if ($found === null || $found->freshUntil <= ($this->clock)()) {
             $this->events?->dispatch(new Missed($key));
@@ -1238,7 +1122,7 @@ final class Cache
     /** @param ?Fetched $known what the store has fetched already */
     private function look(string $key, mixed $default, ?Fetched $known = null): mixed
     {
-        $fetched = $this->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
+        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
         $found = isset($fetched->items[$key]) ? $this->found($fetched->items[$key]) : null;
         if ($found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
             $this->misses?->drop($key);
@@ -1267,52 +1151,11 @@ final class Cache
         foreach ($keys as $key) {
             $this->misses?->drop($key);
         }
-        $existed = $this->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
+        $existed = $this->delivery->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
         if ($existed !== null && ($token === null || $existed !== [])) {
             $this->events?->dispatch(new Deleted($keys));
         }
 
         return $existed;
-    }
-
-    /**
-     * Asks the store, after telling it what it has missed.
-     *
-     * @template T
-     *
-     * @param \Closure(Store): T $ask
-     * @param list<string>       $keys   whose present values the store must lose
-     * @param list<string>       $tags   whose items the store must lose
-     * @param bool               $clears whether the store must lose everything
-     *
-     * @return ?T null if it is unavailable
-     *
-     * @throws StoreUnavailable if this cache is strict
-     */
-    private function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
-    {
-        $begun = $this->requestToken;
-        if ($begun !== null) {
-            $begun->own($keys);
-            $asked = $ask;
-            $ask = static function (Store $store) use ($begun, $asked): mixed {
-                $begun->isDue() && $begun->note();
-
-                return $asked($store);
-            };
-        }
-        try {
-            return $this->delivery->attempt($ask, $keys, $tags, $clears);
-        } finally {
-            $this->chooseTheWay();
-        }
-    }
-
-    /** While the store has failed, reads go the long way, where its recovery is noticed. */
-    private function chooseTheWay(): void
-    {
-        $isOpen = $this->events === null && $this->delivery->isAvailable() && $this->requestToken?->isDue() !== true;
-        $this->pool = $isOpen && $this->part !== null ? $this->part->pool : null;
-        $this->reads = $isOpen && $this->store instanceof Reads ? $this->store : null;
     }
 }

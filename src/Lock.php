@@ -67,7 +67,7 @@ final class Lock
             }
             $now = hrtime(true);
             $left = ($deadline - $now) / 1e9;
-            $away = $this->delivery->isAvailable() ? null : $away ?? $now;
+            $away = $this->delivery->isOpen ? null : $away ?? $now;
             if ($left <= 0.0 || ($away !== null && $now - $away >= 1e9 * self::AWAY)) {
                 return false;
             }

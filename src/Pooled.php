@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace Larder;
 
-use Larder\Store\SharedMemory\Part;
+use Larder\Exception\InvalidKey;
+use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Unstorable;
 
 /**
  * A store that controls stampedes itself, as its items lie in a pool of shared memory. The pool keeps with an item what
@@ -13,6 +15,26 @@ use Larder\Store\SharedMemory\Part;
  */
 interface Pooled
 {
-    /** The part of the pool that is this store's; null for a part of another store that has no pool. */
-    public function part(): ?Part;
+    /** The pool, or the part of one, that has this store's items and nothing else. */
+    public function pool(): SharedMemory;
+
+    /**
+     * The same as Store::save(), but what has no token and a key that this request has missed is a fill, and judged by that miss.
+     *
+     * @param list<Item> $items
+     *
+     * @return list<string> the keys that were not saved
+     *
+     * @throws InvalidKey
+     * @throws StoreUnavailable
+     * @throws Unstorable
+     */
+    public function saveAsMissed(array $items): array;
+
+    /**
+     * Says what is wrong with a key that the pool has refused.
+     *
+     * @throws InvalidKey if something is
+     */
+    public function check(string $key): void;
 }

@@ -23,6 +23,27 @@ static bool holds_number(larder_pool *pool, larder_key key, uint32_t number)
     return take(pool, key, &found, sizeof found, &size) && size == sizeof found && found == number;
 }
 
+TEST(hash_behind, "the hash of a prefix and a key is made of the two hashes, whatever their bytes and lengths")
+{
+    char bytes[700];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (char)(i * 151 + i / 256); /* all bytes, also those with the highest bit */
+    }
+    for (size_t before = 1; before < 40; before++) {
+        for (size_t length = 1; length < 600; length += length < 70 ? 1 : 47) {
+            EQUAL(larder_hash_behind(larder_hash(bytes, before), larder_hash(bytes + before, length), length),
+                  larder_hash(bytes, before + length));
+        }
+    }
+}
+
+static bool holds_number(larder_pool *pool, larder_key key, uint32_t number)
+{
+    uint32_t found;
+    size_t size;
+    return take(pool, key, &found, sizeof found, &size) && size == sizeof found && found == number;
+}
+
 TEST(false_fingerprints, "keys with the same buckets and fingerprint are told apart by all operations")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);

@@ -118,7 +118,11 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
     if (!sum_of(add->initial, add, result)) {
         return RANGE;
     }
-    const larder_terms terms = {.mode = LARDER_ADD, .verb = LARDER_WRITE, .expiry = add->expiry};
+    const larder_terms terms = {.mode = LARDER_ADD,
+                                .verb = LARDER_WRITE,
+                                .expiry = add->expiry,
+                                .tags_count = add->tags_count,
+                                .tags = add->tags};
     enum larder_result stored = store_int(pool, key, *result, &terms);
     if (stored == LARDER_OK) {
         return DONE;

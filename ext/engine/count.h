@@ -25,6 +25,8 @@ typedef struct larder_counting {
     int64_t least; /* a sum below it is it; INT64_MIN: no sum is */
     bool creates;  /* an absent counter is stored as initial + by */
     uint64_t expiry;
+    uint32_t tags_count; /* of a counter that is made */
+    const uint64_t *tags;
 } larder_counting;
 
 /* Counts the key's counter, which keeps its expiry. Sets pool->undone if that cannot be done, or perhaps was not. */

@@ -2,13 +2,31 @@
 
 #include <string.h>
 
+#define FIRST   5381u /* the hash of no bytes */
+#define HIGHEST (UINT64_C(1) << 63)
+
 uint64_t larder_hash(const char *bytes, size_t length)
 {
-    uint64_t hash = 5381;
+    uint64_t hash = FIRST;
     for (size_t i = 0; i < length; i++) {
         hash = hash * 33 + (uint64_t)bytes[i]; /* signed where char is: as PHP does it */
     }
-    return hash | UINT64_C(1) << 63;
+    return hash | HIGHEST;
+}
+
+/* Each byte behind the prefix multiplies what it has come to by 33, and is added. The highest bits, which are set and
+ * not reckoned, change no others. */
+uint64_t larder_hash_behind(uint64_t prefix, uint64_t hash, size_t length)
+{
+    uint64_t power = 33;
+    prefix -= FIRST;
+    for (; length > 0; length >>= 1) {
+        if ((length & 1) != 0) {
+            prefix *= power;
+        }
+        power *= power;
+    }
+    return (prefix + hash) | HIGHEST;
 }
 
 /* Each step can be undone, so keys of one length and hash that differ in one word never have the same name. */

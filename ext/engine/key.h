@@ -21,6 +21,9 @@ typedef struct larder_key {
 /* 33 * h + byte over all bytes from 5381, with the highest bit set. It is mixed with the pool's seed before use. */
 uint64_t larder_hash(const char *bytes, size_t length);
 
+/* The same of a prefix and, behind it, `length` bytes: out of the hashes of both, without looking at their bytes. */
+uint64_t larder_hash_behind(uint64_t prefix, uint64_t hash, size_t length);
+
 /* What a key is known by where its bytes are not kept. Never 0. */
 uint64_t larder_name_of(const larder_key *key);
 

@@ -69,7 +69,7 @@ foreach (ini_get_all('larder') as $name => $setting) {
 }
 ?>
 --EXPECTF--
-Larder\Exception, Larder\Exception\NotACounter, Larder\Exception\PoolUnusable, Larder\Exception\Unstorable, Larder\SharedMemory, Larder\Token
+Larder\Computation, Larder\Exception, Larder\Exception\NotACounter, Larder\Exception\PoolUnusable, Larder\Exception\Unstorable, Larder\SharedMemory, Larder\Token
 %d things compared
 bool(true)
 bool(false)

@@ -80,7 +80,7 @@ remove_pools();
 -- a computation that takes too long
 -- where there is something stale
 -- after a failure
-ValueError: Larder\SharedMemory::remember(): Argument #7 ($lease) must be between 0 and 3600 seconds
-ValueError: Larder\SharedMemory::remember(): Argument #8 ($wait) must be between 0 and 3600 seconds
-ValueError: Larder\SharedMemory::remember(): Argument #9 ($soft) must be between 0 and 3600 seconds
-ValueError: Larder\SharedMemory::remember(): Argument #10 ($retry) must be between 0 and 3600 seconds
+ValueError: Larder\SharedMemory::remember(): Argument #8 ($lease) must be between 0 and 3600 seconds
+ValueError: Larder\SharedMemory::remember(): Argument #9 ($wait) must be between 0 and 3600 seconds
+ValueError: Larder\SharedMemory::remember(): Argument #10 ($soft) must be between 0 and 3600 seconds
+ValueError: Larder\SharedMemory::remember(): Argument #11 ($retry) must be between 0 and 3600 seconds

@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
+use Larder\Pooled;
 use Larder\SaveMode;
 use Larder\Store;
 
@@ -18,11 +19,9 @@ use Larder\Store;
  */
 final class Batches
 {
-    /** @param ?\Closure(list<Item>): list<string> $set how a pool of shared memory sets what has no token; null: the store is none */
     public function __construct(
         private readonly Delivery $delivery,
         private readonly Writes $writes,
-        private readonly ?\Closure $set,
     ) {}
 
     /**
@@ -59,9 +58,9 @@ final class Batches
     {
         try {
             // In a pool a batch is its items one after the other, and what has no token is judged by the miss that the pool has noted.
-            if (\count($items) === 1 || $this->set === null) {
-                return $this->set !== null && $mode === SaveMode::Set && $items[0]->token === null && ($items[0]->ttl === null || $items[0]->ttl > 0)
-                    ? ($this->set)($items)
+            if (\count($items) === 1 || !$store instanceof Pooled) {
+                return $store instanceof Pooled && $mode === SaveMode::Set && $items[0]->token === null
+                    ? $store->saveAsMissed($items)
                     : $store->save($items, $mode);
             }
         } catch (Unstorable $mistake) {
@@ -72,7 +71,7 @@ final class Batches
             }
         }
         $unsaved = [];
-        foreach (array_chunk($items, $this->set !== null ? 1 : max(1, intdiv(\count($items) + 1, 2))) as $part) {
+        foreach (array_chunk($items, $store instanceof Pooled ? 1 : max(1, intdiv(\count($items) + 1, 2))) as $part) {
             array_push($unsaved, ...$this->parts($store, $part, $mode, $unstorable));
         }
 

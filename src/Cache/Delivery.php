@@ -9,6 +9,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Health;
 use Larder\PerRequest;
+use Larder\SharedMemory;
 use Larder\Store;
 use Psr\Log\LoggerInterface;
 
@@ -22,6 +23,15 @@ final class Delivery
 {
     /** Undelivered keys or tags remembered one by one; beyond, everything is cleared when the store is back. */
     private const MOST_UNDELIVERED = 10_000;
+
+    /**
+     * Whether the last call reached the store, and it has missed nothing, nor that a request has begun. To be read only: to
+     * call a method would take as long as a read from shared memory.
+     */
+    public bool $isOpen = true;
+
+    /** The pool to ask without a way round by attempt(): null unless the store is open. To be read only, too. */
+    public ?SharedMemory $pool = null;
 
     private bool $available = true;
 
@@ -55,13 +65,19 @@ final class Delivery
 
     private readonly Losses $losses;
 
-    /** @param \Closure(): float $clock Unix time */
+    /**
+     * @param \Closure(): float $clock  Unix time
+     * @param ?SharedMemory     $direct the pool that may be asked directly, if the store's items lie in one
+     * @param ?RequestToken     $begun  if additions are judged by the beginning of their request
+     */
     public function __construct(
         private readonly Store $store,
         ?LoggerInterface $logger,
         private readonly bool $strict,
         private readonly ?Journal $journal,
         \Closure $clock,
+        private readonly ?SharedMemory $direct = null,
+        private readonly ?RequestToken $begun = null,
     ) {
         $this->isForOthers = \in_array(Capability::Absence, $store->capabilities(), true);
         $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
@@ -82,20 +98,14 @@ final class Delivery
         $this->readJournal();
     }
 
-    /** Whether the last call reached the store, and it has missed nothing. */
-    public function isAvailable(): bool
-    {
-        return $this->available && !$this->isJournaled;
-    }
-
     /** Another process may have written into it. */
     public function readJournal(): void
     {
-        $this->isJournaled = $this->journal?->isEmpty() === false;
+        $this->mark($this->available, $this->journal?->isEmpty() === false);
     }
 
     /**
-     * Asks the store, after telling it what it has missed.
+     * Asks the store, after telling it what it has missed, and that the request has begun.
      *
      * @template T
      *
@@ -110,25 +120,26 @@ final class Delivery
      */
     public function attempt(\Closure $ask, array $keys = [], array $tags = [], bool $clears = false): mixed
     {
+        $this->begun?->own($keys);
         try {
-            if ($clears && $this->clearsWhole && !$this->isAvailable()) {
+            if ($clears && $this->clearsWhole && !$this->isOpen) {
                 $answer = $this->supersede($ask);
             } else {
                 // Before the clear of a namespace, too, which leaves what the whole has missed.
-                if (!$this->isAvailable() && !$this->isForOthers) {
+                if (!$this->isOpen && !$this->isForOthers) {
                     $this->repair();
                 }
+                $this->noteRequest();
                 $answer = $ask($this->store);
             }
         } catch (StoreUnavailable $failure) {
-            $this->owe($keys, $tags, $clears);
-            $this->fail($failure);
+            $this->lose($failure, $keys, $tags, $clears);
 
             return null;
         }
         if (!$this->available) {
             $this->forget();
-            $this->available = true;
+            $this->mark(true, $this->isJournaled);
             $this->outage->isOver(['store' => $this->store::class]);
         }
         if ($answer instanceof Fetched) {
@@ -152,11 +163,38 @@ final class Delivery
         }
     }
 
-    /** @throws StoreUnavailable if the cache is strict */
+    /** What the request does from now on is judged by this moment. */
+    public function renewRequest(): void
+    {
+        if ($this->begun !== null) {
+            $this->begun->renew();
+            $this->mark($this->available, $this->isJournaled);
+        }
+    }
+
+    /**
+     * Records that the store has failed, and did not lose what it should have lost.
+     *
+     * @param list<string> $keys
+     * @param list<string> $tags
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function lose(StoreUnavailable $failure, array $keys = [], array $tags = [], bool $clears = false): void
+    {
+        $this->owe($keys, $tags, $clears);
+        $this->fail($failure);
+    }
+
+    /**
+     * Records that the store has failed.
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
     public function fail(StoreUnavailable $failure): void
     {
         $this->failures++;
-        $this->available = false;
+        $this->mark(false, $this->isJournaled);
         $this->outage->isOn(['store' => $this->store::class, 'exception' => $failure]);
         if ($this->strict) {
             throw $failure;
@@ -204,10 +242,19 @@ final class Delivery
         $isEmpty = $this->journal->deliver(function () use ($clear, &$answers): void {
             $answers[] = $clear($this->store);
         });
-        $this->isJournaled = !$isEmpty;
+        $this->mark($this->available, !$isEmpty);
 
         // Where another process delivers what is in the journal, that stays its work.
         return $answers === [] ? $clear($this->store) : $answers[0];
+    }
+
+    /** @throws StoreUnavailable */
+    private function noteRequest(): void
+    {
+        if ($this->begun?->isDue() === true) {
+            $this->begun->note();
+            $this->mark($this->available, $this->isJournaled);
+        }
     }
 
     /** @throws StoreUnavailable */
@@ -221,7 +268,7 @@ final class Delivery
                 $distrust->remedy ?? 'try again, and see that it is this user\'s, or remove it and clear the store',
             );
         }
-        $this->isJournaled = false;
+        $this->mark($this->available, false);
         $this->tell(array_map(strval(...), array_keys($this->keys)), array_map(strval(...), array_keys($this->tags)), $this->clearPending);
         $this->forget();
     }
@@ -267,10 +314,18 @@ final class Delivery
         }
         if ($this->journal !== null) {
             $isWritten = $this->journal->append($keys, $tags, $clears);
-            $this->isJournaled = $this->isJournaled || $isWritten;
+            $this->mark($this->available, $this->isJournaled || $isWritten);
             $isWritten ? $this->journalOutage->isOver([]) : $this->journalOutage->isOn(array_filter(['why' => $this->journal->distrust()?->reason()]));
         }
         $this->losses->add($keys, $tags, $clears);
+    }
+
+    private function mark(bool $available, bool $isJournaled): void
+    {
+        $this->available = $available;
+        $this->isJournaled = $isJournaled;
+        $this->isOpen = $available && !$isJournaled && $this->begun?->isDue() !== true;
+        $this->pool = $this->isOpen ? $this->direct : null;
     }
 
     private function forget(): void

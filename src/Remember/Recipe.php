@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Remember;
 
 use Larder\Draft;
+use Larder\Exception\InvalidOption;
 use Larder\Ttl;
 
 /** What one call of Cache::remember() asks for. */
@@ -25,4 +26,15 @@ final class Recipe
         public readonly float $earliness = 1.0,
         public readonly Patience $patience = new Patience(),
     ) {}
+
+    /** @throws InvalidOption */
+    public static function check(int $grace, float $earliness): void
+    {
+        if ($grace < 0) {
+            throw InvalidOption::range('grace', $grace, '0 seconds or more');
+        }
+        if (!($earliness >= 0.0 && $earliness <= 1_000.0)) {
+            throw InvalidOption::range('earliness', $earliness, '0.0 to 1,000.0');
+        }
+    }
 }

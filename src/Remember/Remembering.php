@@ -18,8 +18,10 @@ use Larder\Item;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Token;
+use Larder\Ttl;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
@@ -34,7 +36,7 @@ use Psr\Log\LoggerInterface;
  * what was computed, as something was invalidated meanwhile, the next of them computes and the others go on waiting; if
  * that was refused, too, or there is nothing to wait for, they all compute at once, as there would be no end to it.
  */
-final class Remembering
+final class Remembering implements Remembers
 {
     /** Below this many seconds a computation is not worth being done early. */
     private const CHEAP = 0.001;
@@ -54,6 +56,12 @@ final class Remembering
 
     private readonly Leases $leases;
 
+    /** The store, if it tells values and nobody wants to know of hits. */
+    private readonly ?Reads $reads;
+
+    /** No caller can have this object: what it is identical to was not in the store. */
+    private readonly \stdClass $absent;
+
     /** @var array<array-key, true> keys that this process is computing */
     private array $computing = [];
 
@@ -68,10 +76,39 @@ final class Remembering
         private readonly ?EventDispatcherInterface $events,
     ) {
         $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
+        $this->reads = $store instanceof Reads && $events === null ? $store : null;
+        $this->absent = new \stdClass();
+    }
+
+    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $earliness, ?Patience $patience): mixed
+    {
+        $found = $fetched = null;
+        if ($this->reads !== null && $this->delivery->isOpen) {
+            $found = $this->read($this->reads, $key, $fetched);
+            if ($found !== null && ($found->freshUntil === \INF || $this->isFresh($found, $earliness))) {
+                return $found->value;
+            }
+        }
+
+        return $this->value(new Recipe($key, $compute(...), $ttl, $tags, $grace, $earliness, $patience ?? new Patience()), $found, $fetched);
+    }
+
+    /** @param ?Fetched $fetched as of Reads::read(); null if the key has to be fetched to tell more */
+    private function read(Reads $reads, string $key, ?Fetched &$fetched): ?Envelope
+    {
+        try {
+            $value = $reads->read($key, $this->absent, $fetched);
+        } catch (StoreUnavailable $failure) {
+            $this->delivery->fail($failure);
+
+            return null;
+        }
+
+        return $fetched !== null || $value === $this->absent ? null : Envelope::open($value);
     }
 
     /** Whether a value is still to be served, and not to be computed early this time. */
-    public function isFresh(Envelope $found, float $earliness): bool
+    private function isFresh(Envelope $found, float $earliness): bool
     {
         $left = $found->freshUntil - ($this->clock)();
         $spread = $found->cost * $earliness;
@@ -83,7 +120,7 @@ final class Remembering
      * @param ?Envelope $due   what was found already, and is not fresh: a second chance would make it seem so
      * @param ?Fetched  $known what the store has fetched already
      */
-    public function value(Recipe $recipe, ?Envelope $due = null, ?Fetched $known = null): mixed
+    private function value(Recipe $recipe, ?Envelope $due, ?Fetched $known): mixed
     {
         $look = $this->look($recipe, known: $known);
         if ($look->live !== null && $look->live->freshUntil !== $due?->freshUntil && $this->isFresh($look->live, $recipe->earliness)) {
@@ -92,7 +129,7 @@ final class Remembering
             return $look->live->value;
         }
         $this->events?->dispatch($look->live === null ? new Missed($recipe->key) : new Hit($recipe->key));
-        if ($recipe->patience->lease <= 0.0 || !$this->delivery->isAvailable() || isset($this->computing[$recipe->key])) {
+        if ($recipe->patience->lease <= 0.0 || !$this->delivery->isOpen || isset($this->computing[$recipe->key])) {
             return $this->compute($recipe, $look, null);
         }
         $lease = $this->lease($recipe);
@@ -144,7 +181,7 @@ final class Remembering
                 return $look->live->value;
             }
             $left = ($deadline - hrtime(true)) / 1e9;
-            if ($left <= 0 || $look->isVain || !$this->delivery->isAvailable()) {
+            if ($left <= 0 || $look->isVain || !$this->delivery->isOpen) {
                 break;
             }
             if ($lease->acquire($recipe->patience->lease)) {

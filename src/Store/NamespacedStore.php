@@ -17,13 +17,12 @@ use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
+use Larder\Namespaces;
 use Larder\PerRequest;
-use Larder\Pooled;
 use Larder\Reads;
 use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
-use Larder\Store\SharedMemory\Part;
 use Larder\StoreStatistics;
 use Larder\Takes;
 use Larder\Tidying;
@@ -35,18 +34,14 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerRequest, RequestTokens, Pooled, MayEvict, Tidying
+final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerRequest, RequestTokens, Namespaces, MayEvict, Tidying
 {
-    /** Bytes of a path beyond which its hash is in the tag. */
-    private const LONGEST_PATH = 200;
-
     /** How often a counter is looked for, or made, that others make and delete. */
     private const TRIES = 16;
 
-    private readonly string $prefix;
+    private readonly NamespacePath $path;
 
-    /** The names of the namespaces that this one lies in, and its own, with slashes in between, which no name has in it. */
-    private readonly string $path;
+    private readonly string $prefix;
 
     private readonly string $tag;
 
@@ -60,15 +55,12 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
         private readonly Store $store,
         string $name,
     ) {
-        if (preg_match('/^[A-Za-z0-9._-]{1,64}$/D', $name) !== 1) {
-            throw InvalidOption::namespace($name);
-        }
+        $this->path = new NamespacePath($name, $store instanceof self ? $store->path : null);
+        $this->prefix = $this->path->prefix;
+        $this->tag = $this->path->tag;
         if (!\in_array(Capability::Tags, $store->capabilities(), true)) {
             throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::Tags);
         }
-        $this->prefix = Key::internal('in', "{$name}:");
-        $this->path = $store instanceof self ? "{$store->path}/{$name}" : $name;
-        $this->tag = Key::internal('in', \strlen($this->path) > self::LONGEST_PATH ? '#' . hash('sha256', $this->path) : $this->path);
         $this->leases = $store instanceof Leases ? $store : new AddedLeases($store);
     }
 
@@ -79,9 +71,15 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
         }
     }
 
-    public function part(): ?Part
+    /** The part of a store that has this name, however the store makes one. */
+    public static function in(Store $store, string $name): Store
     {
-        return $this->store instanceof Pooled ? $this->store->part()?->within($this->prefix, $this->tag) : null;
+        return $store instanceof Namespaces ? $store->namespace($name) : new self($store, $name);
+    }
+
+    public function namespace(string $name): self
+    {
+        return new self($this, $name);
     }
 
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed

@@ -11,10 +11,13 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidDsn;
+use Larder\Exception\InvalidKey;
 use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Key;
+use Larder\Namespaces;
 use Larder\PerRequest;
 use Larder\Pooled;
 use Larder\Reads;
@@ -23,7 +26,6 @@ use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\SharedMemory;
 use Larder\Store;
-use Larder\Store\SharedMemory\Part;
 use Larder\StoreStatistics;
 use Larder\Takes;
 use Larder\Token;
@@ -34,20 +36,31 @@ use Larder\Ttl;
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
  */
-final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled
+final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled, Namespaces
 {
     private const TRIES = 16;
 
     /** In nanoseconds, after the first refusal: a pool that is kept busy lets each try wait. */
     private const PATIENCE = 1_000_000_000;
 
-    /** Of when the request began, if that was to be noted. */
+    /** Of when the request began, if that was to be noted: of all of the pool. */
     private ?Token $requestToken = null;
 
+    /** Bytes that a key may have. */
+    private readonly int $longest;
+
+    /**
+     * @param ?NamespacePath $path   where it lies, if it is not all of the pool
+     * @param ?self          $within what it is a part of
+     */
     public function __construct(
         public readonly SharedMemory $pool,
         private readonly bool $evicts = true,
-    ) {}
+        private readonly ?NamespacePath $path = null,
+        private readonly ?self $within = null,
+    ) {
+        $this->longest = Key::LONGEST - ($path?->bytes() ?? 0);
+    }
 
     /**
      * @param ?int $size  bytes; null: what larder.size says
@@ -80,9 +93,22 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
         }
     }
 
-    public function part(): Part
+    public function pool(): SharedMemory
     {
-        return new Part($this->pool);
+        return $this->pool;
+    }
+
+    public function check(string $key): void
+    {
+        $this->checkLengths([$key]);
+        Key::check($key);
+    }
+
+    public function namespace(string $name): self
+    {
+        $path = new NamespacePath($name, $this->path);
+
+        return new self($this->pool->part($path->prefix, $path->tag), $this->evicts, $path, $this);
     }
 
     public function beginRequest(): void
@@ -92,6 +118,8 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
+        $this->checkLengths([$key]);
+
         return $this->pool->get($key, $default);
     }
 
@@ -102,6 +130,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function fetch(array $keys): Fetched
     {
+        $this->checkLengths($keys);
         $items = $tokens = [];
         // Before the look: a token may be too old, but must never be younger than the miss it stands for.
         $token = $keys === [] ? null : $this->token($keys[array_key_first($keys)]);
@@ -120,6 +149,11 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function noteRequest(bool $anew = false): void
     {
+        if ($this->within !== null) {
+            $this->within->noteRequest($anew);
+
+            return;
+        }
         if ($anew) {
             $this->requestToken = null;
         }
@@ -128,24 +162,43 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function requestToken(string $key): ?Token
     {
-        return $this->requestToken;
+        return $this->within === null ? $this->requestToken : $this->within->requestToken($key);
     }
 
     public function token(string $key): Token
     {
+        $this->checkLengths([$key]);
+
         return self::reaching(fn(): Token => $this->pool->token($key));
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
     {
-        if (\count($items) > 1) {
-            foreach ($items as $item) {
+        return $this->saveEach($items, fn(Item $item): bool => $this->saveOne($item, self::ttl($item->ttl), $mode));
+    }
+
+    public function saveAsMissed(array $items): array
+    {
+        return $this->saveEach($items, fn(Item $item): bool => $this->pool->set($item->key, $item->value, self::ttl($item->ttl), $item->tags, $item->token, $item->keeps));
+    }
+
+    /**
+     * @param list<Item>           $items
+     * @param \Closure(Item): bool $save
+     *
+     * @return list<string> the keys of those that were not saved
+     */
+    private function saveEach(array $items, \Closure $save): array
+    {
+        foreach ($items as $item) {
+            $this->checkLengths([$item->key]);
+            if (\count($items) > 1) {
                 Contents::check($item->key, $item->value);
             }
         }
         $unsaved = [];
         foreach ($items as $item) {
-            if (!self::reaching(fn(): bool => $this->saveOne($item, self::ttl($item->ttl), $mode))) {
+            if (!self::reaching(static fn(): bool => $save($item))) {
                 $unsaved[] = $item->key;
             }
         }
@@ -155,6 +208,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function delete(array $keys, ?Token $token = null): array
     {
+        $this->checkLengths($keys);
         $existed = [];
         foreach ($keys as $key) {
             $stamp = $token === null ? null : $this->pool->fetch([$key])[$key][2] ?? null;
@@ -171,6 +225,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function take(string $key): ?Item
     {
+        $this->checkLengths([$key]);
         $taken = self::reaching(fn(): ?array => $this->pool->take($key));
 
         return $taken === null ? null : Item::found($key, ...$taken);
@@ -178,6 +233,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
+        $this->checkLengths([$key]);
         $increment = fn(): int => self::reaching(fn(): int => (int) $this->pool->increment($key, $by, $initial, self::ttl($ttl)));
 
         return Counter::anewIfUnreadable($this, $key, $by, $initial, $ttl, $increment);
@@ -185,11 +241,14 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
 
     public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create): ?int
     {
+        $this->checkLengths([$key]);
+
         return self::reaching(fn(): ?int => $this->pool->increment($key, $by, $initial, self::ttl($ttl), $min, $create));
     }
 
     public function touch(array $keys, ?int $ttl): array
     {
+        $this->checkLengths($keys);
         $touched = [];
         foreach ($keys as $key) {
             if (self::reaching(fn(): bool => $this->pool->touch($key, self::ttl($ttl)))) {
@@ -245,8 +304,15 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
     public function capabilities(): array
     {
         $retention = $this->evicts ? [] : [Capability::Retention];
+        $whole = $this->path === null ? [Capability::WholeClear] : [];
 
-        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Takes, Capability::Counts, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+        return [...$whole, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Takes, Capability::Counts, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
+    }
+
+    /** What a failure to reach the pool is to those who asked a store. */
+    public static function unavailable(PoolUnusable $failure): StoreUnavailable
+    {
+        return StoreUnavailable::because('The pool of shared memory', $failure->getMessage(), 'see that /dev/shm has room for it and is this user\'s', $failure);
     }
 
     /**
@@ -265,7 +331,23 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
         try {
             return $ask();
         } catch (PoolUnusable $failure) {
-            throw Part::unavailable($failure);
+            throw self::unavailable($failure);
+        }
+    }
+
+    /**
+     * Before anything is done.
+     *
+     * @param list<string> $keys
+     *
+     * @throws InvalidKey
+     */
+    private function checkLengths(array $keys): void
+    {
+        foreach ($keys as $key) {
+            if (isset($key[$this->longest])) {
+                throw InvalidKey::tooLong($key, $this->longest);
+            }
         }
     }
 

@@ -5,179 +5,145 @@ declare(strict_types=1);
 namespace Larder\Store\SharedMemory;
 
 use Larder\Cache\Lifetimes;
+use Larder\Computation;
 use Larder\Draft;
 use Larder\Event\Computed;
 use Larder\Event\Hit;
 use Larder\Event\Missed;
 use Larder\Event\Written;
-use Larder\Exception\PoolUnusable;
+use Larder\Key;
+use Larder\Pooled;
 use Larder\Remember\AtTheEnd;
 use Larder\Remember\Patience;
 use Larder\Remember\Recipe;
-use Larder\Token;
+use Larder\Remember\Remembers;
+use Larder\Ttl;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
 /**
  * What Cache::remember() does in shared memory, where the pool itself keeps the cost of an item and what it may be
- * served for past its time, and has leases that end with their process.
- *
- * The pool stores what the computation returns. What the draft says otherwise is stored before it returns, while the
- * pool still holds the lease, and the pool is then kept from storing by an exception.
+ * served for past its time, and has leases that end with their process. It says when something is to be computed.
  */
-final class PoolRemembering
+final class PoolRemembering implements Remembers
 {
     /** Seconds that a pool's lease lasts at most, and that anybody waits in it. */
     private const LONGEST = 3_600.0;
 
+    /** No caller can have this object: what it is identical to was not in the pool. */
+    private readonly \stdClass $absent;
+
     public function __construct(
-        private readonly Part $part,
+        private readonly Pooled $store,
         private readonly Lifetimes $lifetimes,
         private readonly AtTheEnd $atTheEnd,
         private readonly ?LoggerInterface $logger,
         private readonly ?EventDispatcherInterface $events,
-    ) {}
-
-    public function value(Recipe $recipe): mixed
-    {
-        $compute = fn(): mixed => $this->compute($recipe);
-        if (!$recipe->patience->afterResponse) {
-            return $this->remember($recipe, $compute, new Course());
-        }
-        $course = new Course();
-        try {
-            // What is put off has not failed, and is tried again at the end.
-            $value = $this->remember($recipe, self::putOff(...), $course, 0.0);
-        } catch (PutOff) {
-            // There is nothing to serve meanwhile.
-            return $this->remember($recipe, $compute, new Course());
-        }
-        if ($course->isPutOff) {
-            $this->atTheEnd->add(function () use ($recipe, $compute): void {
-                try {
-                    $this->remember($recipe, $compute, new Course());
-                } catch (\Throwable $failure) {
-                    $this->logFailure($recipe->key, $failure);
-                }
-            });
-        }
-
-        return $value;
+    ) {
+        $this->absent = new \stdClass();
     }
 
-    /**
-     * @param \Closure(): mixed $compute
-     * @param ?float            $retry seconds in which nobody tries again what fails; null: as the recipe says
-     */
-    private function remember(Recipe $recipe, \Closure $compute, Course $course, ?float $retry = null): mixed
+    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $earliness, ?Patience $patience): mixed
     {
-        $key = $this->part->outer($recipe->key);
-        $ttl = $this->lifetimes->seconds($recipe->ttl);
-        [$lease, $hard, $soft, $afterFailure] = self::inSeconds($recipe->patience);
-        $ask = fn(): mixed => self::marked($compute, $course);
+        return $this->value(new Recipe($key, $compute(...), $ttl, $tags, $grace, $earliness, $patience ?? new Patience()));
+    }
+
+    private function value(Recipe $recipe): mixed
+    {
+        $isWritten = false;
+        $through = function (callable $compute, Computation $computation) use ($recipe, &$isWritten): mixed {
+            $value = $recipe->patience->afterResponse ? $this->putOff($recipe, $computation) : $this->compute($compute, $computation);
+            $isWritten = $computation->isStored && !$computation->hasFailed;
+
+            return $value;
+        };
+        $patience = $recipe->patience;
         try {
-            $value = $this->part->pool->remember($key, $ask, $ttl, [...$recipe->tags, ...$this->part->tags], $recipe->earliness, $recipe->grace, $lease, $hard, $soft, $retry ?? $afterFailure);
-        } catch (Shaped|Failed $end) {
-            return $this->valueIn($end, $recipe->key);
+            $value = $this->store->pool()->remember(
+                $recipe->key,
+                $recipe->compute,
+                $this->lifetimes->seconds($recipe->ttl),
+                $recipe->tags,
+                $recipe->earliness,
+                $recipe->grace,
+                $through,
+                min($patience->lease, self::LONGEST),
+                min($patience->hard, self::LONGEST),
+                min($patience->soft, self::LONGEST),
+                min($patience->retry, self::LONGEST),
+            );
+        } catch (\ValueError $error) {
+            $this->store->check($recipe->key);
+            throw $error;
         }
-        if ($course->failure !== null) {
-            $this->logFailure($recipe->key, $course->failure);
-        }
-        $isWritten = $course->isAsked && !$course->isPutOff && $course->failure === null;
         $this->events?->dispatch($isWritten ? new Written([$recipe->key]) : new Hit($recipe->key));
 
         return $value;
     }
 
-    /** @internal what a pool is answered that asks for a computation */
-    public function answer(Recipe $recipe, Course $course): mixed
-    {
-        return self::marked(fn(): mixed => $this->compute($recipe), $course);
-    }
-
     /**
-     * @internal the value that a computation has ended with, as the pool let it pass
+     * What the pool calls when it has found nothing, or wants it anew.
      *
-     * @throws \Throwable what the computation threw, or the pool
+     * @param callable(Draft): mixed $compute
      */
-    public function valueIn(\Throwable $end, string $key): mixed
+    public function compute(callable $compute, Computation $computation): mixed
     {
-        if ($end instanceof Shaped) {
-            return $end->value;
-        }
-        if ($end instanceof \ValueError) {
-            // Of all that the pool was given only the key can be wrong.
-            $this->part->outer($key);
-        }
-        throw $end instanceof Failed ? $end->failure : $end;
-    }
-
-    /**
-     * Computes, and notes what came of it.
-     *
-     * @param \Closure(): mixed $compute
-     */
-    private static function marked(\Closure $compute, Course $course): mixed
-    {
-        $course->isAsked = true;
-        try {
-            return $compute();
-        } catch (Shaped $end) {
-            throw $end;
-        } catch (PutOff $end) {
-            $course->isPutOff = true;
-            throw $end;
-        } catch (\Throwable $failure) {
-            $course->failure = $failure;
-            // The pool makes up for an \Exception by what is stale, and lets an \Error pass; here both are alike.
-            throw new Failed($failure);
-        }
-    }
-
-    /** @return array{float, float, float, float} lease, hard, soft, retry */
-    private static function inSeconds(Patience $patience): array
-    {
-        return [min($patience->lease, self::LONGEST), min($patience->hard, self::LONGEST), min($patience->soft, self::LONGEST), min($patience->retry, self::LONGEST)];
-    }
-
-    private static function putOff(): mixed
-    {
-        throw new PutOff();
-    }
-
-    private function compute(Recipe $recipe): mixed
-    {
-        $this->events?->dispatch(new Missed($recipe->key));
-        $token = $this->token($recipe->key);
-        $draft = new Draft($recipe->key, $recipe->ttl, $recipe->tags);
+        Key::check($computation->key);
+        $this->events?->dispatch(new Missed($computation->key));
+        $ttl = $computation->ttl ?? Ttl::Forever;
+        $draft = new Draft($computation->key, $ttl, array_map(strval(...), array_values($computation->tags)));
         $began = hrtime(true);
-        $value = ($recipe->compute)($draft);
-        $cost = (hrtime(true) - $began) / 1e9;
-        $this->events?->dispatch(new Computed($recipe->key, $cost));
-        $tags = $draft->tags();
-        if ($draft->isStored() && $draft->ttl() === $recipe->ttl && \count($tags) === \count($recipe->tags)) {
-            return $value;
-        }
-        $ttl = $this->lifetimes->seconds($draft->ttl());
-        if ($token !== null && $draft->isStored() && ($ttl === null || $ttl > 0)) {
-            $this->part->pool->fill($this->part->outer($recipe->key), $value, $token, $ttl, [...$tags, ...$this->part->tags], $cost);
-        }
-
-        throw new Shaped($value);
-    }
-
-    /** Null: the pool cannot be reached, and nothing can be stored. */
-    private function token(string $key): ?Token
-    {
         try {
-            return $this->part->pool->token($this->part->outer($key));
-        } catch (PoolUnusable) {
-            return null;
+            $value = $compute($draft);
+        } catch (\Throwable $failure) {
+            return $this->inPlaceOf($failure, $computation);
         }
+        $this->events?->dispatch(new Computed($computation->key, (hrtime(true) - $began) / 1e9));
+        $computation->isStored = $draft->isStored();
+        $computation->tags = $draft->tags();
+        if ($draft->ttl() !== $ttl) {
+            $computation->ttl = $this->lifetimes->seconds($draft->ttl());
+        }
+
+        return $value;
     }
 
-    /** @internal */
-    public function logFailure(string $key, \Throwable $failure): void
+    /** What may be served in place of what could not be computed. */
+    private function inPlaceOf(\Throwable $failure, Computation $computation): mixed
+    {
+        $old = $computation->old($this->absent);
+        if ($old === $this->absent) {
+            throw $failure;
+        }
+        $computation->hasFailed = true;
+        $this->logFailure($computation->key, $failure);
+
+        return $old;
+    }
+
+    /** What may be served while the value is computed at the end of the request; if there is nothing, it is computed now. */
+    private function putOff(Recipe $recipe, Computation $computation): mixed
+    {
+        $old = $computation->old($this->absent);
+        if ($old === $this->absent) {
+            return $this->compute($recipe->compute, $computation);
+        }
+        $computation->isStored = false;
+        $patience = $recipe->patience;
+        $atOnce = new Patience($patience->lease, $patience->soft, $patience->hard, $patience->retry);
+        $later = new Recipe($recipe->key, $recipe->compute, $recipe->ttl, $recipe->tags, $recipe->grace, $recipe->earliness, $atOnce);
+        $this->atTheEnd->add(function () use ($later): void {
+            try {
+                $this->value($later);
+            } catch (\Throwable $failure) {
+                $this->logFailure($later->key, $failure);
+            }
+        });
+
+        return $old;
+    }
+
+    private function logFailure(string $key, \Throwable $failure): void
     {
         $this->logger?->warning('A value could not be computed anew; the stale one is served.', [
             'key' => $key,

@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Remember;
+
+use Larder\Draft;
+use Larder\Ttl;
+
+/** What Cache::remember() does over one kind of store: finds a value, or computes it while others wait or serve the stale one. */
+interface Remembers
+{
+    /**
+     * As of Cache::remember().
+     *
+     * @template T
+     *
+     * @param callable(Draft): T $compute
+     * @param list<string>       $tags
+     *
+     * @return T
+     *
+     * @throws \Throwable what the computation throws
+     */
+    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $earliness, ?Patience $patience): mixed;
+}
