@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Stores;
 
+use Larder\Cache;
 use Larder\Key;
+use Larder\Store;
 use Larder\Store\NamespacedStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 
@@ -12,9 +14,9 @@ use PHPUnit\Framework\Attributes\CoversClass;
 #[CoversClass(NamespacedStore::class)]
 final class NamespaceInSqliteTest extends SqliteCase
 {
-    protected function named(string $name): NamespacedStore
+    protected function named(string $name): Store
     {
-        return new NamespacedStore($this->inDatabase($name), 'part');
+        return (new Cache($this->inDatabase($name)))->namespace('part')->store;
     }
 
     public function longestKey(): int
