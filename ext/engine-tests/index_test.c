@@ -16,13 +16,6 @@ static larder_key twin(uint32_t number)
     return key_of(text);
 }
 
-static bool holds_number(larder_pool *pool, larder_key key, uint32_t number)
-{
-    uint32_t found;
-    size_t size;
-    return take(pool, key, &found, sizeof found, &size) && size == sizeof found && found == number;
-}
-
 TEST(hash_behind, "the hash of a prefix and a key is made of the two hashes, whatever their bytes and lengths")
 {
     char bytes[700];

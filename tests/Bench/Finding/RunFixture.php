@@ -91,16 +91,15 @@ final class RunFixture
         ];
         $one = $ours < 1 ? 15.0 : 900_000.0;
         $library = $ours < 1 ? 1.1 : 4.0;
-        foreach (['' => '', '-many' => '-many', '-remember' => '-remember', '-namespace' => ''] as $above => $below) {
-            foreach (['get', 'set', 'delete'] as $operation) {
-                $this->gets('string-20', $operation, ["shared-memory{$below}" => 40.0, "cache-shared-memory{$above}" => $library * 40.0]);
-            }
+        foreach (['-many', '-remember'] as $call) {
+            $this->gets('string-20', 'get', ["shared-memory{$call}" => 40.0, "cache-shared-memory{$call}" => $library * 40.0]);
         }
+        $this->gets('string-20', 'delete', ['shared-memory' => 40.0, 'cache-shared-memory' => $library * 40.0, 'cache-shared-memory-namespace' => $library * 40.0]);
         foreach (['list', 'list-100k', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'string-1m', 'post', 'entity', 'page'] as $value) {
             foreach (['get', 'get and look up', 'set'] as $operation) {
                 $this->gets($value, $operation, [
                     'none' => $ours < 1 ? 0.1 : 30.0, ...array_map(static fn(float $time): float => $time + ($ours < 1 ? 0.1 : 30.0), [
-                        ...$others, 'shared-memory' => $one, 'shared-memory-tags' => $one, 'cache-shared-memory' => $library * $one,
+                        ...$others, 'shared-memory' => $one, 'shared-memory-tags' => $one, 'cache-shared-memory' => $library * $one, 'cache-shared-memory-namespace' => $library * $one,
                         'cache-sqlite' => $library * 20_000.0, 'sqlite-rows' => 20_000.0, 'cache-redis' => $library * 40_000.0,
                         'cache-redis-predis' => $library * 45_000.0, 'redis-predis-unix' => 45_000.0,
                         'redis-script' => 50_000.0, 'cache-redis-tags' => $library * 50_000.0,
