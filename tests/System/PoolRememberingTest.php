@@ -324,8 +324,13 @@ final class PoolRememberingTest extends TestCase
     public function testAWayThatIsFastWaitsAsPatienceSays(): void
     {
         $patience = new Patience();
-        $says = array_map(static fn(string $name): mixed => (new \ReflectionClassConstant(Cache::class, $name))->getValue(), ['LEASE', 'HARD', 'RETRY']);
-        self::assertSame([...$says, 0.0], [$patience->lease, $patience->hard, $patience->retry, $patience->soft]);
+        $says = [];
+        foreach ((new \ReflectionMethod(SharedMemory::class, 'remember'))->getParameters() as $parameter) {
+            $says[$parameter->getName()] = $parameter->isOptional() ? $parameter->getDefaultValue() : null;
+        }
+        self::assertSame([$patience->lease, $patience->soft, $patience->retry], [$says['lease'], $says['soft'], $says['retry']]);
+        // The wait is told by the lease.
+        self::assertSame([null, $patience->hard], [$says['wait'], 2 * $patience->lease]);
     }
 
     private static function broken(\Throwable $failure): mixed
