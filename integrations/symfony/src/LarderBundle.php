@@ -6,6 +6,7 @@ namespace Larder\Symfony;
 
 use Larder\Cache;
 use Larder\Session\SessionHandler;
+use Larder\Symfony\DependencyInjection\LimitersPass;
 use Larder\Symfony\DependencyInjection\LocksPass;
 use Larder\Symfony\DependencyInjection\PoolsPass;
 use Symfony\Component\Config\Definition\Configurator\DefinitionConfigurator;
@@ -20,7 +21,7 @@ use Symfony\Component\Lock\PersistingStoreInterface;
 
 /**
  * Larder in a site of Symfony: the adapter cache.adapter.larder, to which framework.cache gives DSNs of Larder's as
- * providers, and, where they are configured, the services larder.lock_store and larder.session_handler.
+ * providers, and, where they are configured, the services larder.lock_store, larder.session_handler and larder.rate_limiter_storage.
  */
 final class LarderBundle extends AbstractBundle
 {
@@ -31,12 +32,17 @@ final class LarderBundle extends AbstractBundle
     /** The tag of the services that are caches of Larder's. */
     public const CACHE = 'larder.cache';
 
+    public const LIMITS = 'larder.rate_limiter_storage';
+
+    public const LIMITERS_LOCKS = 'larder.rate_limiter_locks';
+
     public function configure(DefinitionConfigurator $definition): void
     {
         $children = $definition->rootNode()->children();
         $children->scalarNode('dsn')->defaultNull()->info('Where pools of cache.adapter.larder lie that name no provider, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".');
         $children->scalarNode('locks')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.lock_store.');
         $children->scalarNode('sessions')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.session_handler.');
+        $children->scalarNode('rate_limits')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.rate_limiter_storage.');
     }
 
     /** @param array<mixed> $config */
@@ -59,6 +65,12 @@ final class LarderBundle extends AbstractBundle
             $container->setDefinition('larder.session_handler', (new Definition(SessionHandler::class, ['$cache' => self::cache($config['sessions']), '$logger' => $logger]))
                 ->addTag('monolog.logger', ['channel' => 'session']));
         }
+        if (\is_string($config['rate_limits'] ?? null)) {
+            $container->setDefinition(self::LIMITS . '.cache', self::cache($config['rate_limits']));
+            $container->setDefinition(self::LIMITS, new Definition(RateLimiterStorage::class, [new Reference(self::LIMITS . '.cache')]));
+            $container->setDefinition(self::LIMITERS_LOCKS, (new Definition(RateLimiterLocks::class, [new Reference(self::LIMITS . '.cache')]))
+                ->setFactory([RateLimiterLocks::class, 'in']));
+        }
         if ($container->hasParameter('kernel.debug') && $container->getParameter('kernel.debug') === true) {
             $container->setDefinition('data_collector.larder', (new Definition(LarderDataCollector::class))
                 ->addTag('data_collector', ['id' => 'larder', 'template' => '@Larder/collector.html.twig']));
@@ -72,6 +84,7 @@ final class LarderBundle extends AbstractBundle
         $container->addCompilerPass(new PoolsPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 48);
         if (interface_exists(PersistingStoreInterface::class)) {
             $container->addCompilerPass(new LocksPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 48);
+            $container->addCompilerPass(new LimitersPass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 48);
         }
     }
 

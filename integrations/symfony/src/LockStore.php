@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Draft;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
+use Larder\Key as LarderKey;
 use Larder\Store\Retention;
 use Symfony\Component\Lock\Exception\InvalidTtlException;
 use Symfony\Component\Lock\Exception\LockConflictedException;
@@ -50,6 +51,11 @@ final class LockStore implements SharedLockStoreInterface
         Retention::demand($this->cache->store);
     }
 
+    /**
+     * @throws LockConflictedException
+     * @throws LockStorageException the store is unavailable or full
+     * @throws LockExpiredException
+     */
     public function save(Key $key): void
     {
         $key->reduceLifetime($this->initialTtl);
@@ -57,6 +63,11 @@ final class LockStore implements SharedLockStoreInterface
         $this->checkNotExpired($key);
     }
 
+    /**
+     * @throws LockConflictedException
+     * @throws LockStorageException the store is unavailable or full
+     * @throws LockExpiredException
+     */
     public function saveRead(Key $key): void
     {
         $key->reduceLifetime($this->initialTtl);
@@ -64,6 +75,11 @@ final class LockStore implements SharedLockStoreInterface
         $this->checkNotExpired($key);
     }
 
+    /**
+     * @throws LockConflictedException
+     * @throws LockStorageException the store is unavailable or full
+     * @throws LockExpiredException
+     */
     public function putOffExpiration(Key $key, float $ttl): void
     {
         if ($ttl <= 0.0) {
@@ -74,6 +90,7 @@ final class LockStore implements SharedLockStoreInterface
         $this->checkNotExpired($key);
     }
 
+    /** @throws LockReleasingException the store is unavailable or full */
     public function delete(Key $key): void
     {
         $token = $this->token($key);
@@ -86,7 +103,7 @@ final class LockStore implements SharedLockStoreInterface
 
     public function exists(Key $key): bool
     {
-        return Holders::of($this->cache->get(self::PREFIX . $key), microtime(true))->has($this->token($key));
+        return Holders::of($this->cache->get(self::name($key)), microtime(true))->has($this->token($key));
     }
 
     /**
@@ -99,7 +116,7 @@ final class LockStore implements SharedLockStoreInterface
     {
         $isAsked = $isConflict = false;
         try {
-            $isStored = $this->cache->update(self::PREFIX . $key, static function (mixed $stored, Draft $draft) use ($change, &$isAsked, &$isConflict): mixed {
+            $isStored = $this->cache->update(self::name($key), static function (mixed $stored, Draft $draft) use ($change, &$isAsked, &$isConflict): mixed {
                 $isAsked = true;
                 $now = microtime(true);
                 $holders = $change(Holders::of($stored, $now));
@@ -135,6 +152,13 @@ final class LockStore implements SharedLockStoreInterface
             }
             throw new LockExpiredException(\sprintf('Failed to store the "%s" lock.', $key));
         }
+    }
+
+    private static function name(Key $key): string
+    {
+        $name = self::PREFIX . $key;
+
+        return isset($name[LarderKey::LONGEST]) ? self::PREFIX . hash('sha256', $name) : $name;
     }
 
     /** Who a key is; the same in another process that it was sent to. */

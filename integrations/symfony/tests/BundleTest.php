@@ -7,8 +7,11 @@ namespace Larder\Symfony\Tests;
 use Larder\Session\SessionHandler;
 use Larder\Symfony\LarderAdapter;
 use Larder\Symfony\LarderDataCollector;
+use Larder\Symfony\RateLimiterLocks;
+use Larder\Symfony\RateLimiterStorage;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 use Symfony\Bundle\FrameworkBundle\Console\Application;
 use Symfony\Component\Cache\Adapter\ChainAdapter;
@@ -20,6 +23,7 @@ use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpKernel\Profiler\Profiler;
 use Symfony\Component\Lock\LockFactory;
 use Symfony\Component\Messenger\MessageBusInterface;
+use Symfony\Component\RateLimiter\RateLimiterFactory;
 use Symfony\Contracts\Cache\CacheInterface;
 use Symfony\Contracts\Cache\ItemInterface;
 use Symfony\Contracts\Cache\TagAwareCacheInterface;
@@ -189,19 +193,48 @@ final class BundleTest extends TestCase
         $sessions->close();
     }
 
+    /** @return iterable<string, array{string, string}> */
+    public static function locksOfTheFramework(): iterable
+    {
+        yield 'with locks of its own' => ['lock: flock', ''];
+        yield 'without locks' => ['', ', lock_factory: null'];
+    }
+
+    #[DataProvider('locksOfTheFramework')]
+    public function testLimitersCountInAStorageThatBringsItsLocks(string $framework, string $limiter): void
+    {
+        $yaml = <<<YAML
+                    {$framework}
+                    rate_limiter:
+                        api: { policy: fixed_window, limit: 2, interval: '1 hour', storage_service: larder.rate_limiter_storage{$limiter} }
+            YAML;
+        $this->boot($yaml, ['limiter.api'], larder: "{ rate_limits: '{$this->pools->dsn('SQLite')}' }");
+        $factory = $this->service('limiter.api', RateLimiterFactory::class);
+        self::assertInstanceOf(RateLimiterLocks::class, (new \ReflectionProperty($factory, 'lockFactory'))->getValue($factory));
+        self::assertSame([true, true, false], [$factory->create('a')->consume()->isAccepted(), $factory->create('a')->consume()->isAccepted(), $factory->create('a')->consume()->isAccepted()]);
+        self::assertNotNull((new RateLimiterStorage($this->pools->dsn('SQLite')))->fetch('api-a'));
+    }
+
+    public function testAnOptionThatTheBundleDoesNotHaveIsToldWithTheNearestThatItHas(): void
+    {
+        $this->expectExceptionMessage('Did you mean "dsn"');
+        $this->boot('', [], larder: "{ dns: 'array:' }");
+    }
+
     public function testTheConfigurationOnThePageForUsersIsOneThatSymfonyTakes(): void
     {
         preg_match('/^```yaml\n(.*?)^```$/ms', (string) file_get_contents(__DIR__ . '/../../../docs/symfony.md'), $block);
         $_ENV['CACHE_DSN'] = 'array:';
         mkdir("{$this->pools->path()}/var");
-        $yaml = str_replace(['shm:site', 'shm:locks?evict=no', 'shm:sessions?evict=no'], [$this->pools->dsn('shared memory'), $this->pools->dsn('SQLite'), $this->pools->dsn('SQLite')], $block[1] ?? '');
+        $yaml = str_replace(['shm:site', 'shm:locks?evict=no', 'shm:sessions?evict=no', 'shm:limits?evict=no'], [$this->pools->dsn('shared memory'), $this->pools->dsn('SQLite'), $this->pools->dsn('SQLite'), $this->pools->dsn('SQLite')], $block[1] ?? '');
         $pools = ['cache.app', 'catalogue.pool', 'orders.pool', 'from.environment'];
-        $this->site = new Site($this->pools->path(), $yaml, [...$pools, 'session.handler']);
+        $this->site = new Site($this->pools->path(), $yaml, [...$pools, 'session.handler', 'limiter.logins']);
         $this->site->boot();
         foreach ($pools as $pool) {
             self::assertSame(1, $this->service($pool, LarderAdapter::class)->get('key', static fn(): int => 1));
         }
         $this->service('session.handler', SessionHandler::class);
+        self::assertTrue($this->service('limiter.logins', RateLimiterFactory::class)->create('a')->consume()->isAccepted());
     }
 
     public function testAPoolWithoutAPlaceIsToldWhatToSet(): void

@@ -16,7 +16,9 @@ use PHPUnit\Framework\TestCase;
 use Psr\Cache\InvalidArgumentException;
 use Symfony\Component\Cache\Adapter\ArrayAdapter;
 use Symfony\Component\Cache\Adapter\ChainAdapter;
+use Symfony\Component\Cache\Adapter\FilesystemTagAwareAdapter;
 use Symfony\Component\Cache\Adapter\ProxyAdapter;
+use Symfony\Component\Cache\Adapter\RedisTagAwareAdapter;
 use Symfony\Component\Cache\Adapter\TagAwareAdapter;
 use Symfony\Component\Cache\CacheItem;
 use Symfony\Contracts\Cache\ItemInterface;
@@ -63,6 +65,13 @@ final class LarderAdapterTest extends TestCase
         }
         $keys = array_map(static fn(CacheItem $item): array => [$item->getKey(), $item->isHit()], iterator_to_array($other->getItems(['7', 'absent', 'text.tagged']), false));
         self::assertSame([['7', true], ['absent', false], ['text.tagged', true]], $keys);
+    }
+
+    public function testItIsWhateverSymfonysOwnPoolsAre(): void
+    {
+        foreach ([RedisTagAwareAdapter::class, FilesystemTagAwareAdapter::class, TagAwareAdapter::class, ChainAdapter::class, ArrayAdapter::class] as $theirs) {
+            self::assertSame([], array_diff((array) class_implements($theirs), (array) class_implements(LarderAdapter::class)), $theirs);
+        }
     }
 
     #[DataProvider('kinds')]

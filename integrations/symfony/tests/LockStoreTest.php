@@ -99,6 +99,16 @@ final class LockStoreTest extends TestCase
         self::assertSame('100', file_get_contents($counter));
     }
 
+    public function testALockMayHaveAnyName(): void
+    {
+        $factory = new LockFactory(new LockStore($this->pools->dsn('SQLite')));
+        foreach ([str_repeat('x', 70_000), "{}()/\\@:\0", ''] as $name) {
+            self::assertTrue($factory->createLock($name, autoRelease: false)->acquire());
+            self::assertFalse($factory->createLock($name)->acquire());
+            self::assertTrue($factory->createLock("{$name}.")->acquire());
+        }
+    }
+
     public function testAStoreThatMayLoseLocksIsRefused(): void
     {
         $this->expectException(UnsupportedOperation::class);
