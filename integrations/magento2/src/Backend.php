@@ -10,10 +10,28 @@ namespace Larder\Magento2;
  * A cache type cleans by its own tag and another, and an item must have both. Magento gives an item the tag of its type last. So an
  * item is stamped with each of its tags and that one as a pair, and cleaning in one type takes no walk and leaves the others.
  */
-final class Backend extends \Larder_Cache_Backend
+class Backend extends \Larder_Cache_Backend
 {
+    /** What Magento's factory adds to the options of each backend: they are for its default, which keeps files. */
+    private const OF_FILES = ['hashed_directory_level', 'hashed_directory_perm', 'file_name_prefix', 'cache_dir'];
+
     /** With at most so many tags, an item is stamped with every two of them: Magento also saves beside its cache types, with tags in any order. */
     private const FEW = 6;
+
+    /**
+     * @param array<mixed> $options as of Larder_Cache_Backend
+     *
+     * @throws \Zend_Cache_Exception as there. Magento says nothing of it and caches in files instead, so PHP's log has it as well
+     */
+    public function __construct(array $options = [])
+    {
+        try {
+            parent::__construct(array_diff_key($options, array_flip(self::OF_FILES)));
+        } catch (\Zend_Cache_Exception $mistake) {
+            error_log('Magento caches in files, because its configuration of Larder is wrong: ' . $mistake->getMessage());
+            throw $mistake;
+        }
+    }
 
     protected function stamped(array $tags): array
     {

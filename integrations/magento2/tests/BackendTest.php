@@ -6,6 +6,7 @@ namespace Larder\Magento2\Tests;
 
 use Larder\Magento2\Backend;
 use Larder\Magento2\SessionHandler;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
 use Magento\Framework\App\DeploymentConfig;
 use Magento\Framework\Component\ComponentRegistrar;
@@ -16,17 +17,26 @@ use PHPUnit\Framework\TestCase;
 #[CoversNothing]
 final class BackendTest extends TestCase
 {
-    /** @return iterable<string, array{int}> */
+    private Pools $pools;
+
+    protected function setUp(): void
+    {
+        $this->pools = new Pools();
+    }
+
+    /** @return iterable<string, array{int, string}> */
     public static function numbersOfTags(): iterable
     {
-        yield 'few tags' => [2];
-        yield 'many tags' => [30];
+        foreach (Pools::KINDS as $kind) {
+            yield "few tags, {$kind}" => [2, $kind];
+            yield "many tags, {$kind}" => [30, $kind];
+        }
     }
 
     #[DataProvider('numbersOfTags')]
-    public function testCleaningInOneCacheTypeLeavesTheOthers(int $more): void
+    public function testCleaningInOneCacheTypeLeavesTheOthers(int $more, string $kind): void
     {
-        $backend = new Backend(['dsn' => 'array:']);
+        $backend = new Backend(['dsn' => $this->pools->dsn($kind)]);
         $pages = new CacheType($backend, 'FPC');
         $blocks = new CacheType($backend, 'BLOCK_HTML');
         $tags = array_map(static fn(int $number): string => "cat_p_{$number}", range(1, $more));
@@ -61,6 +71,83 @@ final class BackendTest extends TestCase
         $backend->save('data', 'menu', ['BLOCK_HTML', 'store', 'cat_c']);
         $backend->clean('matchingTag', ['cat_c', 'store', 'BLOCK_HTML']);
         self::assertFalse($backend->test('menu'));
+    }
+
+    /** Its stamp is that of the pair: no walk over the ids could find an item here, as the store lists none. */
+    public function testCleaningByATagInAScopeWalksOverNothing(): void
+    {
+        $backend = new class (['dsn' => 'array:']) extends Backend {
+            public function getIdsMatchingTags($tags = [])
+            {
+                throw new \LogicException('It walks.');
+            }
+        };
+        $pages = new CacheType($backend, 'FPC');
+        $pages->save('product', array_map(static fn(int $number): string => "cat_p_{$number}", range(1, 40)));
+        $pages->clean(['cat_p_17']);
+        self::assertFalse($pages->has('product'));
+    }
+
+    /** The tags of a page are those of all that it shows; the page goes with any of them, and no other page does. */
+    public function testPagesAreCleanedByAnyOfTheTagsOfTheChanged(): void
+    {
+        $pages = new CacheType(new Backend(['dsn' => $this->pools->dsn('shared memory'), 'namespace' => 'pages']), 'FPC');
+        foreach (['home' => ['cms_p_1', 'cat_p_1', 'cat_p_2'], 'shirt' => ['cat_p_1', 'cat_c_3'], 'hat' => ['cat_p_2', 'cat_c_3']] as $page => $tags) {
+            $pages->save($page, $tags);
+        }
+        $pages->clean(['cat_p_1', 'cat_p_9']);
+        self::assertSame([false, false, true], [$pages->has('home'), $pages->has('shirt'), $pages->has('hat')]);
+    }
+
+    /** What RemoteSynchronizedCache is for: each host reads from its own memory, and its next request sees what another host has saved or cleaned. */
+    public function testATierSynchronizesHosts(): void
+    {
+        $far = $this->pools->dsn('SQLite');
+        $hosts = bin2hex(random_bytes(4));
+        $first = static fn(): Backend => new Backend(['dsn' => "apcu:?prefix={$hosts}-1 > {$far}"]);
+        $second = static fn(): Backend => new Backend(['dsn' => "apcu:?prefix={$hosts}-2 > {$far}"]);
+        self::assertTrue($first()->save('one', 'config', ['CONFIG']));
+        self::assertSame('one', $second()->load('config'));
+        self::assertSame('one', $first()->load('config'));
+        self::assertTrue($second()->save('two', 'config', ['CONFIG']));
+        self::assertSame('two', $first()->load('config'));
+        $first()->clean('matchingTag', ['CONFIG']);
+        self::assertFalse($second()->load('config'));
+        $first()->save('three', 'config', ['CONFIG', 'eav']);
+        self::assertSame('three', $second()->load('config'));
+        self::assertTrue($second()->remove('config'));
+        self::assertFalse($first()->test('config'));
+    }
+
+    /** Magento's factory gives each backend the options of its default one as well, in all versions to 2.4.9. */
+    public function testTheBackendsOfThePageForUsersAreMadeAsMagentoMakesThem(): void
+    {
+        preg_match('/^## Magento 2\n.*?^```\n(.*?)^```$/ms', (string) file_get_contents(__DIR__ . '/../../../docs/magento.md'), $block);
+        $php = str_replace(['redis://cache.internal/1', 'redis://cache.internal', 'redis://sessions.internal'], $this->pools->dsn('SQLite'), $block[1] ?? '');
+        /** @var array{cache: array{frontend: array<string, array{backend: class-string<Backend>, backend_options: array<string, mixed>}>}, session: array<string, mixed>} */
+        $environment = eval("return [{$php}];");
+        self::assertSame(['default', 'page_cache'], array_keys($environment['cache']['frontend']));
+        foreach ($environment['cache']['frontend'] as $frontend) {
+            $backend = new $frontend['backend']($frontend['backend_options'] + ['hashed_directory_level' => 1, 'file_name_prefix' => 'mage', 'cache_dir' => $this->pools->path()]);
+            self::assertTrue($backend->save('data', 'id', ['A']));
+            self::assertSame('data', $backend->load('id'));
+        }
+    }
+
+    /** Magento swallows the exception and caches in files. */
+    public function testAWrongConfigurationIsInTheLogOfPhp(): void
+    {
+        $log = "{$this->pools->path()}/php.log";
+        $before = ini_set('error_log', $log);
+        try {
+            new Backend(['dns' => 'array:', 'file_name_prefix' => 'mage']);
+            self::fail('It was made.');
+        } catch (\Zend_Cache_Exception $mistake) {
+            self::assertStringContainsString('did you mean "dsn"?', $mistake->getMessage());
+        } finally {
+            ini_set('error_log', (string) $before);
+        }
+        self::assertStringContainsString('did you mean "dsn"?', (string) file_get_contents($log));
     }
 
     public function testTheModuleIsRegisteredWithASessionHandler(): void
