@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help wordpress-calls wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help laravel-tests wordpress-calls wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -32,6 +32,9 @@ clients: ext vendor ## Doctrine's ORM and components of Symfony over pools of ou
 
 integrations: ext vendor ## test the integrations with each version of their frameworks; fetches packages
 	@PHP=$(PHP) tools/integration
+
+laravel-tests: ext vendor ## run tests of Laravel's own stores on ours, from a clone of laravel/framework: LARAVEL=<folder>, VERSION=10
+	@PHP=$(PHP) tools/laravel-tests "$(LARAVEL)" $(VERSION)
 
 leftovers: ext vendor ## a million writes, a hundred clears and 150,000 tags in every store, and what is left of them; takes half an hour with TMPDIR=/dev/shm, on a disk far longer
 	@PHP=$(PHP) tools/test leftovers
@@ -83,7 +86,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers)
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts
 charts: PURPOSES += charts
-test races clients integrations leftovers: PURPOSES  += bench charts servers proof browser
+test races clients integrations laravel-tests leftovers: PURPOSES  += bench charts servers proof browser
 sanitize: PURPOSES += bench
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz
