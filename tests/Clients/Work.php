@@ -24,6 +24,8 @@ use Symfony\Component\ExpressionLanguage\ExpressionLanguage;
 use Symfony\Component\PropertyInfo\Extractor\ReflectionExtractor;
 use Symfony\Component\PropertyInfo\PropertyInfoCacheExtractor;
 use Symfony\Component\PropertyInfo\PropertyInfoExtractor;
+use Symfony\Component\RateLimiter\RateLimiterFactory;
+use Symfony\Component\RateLimiter\Storage\CacheStorage;
 use Symfony\Component\Serializer\Mapping\Factory\CacheClassMetadataFactory;
 use Symfony\Component\Serializer\Mapping\Factory\ClassMetadataFactory;
 use Symfony\Component\Serializer\Mapping\Loader\AttributeLoader;
@@ -45,6 +47,7 @@ final class Work
             'tags of Symfony' => self::tags(...),
             'a chain of Symfony' => self::chain(...),
             'entities' => self::entities(...),
+            'rate limits' => self::limits(...),
         ];
     }
 
@@ -158,6 +161,28 @@ final class Work
         }
         $results[] = $chain->clear();
         $results[] = $pool->hasItem('a');
+
+        return $results;
+    }
+
+    /**
+     * Each hit is of another request.
+     *
+     * @return list<mixed>
+     */
+    public static function limits(CacheItemPoolInterface $pool): array
+    {
+        $results = [];
+        foreach (['fixed_window', 'sliding_window', 'token_bucket'] as $policy) {
+            $configuration = ['id' => $policy, 'policy' => $policy, 'limit' => 3] + ($policy === 'token_bucket' ? ['rate' => ['interval' => '1 hour']] : ['interval' => '1 hour']);
+            foreach (['127.0.0.1', '127.0.0.1', '::1', '127.0.0.1', '127.0.0.1'] as $visitor) {
+                $limit = (new RateLimiterFactory($configuration, new CacheStorage($pool)))->create($visitor)->consume();
+                $results[] = [$limit->isAccepted(), $limit->getRemainingTokens()];
+            }
+            $limiter = (new RateLimiterFactory($configuration, new CacheStorage($pool)))->create('127.0.0.1');
+            $limiter->reset();
+            $results[] = $limiter->consume(2)->getRemainingTokens();
+        }
 
         return $results;
     }
