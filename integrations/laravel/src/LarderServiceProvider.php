@@ -51,7 +51,7 @@ final class LarderServiceProvider extends ServiceProvider
     private static function cache(Application $app, array $config): Repository
     {
         $prefix = $config['prefix'] ?? $app->make(Configuration::class)->get('cache.prefix');
-        $repository = new Repository(new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn')), \is_string($prefix) ? $prefix : ''));
+        $repository = new Repository(new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config))), \is_string($prefix) ? $prefix : ''));
         if (($config['events'] ?? true) !== false && $app->bound(Dispatcher::class)) {
             $repository->setEventDispatcher($app->make(Dispatcher::class));
         }
@@ -72,8 +72,14 @@ final class LarderServiceProvider extends ServiceProvider
         );
     }
 
-    private static function place(mixed $dsn, string $what, string $option): string
+    /** @param list<int|string> $given the names of the options that there are */
+    private static function place(mixed $dsn, string $what, string $option, array $given = []): string
     {
-        return \is_string($dsn) && $dsn !== '' ? $dsn : throw new \InvalidArgumentException(\sprintf('There is no place for %s; set "%s" to a DSN of Larder, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".', $what, $option));
+        if (\is_string($dsn) && $dsn !== '') {
+            return $dsn;
+        }
+        $misspelt = array_values(array_filter($given, static fn(int|string $name): bool => $name !== $option && levenshtein((string) $name, $option) <= 2));
+
+        throw new \InvalidArgumentException(\sprintf('There is no place for %s; set "%s"%s to a DSN of Larder, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".', $what, $option, $misspelt === [] ? '' : " instead of \"{$misspelt[0]}\""));
     }
 }

@@ -342,6 +342,13 @@ final class LarderStoreTest extends TestCase
         self::opened($this->application([]));
     }
 
+    public function testAMisspeltOptionIsToldWithTheRightOne(): void
+    {
+        $this->expectException(\InvalidArgumentException::class);
+        $this->expectExceptionMessage('set "dsn" instead of "dns"');
+        self::opened($this->application(['dns' => 'array:']));
+    }
+
     public function testAStoreThatFailsIsMissesAndFalse(): void
     {
         $cache = new Repository(new LarderStore(Cache::open("redis+unix:{$this->pools->path()}/nobody.sock?timeout=1"), 'laravel:'));

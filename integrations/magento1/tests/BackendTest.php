@@ -141,6 +141,46 @@ final class BackendTest extends TestCase
         self::assertTrue($percentage >= 0 && $percentage <= 100);
     }
 
+    public function testWhatHasExpiredIsAbsentInEachWay(): void
+    {
+        $backends = array_map(fn(string $kind): \Larder_Cache_Backend => $this->backend($kind, ['namespace' => hash('crc32', $kind)]), Pools::KINDS);
+        foreach ($backends as $backend) {
+            $backend->save('short', 'short', ['A'], 1);
+            $backend->save('long', 'long', ['A'], 100);
+        }
+        usleep(2_100_000);
+        foreach ($backends as $number => $backend) {
+            $kind = Pools::KINDS[$number];
+            self::assertSame(['long'], $backend->getIds(), $kind);
+            self::assertSame(['long'], $backend->getIdsMatchingTags(['A']), $kind);
+            self::assertFalse($backend->load('short'), $kind);
+            self::assertFalse($backend->test('short'), $kind);
+            self::assertFalse($backend->getMetadatas('short'), $kind);
+            self::assertFalse($backend->touch('short', 100), $kind);
+            self::assertFalse($backend->remove('short'), $kind);
+            self::assertTrue($backend->clean(\Zend_Cache::CLEANING_MODE_OLD), $kind);
+            self::assertSame('long', $backend->load('long'), $kind);
+            self::assertTrue($backend->touch('long', -200), $kind);
+            self::assertFalse($backend->test('long'), $kind);
+        }
+    }
+
+    /** A frontend of Zend asks a backend these before it saves or lists. */
+    public function testItSaysWhatItCanDo(): void
+    {
+        $backend = $this->backend('SQLite');
+        self::assertFalse($backend->isAutomaticCleaningAvailable());
+        self::assertInstanceOf(\Zend_Cache_Backend_ExtendedInterface::class, $backend);
+        // A full pool of shared memory says how full it is; a store without a bound is never full.
+        $memory = $this->backend('shared memory');
+        $page = random_bytes(100_000);
+        for ($number = 0; $number < 100; $number++) {
+            $memory->save($page, "page_{$number}");
+        }
+        self::assertGreaterThan(20, $memory->getFillingPercentage());
+        self::assertSame(0, $backend->getFillingPercentage());
+    }
+
     /** More than are looked at in one round trip, and more tags than one page of a shop has. */
     public function testManyItemsAreWalkedThrough(): void
     {
@@ -204,6 +244,9 @@ final class BackendTest extends TestCase
         yield 'no DSN' => [['dsn' => 'nowhere'], 'nowhere'];
         yield 'no namespace' => [['dsn' => 'array:', 'namespace' => 'a b'], 'The namespace "a b" cannot be used'];
         yield 'a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1'], 'MemcachedStore'];
+        yield 'a tier over a store that lists nothing' => [['dsn' => 'apcu: > memcached://127.0.0.1'], 'cannot'];
+        yield 'a part of a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1', 'namespace' => 'shop'], 'cannot'];
+        yield 'a wrong word of the DSN' => [['dsn' => 'array:?itmes=5'], 'did you mean "items"'];
     }
 
     /** @param array<string, string> $options */
