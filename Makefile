@@ -15,7 +15,7 @@ wordpress-calls: ext vendor ## a million random calls on each store to WordPress
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin
 
-bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx and php-fpm, ARGS=… goes to `larder bench`
+bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx, php-fpm and WordPress, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)
 
 charts: vendor ## fetch Vega-Lite, as bench/package-lock.json pins it with its licences, so that reports have charts without a network
@@ -81,10 +81,10 @@ clean: ## remove everything that was built
 
 # Distribution packages that the goals need; tools/packages knows their names.
 PURPOSES   = build
-bench: PURPOSES += bench $(if $(SERVERS),servers)
+bench: PURPOSES += bench $(if $(SERVERS),servers wordpress)
 # The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
-record: PURPOSES += bench servers charts
+record: PURPOSES += bench servers charts wordpress
 charts: PURPOSES += charts
 test races clients integrations laravel-tests leftovers: PURPOSES  += bench charts servers proof browser
 sanitize: PURPOSES += bench

@@ -88,11 +88,13 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('subjects', null, InputOption::VALUE_REQUIRED, 'Which subjects, names or patterns such as redis-*, with commas between them (default: all)')
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
-            ->addOption('quick', null, InputOption::VALUE_NONE, 'Under ten minutes (default)')
-            ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in up to an hour')
+            ->addOption('quick', null, InputOption::VALUE_NONE, 'Under a quarter of an hour (default)')
+            ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in about an hour')
             ->addOption('resume', null, InputOption::VALUE_NONE, 'Keep the experiments that are complete in the JSON file, and run the others')
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
             ->addOption('zend', null, InputOption::VALUE_REQUIRED, 'A directory with cache back ends of Zend Framework 1 (Zend/Cache/Backend, Cm/Cache/Backend), for tags')
+            ->addOption('wordpress', null, InputOption::VALUE_REQUIRED, 'A directory with another WordPress than the distribution\'s, for transients and pages')
+            ->addOption('wordpress-peers', null, InputOption::VALUE_REQUIRED, 'A directory with original plugins that have an object cache, a folder each, for transients and pages')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');
     }
 
@@ -120,7 +122,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
 
     private function measure(Choice $choice, OutputInterface $output, OutputInterface $errors): int
     {
-        $laboratory = new Laboratory($choice->profile, $choice->subjects, Placement::ofThisMachine(), $choice->subjectFile, $choice->traces, $choice->zend);
+        $laboratory = new Laboratory($choice->profile, $choice->subjects, Placement::ofThisMachine(), $choice->subjectFile, $choice->traces, $choice->zend, $choice->wordpress, $choice->peers);
         $run = $this->newRun($laboratory);
         if ($choice->isResumed && is_file($choice->json)) {
             $run = self::resumed($choice, $run);

@@ -10,6 +10,8 @@ use Larder\Bench\Experiment\Profile;
 use Larder\Bench\Experiment\Trace\Trace;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
+use Larder\Bench\WordPress\Installation;
+use Larder\Bench\WordPress\ObjectCache;
 use Symfony\Component\Console\Input\InputInterface;
 
 /** What the reader asked for, checked before anything is measured. */
@@ -27,6 +29,8 @@ final readonly class Choice
         public ?string $subjectFile,
         public array $traces,
         public ?string $zend,
+        public ?string $wordpress,
+        public ?string $peers,
         public string $json,
         public string $html,
         public bool $isResumed,
@@ -48,6 +52,8 @@ final readonly class Choice
             $file,
             self::traces($input),
             self::zend($input),
+            self::wordpress($input),
+            self::peers($input),
             self::option($input, 'json') ?? 'report.json',
             self::option($input, 'html') ?? 'report.html',
             $input->getOption('resume') === true,
@@ -161,6 +167,27 @@ final readonly class Choice
         $directory = self::option($input, 'zend');
         if ($directory !== null && !is_dir("{$directory}/Zend/Cache/Backend")) {
             throw new \InvalidArgumentException("The directory {$directory} given as --zend has no Zend/Cache/Backend in it: give the library folder of Zend Framework 1 or of what replaces it.");
+        }
+
+        return $directory === null ? null : (string) realpath($directory);
+    }
+
+    private static function wordpress(InputInterface $input): ?string
+    {
+        $directory = self::option($input, 'wordpress');
+        $mistake = $directory === null ? null : Installation::mistake($directory);
+        if ($mistake !== null) {
+            throw new \InvalidArgumentException($mistake);
+        }
+
+        return $directory === null ? null : (string) realpath($directory);
+    }
+
+    private static function peers(InputInterface $input): ?string
+    {
+        $directory = self::option($input, 'wordpress-peers');
+        if ($directory !== null && ObjectCache::dropInsOf($directory) === []) {
+            throw new \InvalidArgumentException("The directory {$directory} given as --wordpress-peers has no folder with an object-cache.php in it: give the directory that has the plugins' folders.");
         }
 
         return $directory === null ? null : (string) realpath($directory);

@@ -30,6 +30,8 @@ final class Laboratory
      * @param array<string, Subject> $subjects those that were asked for, by name
      * @param string|null $subjectFile where the reader's own subject comes from
      * @param string|null $zend where cache back ends of Zend Framework 1 are
+     * @param string|null $wordpress where WordPress is; null: where the distribution has it
+     * @param string|null $peers where original plugins of WordPress are that have an object cache
      * @param list<string> $traces files of the reader's own that `traces` shall replay too
      */
     public function __construct(
@@ -39,6 +41,8 @@ final class Laboratory
         public readonly ?string $subjectFile = null,
         public readonly array $traces = [],
         public readonly ?string $zend = null,
+        public readonly ?string $wordpress = null,
+        public readonly ?string $peers = null,
     ) {}
 
     /**

@@ -5,8 +5,11 @@ declare(strict_types=1);
 namespace Larder\Bench\Finding;
 
 use Larder\Bench\Experiment\Codecs;
+use Larder\Bench\Experiment\Pages;
 use Larder\Bench\Experiment\Serializers;
+use Larder\Bench\Experiment\Transients;
 use Larder\Bench\Subject\Operation;
+use Larder\Bench\WordPress\ObjectCache;
 
 /** The published measurements that experiments re-create: facts as published, never mixed with ours. */
 final class Sources
@@ -82,7 +85,7 @@ final class Sources
             }
         }
 
-        return [...$figures, ...self::serializing()];
+        return [...$figures, ...self::serializing(), ...self::wordPress()];
     }
 
     /**
@@ -142,6 +145,30 @@ final class Sources
                     $statistic,
                 );
             }
+        }
+
+        return $figures;
+    }
+
+    /**
+     * Source B's transients, in µs each, and its views of a catalogue's page.
+     *
+     * @return list<Published>
+     */
+    private static function wordPress(): array
+    {
+        $figures = [];
+        $published = [
+            ['SQLite Object Cache', ObjectCache::RIVAL_SQLITE, [396, 60, 349]], ['SQLite Object Cache with APCu', ObjectCache::RIVAL_SQLITE_APCU, [370, 8, 349]],
+            ['Redis Cache', ObjectCache::RIVAL_REDIS, [839, 856, 826]], ['Docket Cache', ObjectCache::RIVAL_FILES, [986, 72, 187]], ['atec APCu', ObjectCache::RIVAL_APCU, [22, 6, 4]],
+        ];
+        foreach ($published as [$title, $subject, $times]) {
+            foreach (Transients::CALLS as $index => $call) {
+                $figures[] = new Published('transients', "{$title}, {$call}; here its design, re-created", $times[$index], 'µs', Transients::TIME, ['call' => $call], $subject, 0.001);
+            }
+        }
+        foreach ([['no object cache', ObjectCache::NONE, 13.2], ['SQLite Object Cache', ObjectCache::RIVAL_SQLITE, 18.0], ['Redis Object Cache', ObjectCache::RIVAL_REDIS, 15.0]] as [$title, $subject, $rate]) {
+            $figures[] = new Published('pages', "{$title}, the catalogue's page; here on a catalogue of ours, with its design re-created", $rate, 'pages per second', Pages::RATE, ['cache' => Pages::WARM, 'page' => Pages::CATALOGUE], $subject, 1.0);
         }
 
         return $figures;

@@ -12,6 +12,9 @@ final readonly class Installation
     /** Where Debian's package has WordPress. */
     public const DEFAULT = '/usr/share/wordpress';
 
+    /** What requests of a site of the benchmark are addressed to. */
+    public const HOST = 'shop.example.com';
+
     /** Code that makes the tables, for a process that has the constant ROOT and has loaded nothing yet. */
     public const INSTALL = 'define("WP_INSTALLING", true); require ROOT . "/wp-load.php"; require_once ABSPATH . "wp-admin/includes/upgrade.php"; wp_install("Shop", "admin", "admin@example.com", true, "", "password");';
 

@@ -26,7 +26,8 @@ final class Opening
 
     public static function with(Settings $settings): ObjectCache
     {
-        $cache = new ObjectCache(self::backend($settings), $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
+        $backend = apply_filters('larder_backend', self::backend($settings));
+        $cache = new ObjectCache($backend instanceof Backend ? $backend : new NoBackend('The filter larder_backend gave back no backend.'), $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
         $cache->add_non_persistent_groups($settings->ignored);
         if (PHP_SAPI === 'cli' && $settings->directory !== null) {
             @touch("{$settings->directory}/heard-on-the-command-line");

@@ -7,12 +7,15 @@ namespace Larder\Tests\Bench\Finding;
 use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\Pages;
 use Larder\Bench\Experiment\Pins;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Experiment\TierRequests;
+use Larder\Bench\Experiment\Transients;
 use Larder\Bench\Finding\Run;
 use Larder\Bench\Statistics\Direction;
+use Larder\Bench\WordPress\ObjectCache;
 
 /** Builds runs of which every figure is known. */
 final class RunFixture
@@ -69,6 +72,7 @@ final class RunFixture
     {
         $this->contestOfReads($ours);
         $this->contestOfPools($ours);
+        $this->contestOfWordPress($ours);
         foreach (['1', '50'] as $concurrency) {
             $case = ['value' => 'alloptions', 'keep-alive' => 'on', 'concurrency' => $concurrency];
             $this->rates('web', $case, 'requests per second', ['empty' => 1000.0, 'shared-memory' => $ours < 1 ? 990.0 : 900.0]);
@@ -109,6 +113,23 @@ final class RunFixture
             }
             foreach ([...$others, 'shared-memory' => $one, 'redis-mget' => 500.0, 'cache-redis-many' => $library * 500.0] as $subject => $time) {
                 $this->add('gets', ['value' => $value, 'operation' => 'get', 'keys' => 'many keys in random order'], 'time', Direction::LowerIsBetter, $subject, $time);
+            }
+        }
+    }
+
+    private function contestOfWordPress(float $ours): void
+    {
+        $others = [ObjectCache::NONE, ...ObjectCache::RIVALS];
+        foreach (Transients::CALLS as $call) {
+            foreach ([...array_fill_keys($others, 2_000.0), ...array_fill_keys(ObjectCache::OURS, 2_000.0 * $ours)] as $subject => $time) {
+                $this->add('transients', ['call' => $call], Transients::TIME, Direction::LowerIsBetter, $subject, $time);
+            }
+        }
+        $pages = [[Pages::CATALOGUE, Pages::WARM, 0.7], [Pages::FRONT, Pages::WARM, 0.7], [Pages::FRONT, Pages::COLD, 1.1], [Pages::SAVE, Pages::WARM, 1.1]];
+        foreach ($pages as [$page, $cache, $share]) {
+            $times = [ObjectCache::NONE => 30e6, ObjectCache::LIMIT => 20.8e6, ...array_fill_keys(ObjectCache::RIVALS, 26e6), ...array_fill_keys(ObjectCache::OURS, 30e6 * ($ours < 1 ? $share : 2.0))];
+            foreach ($times as $subject => $time) {
+                $this->add('pages', ['cache' => $cache, 'page' => $page], Pages::CPU, Direction::LowerIsBetter, $subject, $time, 0.001);
             }
         }
     }
