@@ -40,7 +40,7 @@ foreach ($ways as $what => $remove) {
         for ($i = 0; $i < 64 && preg_match('/rm|away/', $what); $i++) {
             $pool->has('small');
         }
-        $found = $pool->get('small');
+        $found = reaching($pool, fn () => $pool->get('small'));
         same($found, str_starts_with($what, 'replaced') ? 'theirs' : null, "$what: the next look, after a while");
         same([md5(serialize($held)), $text], [$sum, str_repeat('text', 5000)], "$what: what was read stays");
         same($pool->get('big'), null, "$what: the old values are gone");
@@ -57,7 +57,7 @@ foreach ($ways as $what => $remove) {
 $pool = fresh_pool(4 << 20);
 $kept = [];
 for ($i = 0; $i < 30; $i++) {
-    $pool->set('n', range($i, $i + 2000));
+    reaching($pool, fn () => $pool->set('n', range($i, $i + 2000)));
     $kept[$i] = $pool->get('n');
     SharedMemory::remove(pool_name());
 }

@@ -99,7 +99,7 @@ final class Sweep
     }
 
     /**
-     * Removes what is dead in the next window. Of what has died lately, such as a counter that lasts for seconds, a tombstone
+     * Removes what is dead in the next window, after the last item in the first. Of what has died lately, such as a counter that lasts for seconds, a tombstone
      * stays: its guard is young, and the floor that it would become refuses whatever is under way.
      *
      * @return int how many items there are less
@@ -110,7 +110,11 @@ final class Sweep
     public function removeDead(): int
     {
         return $this->database->atomically(function (): int {
-            $rows = $this->rows->after($this->hand(), self::WINDOW);
+            $hand = $this->hand();
+            $rows = $this->rows->after($hand, self::WINDOW);
+            if ($rows === [] && $hand !== '') {
+                $rows = $this->rows->after('', self::WINDOW);
+            }
             $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead && !$row->isTombstone);
             $this->remove(array_filter($dead, static fn(Row $row): bool => $row->isLongDead));
             foreach ($dead as $row) {

@@ -207,6 +207,8 @@ final class SqliteStoreTest extends TestCase
             $store->increment("rate {$i}", 1, 0, 10);
         }
         $store->save([new Item('killed', 'x', 1_000, ['tag'])]);
+        // As one save in 61 does: the next tidying begins behind the last item.
+        $store->tidy();
         $store->invalidateTags(['tag']);
         $this->now += 9;
         $tokens = $store->fetch(['page', 'rate 7'])->tokens;
