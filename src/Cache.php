@@ -944,8 +944,7 @@ final class Cache
     }
 
     /**
-     * A lock of that name, not taken yet. Only one process at a time has it. A clear() leaves locks as they are, but in shared
-     * memory, where it ends them.
+     * A lock of that name, not taken yet. Only one process at a time has it. A clear() leaves locks as they are.
      *
      * @param float   $seconds after which it is free again even if its owner never says so; more than 0
      * @param ?string $owner   what an earlier Lock::$owner said: takes over that lock, perhaps in another process

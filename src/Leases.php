@@ -12,7 +12,7 @@ use Larder\Exception\StoreUnavailable;
  *
  * Names are legal keys (see Key), and a lease never meets an item of the same name. The owner is a unique word of 1 to 64 bytes, such as
  * random hexadecimal digits. A store may end a lease early when its owner has died, but not while it lives. A clear() of a store that has
- * Capability::Retention ends no lease, with one exception: that of a pool of shared memory ends all.
+ * Capability::Retention ends no lease.
  */
 interface Leases
 {

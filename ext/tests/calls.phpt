@@ -59,7 +59,7 @@ function call_in_process(bool $cached, int $from, int $to): array
 
 $names = callables();
 $found = ['wrote' => [], 'blocked' => [], 'crashed' => [], 'ended' => [], 'crashes anyway' => []];
-check(count($names) > 1500, 'there are functions');
+check(count($names) > (getenv('LARDER_CALLS_OF') ? 50 : 1500), 'there are functions');
 for ($from = 0; $from < count($names); $from = $last + 1) {
     [$last, $how] = call_in_process(true, $from, count($names));
     if ($how === 'crashed' && call_in_process(false, $from, $last + 1)[1] === 'crashed') {

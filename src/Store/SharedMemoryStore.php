@@ -17,6 +17,8 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Item;
 use Larder\Key;
+use Larder\Lease\AddedLeases;
+use Larder\Leases;
 use Larder\Namespaces;
 use Larder\PerRequest;
 use Larder\Pooled;
@@ -35,9 +37,17 @@ use Larder\Ttl;
  * Items in a pool of shared memory that all processes of a user on this machine see: Larder\SharedMemory,
  * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
  * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
+ *
+ * A pool that does not evict takes nothing when it is full. So its leases are in a small pool beside it, whose room no item takes.
  */
-final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled, Namespaces
+final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled, Namespaces
 {
+    /** Bytes of the pool of leases. */
+    private const LEASES_SIZE = 4 << 20;
+
+    /** Of a pool's name. */
+    private const NAME_LENGTH = 64;
+
     private const TRIES = 16;
 
     /** In nanoseconds, after the first refusal: a pool that is kept busy lets each try wait. */
@@ -49,15 +59,20 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
     /** Bytes that a key may have. */
     private readonly int $longest;
 
+    /** Where the leases are; null: nobody has asked for one, or they are in this one. */
+    private ?self $beside = null;
+
     /**
      * @param ?NamespacePath $path   where it lies, if it is not all of the pool
      * @param ?self          $within what it is a part of
+     * @param ?string        $leases the name of the pool for the leases; null: they are in this one, or where those are of what it is a part of
      */
     public function __construct(
         public readonly SharedMemory $pool,
         private readonly bool $evicts = true,
         private readonly ?NamespacePath $path = null,
         private readonly ?self $within = null,
+        private readonly ?string $leases = null,
     ) {
         $this->longest = Key::LONGEST - ($path?->bytes() ?? 0);
     }
@@ -74,7 +89,18 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
             throw ExtensionMissing::of('SharedMemoryStore', 'larder');
         }
 
-        return new self(SharedMemory::open($name, $size, $evict), $evict);
+        return new self(SharedMemory::open($name, $size, $evict), $evict, leases: $evict ? null : self::leasesOf($name));
+    }
+
+    /** The pool that the leases of that one are in, if it does not evict. */
+    public static function leasesOf(string $name): string
+    {
+        $end = '.locks';
+        $short = \strlen($name) + \strlen($end) <= self::NAME_LENGTH
+            ? $name
+            : substr($name, 0, self::NAME_LENGTH - \strlen($end) - 17) . '.' . hash('xxh64', $name);
+
+        return $short . $end;
     }
 
     /** The path is the pool's name. Options: size (bytes), evict (switch). */
@@ -114,6 +140,7 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
     public function beginRequest(): void
     {
         $this->pool->beginRequest();
+        $this->beside?->beginRequest();
     }
 
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
@@ -301,6 +328,26 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
         );
     }
 
+    public function acquire(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases()->acquire($name, $owner, $seconds);
+    }
+
+    public function refresh(string $name, string $owner, float $seconds): bool
+    {
+        return $this->leases()->refresh($name, $owner, $seconds);
+    }
+
+    public function fence(string $name, string $owner): ?int
+    {
+        return $this->leases()->fence($name, $owner);
+    }
+
+    public function release(string $name, string $owner): bool
+    {
+        return $this->leases()->release($name, $owner);
+    }
+
     public function capabilities(): array
     {
         $retention = $this->evicts ? [] : [Capability::Retention];
@@ -349,6 +396,24 @@ final class SharedMemoryStore implements Store, Reads, Takes, Counts, PerRequest
                 throw InvalidKey::tooLong($key, $this->longest);
             }
         }
+    }
+
+    /** Made anew each time, as it may hold this store, which would otherwise hold itself. */
+    private function leases(): AddedLeases
+    {
+        return new AddedLeases($this->beside() ?? $this);
+    }
+
+    /** The store that the leases are in, if that is another one. */
+    private function beside(): ?self
+    {
+        if ($this->leases !== null) {
+            $this->beside ??= new self(self::reaching(fn(): SharedMemory => SharedMemory::open((string) $this->leases, self::LEASES_SIZE, false)), false);
+        } elseif ($this->path !== null && ($all = $this->within?->beside()) !== null) {
+            $this->beside ??= new self($all->pool->part($this->path->prefix, $this->path->tag), false, $this->path, $all);
+        }
+
+        return $this->beside;
     }
 
     private function saveOne(Item $item, ?int $ttl, SaveMode $mode): bool

@@ -54,8 +54,9 @@ abstract class PoolCase extends SharedStoreCase
             posix_kill((int) getmypid(), \SIGKILL);
         }
         fclose($ends[1]);
-        self::assertSame('done', stream_get_contents($ends[0]));
+        $said = stream_get_contents($ends[0]);
         pcntl_waitpid($process, $status);
+        self::assertSame('done', $said, 'It ended by signal ' . (\is_int($status) ? pcntl_wtermsig($status) : 0) . '.');
     }
 
     public function hasAClock(): bool

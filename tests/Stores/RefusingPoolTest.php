@@ -37,6 +37,7 @@ final class RefusingPoolTest extends TestCase
     protected function tearDown(): void
     {
         SharedMemory::remove($this->name);
+        SharedMemory::remove(SharedMemoryStore::leasesOf($this->name));
     }
 
     public function testARefusedWriteOfACacheIsAMissAfterwards(): void
@@ -105,10 +106,48 @@ final class RefusingPoolTest extends TestCase
         self::assertFalse($handler->write('visitor', str_repeat('cart', 1_000_000)), 'Larger than the pool can hold.');
         $handler->close();
         self::assertTrue($handler->validateId('visitor'));
-        $this->store->delete(['60000 0', '60000 1']); // room for the session's lock
         self::assertSame('who|s:4:"Anna";', $handler->read('visitor'));
         self::assertTrue($handler->updateTimestamp('visitor', 'who|s:4:"Anna";'));
         $handler->close();
+    }
+
+    public function testAFullPoolHasRoomForLocks(): void
+    {
+        $this->fill();
+        $cache = new Cache($this->store, strict: true);
+        $lock = $cache->lock('one');
+        self::assertTrue($lock->acquire());
+        self::assertGreaterThan((int) $lock->fence(), $lock->fence());
+        $cache->clear();
+        $another = new Cache(SharedMemoryStore::open($this->name, evict: false), strict: true);
+        self::assertFalse($another->lock('one')->acquire(), 'A clear ends no lock.');
+        $inPart = $cache->namespace('part')->namespace('deeper');
+        self::assertTrue($inPart->lock('one')->acquire(), 'It is another one in a part.');
+        $inPart->clear();
+        self::assertFalse($another->namespace('part')->namespace('deeper')->lock('one')->acquire());
+        self::assertTrue($another->namespace('part')->lock('one')->acquire());
+        self::assertTrue($another->lock('one', owner: $lock->owner)->release());
+        self::assertTrue($another->lock('one')->acquire());
+    }
+
+    public function testThereIsRoomForTwentyThousandLocks(): void
+    {
+        $cache = new Cache($this->store, strict: true);
+        for ($i = 0; $i < 20_000; $i++) {
+            self::assertTrue($cache->lock('session-' . md5((string) $i), 1_000.0)->acquire());
+        }
+    }
+
+    public function testAPoolOfALongNameHasItsLocksBesideIt(): void
+    {
+        $names = [];
+        foreach ([57, 58, 59, 64] as $length) {
+            foreach (['a', 'b'] as $end) {
+                $names[] = SharedMemoryStore::leasesOf(str_pad('n', $length - 1, 'n') . $end);
+            }
+        }
+        self::assertSame($names, array_values(array_unique($names)));
+        self::assertSame(64, max(array_map(strlen(...), $names)));
     }
 
     public function testACounterSaysWhyItIsNotCounted(): void
@@ -119,10 +158,10 @@ final class RefusingPoolTest extends TestCase
         $this->store->increment(str_repeat('counter', 8_000));
     }
 
-    /** Until nothing of a kilobyte fits. */
+    /** Until nothing fits. */
     private function fill(): void
     {
-        foreach ([60_000, 1_000] as $length) {
+        foreach ([60_000, 1_000, 1] as $length) {
             for ($i = 0; $this->store->pool->set("{$length} {$i}", str_repeat('x', $length)); $i++);
         }
     }

@@ -297,10 +297,6 @@ PHP_MINIT_FUNCTION(image_tests)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     REGISTER_INI_ENTRIES();
-    if (zend_ini_long("image_tests.literals", strlen("image_tests.literals"), 0) != 0) {
-        literals_become_images();
-    }
-
     INIT_CLASS_ENTRY(class, "Image", methods);
     image_class = zend_register_internal_class(&class);
     image_class->ce_flags |= ZEND_ACC_FINAL | ZEND_ACC_NO_DYNAMIC_PROPERTIES | ZEND_ACC_NOT_SERIALIZABLE;
@@ -319,6 +315,9 @@ PHP_MSHUTDOWN_FUNCTION(image_tests)
 
 PHP_RINIT_FUNCTION(image_tests)
 {
+    if (zend_ini_long("image_tests.literals", strlen("image_tests.literals"), 0) != 0) {
+        literals_become_images();
+    }
     larder_image_request_start();
     return SUCCESS;
 }

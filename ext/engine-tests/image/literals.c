@@ -2,7 +2,9 @@
  * and its default properties. So programs that know nothing of images work on them wherever they work on an array, and
  * PHP's own tests are such programs.
  *
- * Not under opcache, which keeps compiled code beyond the request.
+ * Under opcache as well: what it has compiled, optimised and put in its memory is changed there. So its hook has to be
+ * inside ours, and it takes its place only after all modules have started. One request of one process is all that the
+ * images last for.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -107,6 +109,9 @@ static zend_op_array *compile_string_to_images(zend_string *source, const char *
 
 void literals_become_images(void)
 {
+    if (file_compiler != NULL) {
+        return;
+    }
     file_compiler = zend_compile_file;
     string_compiler = zend_compile_string;
     zend_compile_file = compile_file_to_images;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Contract;
+namespace Larder\Tests\Stores;
 
 use Larder\Cache;
 use Larder\Item;
@@ -44,7 +44,7 @@ final class FullStoresTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function refusingItems(): iterable
     {
-        yield from self::refusing();
+        yield from self::keeping();
         yield 'few files' => ['file:DIRECTORY/cache?files=256&evict=no'];
     }
 
@@ -159,6 +159,7 @@ final class FullStoresTest extends TestCase
             $work(Stores::open(str_replace(['DIRECTORY', 'NAME'], [$this->scratch->path, $name], $dsn)));
         } finally {
             SharedMemory::remove($name);
+            SharedMemory::remove(SharedMemoryStore::leasesOf($name));
         }
     }
 
