@@ -95,6 +95,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('zend', null, InputOption::VALUE_REQUIRED, 'A directory with cache back ends of Zend Framework 1 (Zend/Cache/Backend, Cm/Cache/Backend), for tags')
             ->addOption('wordpress', null, InputOption::VALUE_REQUIRED, 'A directory with another WordPress than the distribution\'s, for transients and pages')
             ->addOption('wordpress-peers', null, InputOption::VALUE_REQUIRED, 'A directory with original plugins that have an object cache, a folder each, for transients and pages')
+            ->addOption('laravel', null, InputOption::VALUE_REQUIRED, 'The directory of an application of Laravel\'s, or of Debian\'s packages of it (default: where PHP finds these), for tags')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');
     }
 
@@ -122,7 +123,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
 
     private function measure(Choice $choice, OutputInterface $output, OutputInterface $errors): int
     {
-        $laboratory = new Laboratory($choice->profile, $choice->subjects, Placement::ofThisMachine(), $choice->subjectFile, $choice->traces, $choice->zend, $choice->wordpress, $choice->peers);
+        $laboratory = new Laboratory($choice->profile, $choice->subjects, Placement::ofThisMachine(), $choice->subjectFile, $choice->traces, $choice->zend, $choice->wordpress, $choice->peers, $choice->laravel);
         $run = $this->newRun($laboratory);
         if ($choice->isResumed && is_file($choice->json)) {
             $run = self::resumed($choice, $run);

@@ -7,6 +7,7 @@ namespace Larder\Bench\Console;
 use Larder\Bench\Experiment\Experiment;
 use Larder\Bench\Experiment\Experiments;
 use Larder\Bench\Experiment\Profile;
+use Larder\Bench\Experiment\Tag\LaravelTags;
 use Larder\Bench\Experiment\Trace\Trace;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
@@ -31,6 +32,7 @@ final readonly class Choice
         public ?string $zend,
         public ?string $wordpress,
         public ?string $peers,
+        public ?string $laravel,
         public string $json,
         public string $html,
         public bool $isResumed,
@@ -54,6 +56,7 @@ final readonly class Choice
             self::zend($input),
             self::wordpress($input),
             self::peers($input),
+            self::laravel($input),
             self::option($input, 'json') ?? 'report.json',
             self::option($input, 'html') ?? 'report.html',
             $input->getOption('resume') === true,
@@ -188,6 +191,16 @@ final readonly class Choice
         $directory = self::option($input, 'wordpress-peers');
         if ($directory !== null && ObjectCache::dropInsOf($directory) === []) {
             throw new \InvalidArgumentException("The directory {$directory} given as --wordpress-peers has no folder with an object-cache.php in it: give the directory that has the plugins' folders.");
+        }
+
+        return $directory === null ? null : (string) realpath($directory);
+    }
+
+    private static function laravel(InputInterface $input): ?string
+    {
+        $directory = self::option($input, 'laravel');
+        if ($directory !== null && LaravelTags::autoloaders($directory) === []) {
+            throw new \InvalidArgumentException("The directory {$directory} given as --laravel has neither vendor/autoload.php nor Illuminate/Cache/autoload.php in it: give the folder of an application of Laravel's, or the one that Debian's packages put Illuminate into.");
         }
 
         return $directory === null ? null : (string) realpath($directory);

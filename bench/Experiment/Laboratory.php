@@ -32,6 +32,7 @@ final class Laboratory
      * @param string|null $zend where cache back ends of Zend Framework 1 are
      * @param string|null $wordpress where WordPress is; null: where the distribution has it
      * @param string|null $peers where original plugins of WordPress are that have an object cache
+     * @param string|null $laravel where Laravel is
      * @param list<string> $traces files of the reader's own that `traces` shall replay too
      */
     public function __construct(
@@ -43,6 +44,7 @@ final class Laboratory
         public readonly ?string $zend = null,
         public readonly ?string $wordpress = null,
         public readonly ?string $peers = null,
+        public readonly ?string $laravel = null,
     ) {}
 
     /**

@@ -11,7 +11,6 @@ use Larder\Bench\Experiment\Tag\Invalidations;
 use Larder\Bench\Experiment\Tag\OtherTags;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagPlace;
-use Larder\Bench\Experiment\Tag\ZendTags;
 use Larder\Bench\Fields;
 use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuMeter;
@@ -26,6 +25,7 @@ final class Tags implements Experiment
     public const INVALIDATE = 'time to invalidate a tag';
     public const LIVE = 'time to invalidate a tag that living items have';
     public const REFILLS = 'writes after half was cleaned';
+    public const HITS = 'reads, of those that hit';
     public const CLEAN = 'time to clean a tag';
     public const LEFT = 'items that are left after invalidations of other tags';
     /** Tags that are invalidated, which other items carry. */
@@ -48,7 +48,7 @@ final class Tags implements Experiment
     private const STARTS = 3;
     private const MEGABYTES = 1_024;
     private const MEGABYTES_OF_FEW = 32;
-    private const KINDS = ['reads' => 'reads', 'writes' => 'writes', 'cleans' => 'cleans by tag', 'refills' => self::REFILLS];
+    private const KINDS = ['reads' => 'reads', 'hits' => self::HITS, 'writes' => 'writes', 'cleans' => 'cleans by tag', 'refills' => self::REFILLS];
 
     public function name(): string
     {
@@ -183,15 +183,15 @@ final class Tags implements Experiment
                 return false;
             }
         }
-        foreach ($design->classes() as $class) {
-            if (!ZendTags::has((string) $laboratory->zend, $class)) {
-                $outcome->lack($design->value, "The class {$class} is not in {$laboratory->zend}: give --zend the folder that has it.");
-
-                return false;
-            }
+        $lack = $design->lack($laboratory->zend, $laboratory->laravel);
+        if ($lack !== null && $design->readsUnderTags() && $laboratory->laravel === null) {
+            // Laravel is nothing that a reader has to have.
+            $outcome->leftOut[$design->value] = $lack;
+        } elseif ($lack !== null) {
+            $outcome->lack($design->value, $lack);
         }
 
-        return true;
+        return $lack === null;
     }
 
     private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $cleans, float $afterwards): void

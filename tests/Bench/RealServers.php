@@ -12,9 +12,10 @@ use PHPUnit\Framework\TestCase;
 /** What tests with real servers need; what is missing skips a test, and fails it in CI. */
 abstract class RealServers extends TestCase
 {
-    protected static function redis(): RedisServer
+    /** @param list<string> $options */
+    protected static function redis(array $options = []): RedisServer
     {
-        return RedisServer::start(RedisFlavour::installed() ?? self::lack('redis-server or valkey-server'), 64);
+        return RedisServer::start(RedisFlavour::installed() ?? self::lack('redis-server or valkey-server'), 64, options: $options);
     }
 
     protected static function need(string ...$programs): void

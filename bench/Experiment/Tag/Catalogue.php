@@ -44,6 +44,12 @@ final readonly class Catalogue
         return array_values(array_unique($tags));
     }
 
+    /** @return list<string> what an item is read under in such a design */
+    public function tagsToReadUnder(Design $design, int $number): array
+    {
+        return $design->readsUnderTags() ? $this->tags($number) : [];
+    }
+
     public function lifetime(int $number): int
     {
         $random = $this->random($number, 3);

@@ -46,7 +46,7 @@ final class Cleans
     {
         Placement::stay(0);
         $cache = $design->open($place);
-        self::warm($cache, $catalogue, $warm);
+        self::warm($cache, $design, $catalogue, $warm);
         $beside->ask(['cleans' => $cleans, 'warm' => $warm]);
         $found = [];
         $end = hrtime(true) + $nanoseconds;
@@ -68,12 +68,13 @@ final class Cleans
      * Reads items at random, as a process does between two cleans: one that has just begun would be charged for the
      * pages that it touches for the first time, of which many items have more.
      */
-    public static function warm(TaggedCache $cache, Catalogue $catalogue, int $nanoseconds): void
+    public static function warm(TaggedCache $cache, Design $design, Catalogue $catalogue, int $nanoseconds): void
     {
         $random = new Randomizer(new Xoshiro256StarStar(3));
         $end = hrtime(true) + $nanoseconds;
         while (hrtime(true) < $end) {
-            $cache->load($catalogue->id($random->getInt(0, $catalogue->items - 1)));
+            $number = $random->getInt(0, $catalogue->items - 1);
+            $cache->load($catalogue->id($number), $catalogue->tagsToReadUnder($design, $number));
         }
     }
 

@@ -29,6 +29,19 @@ enum Design: string
     case ZendRedis = 'zend-redis';
     case ZendMemcachedFile = 'zend-memcached-file';
     case ZendMemcachedRedis = 'zend-memcached-redis';
+    case MagentoSharedMemory = 'magento-shared-memory';
+    case MagentoRedis = 'magento-redis';
+    case SymfonySharedMemory = 'symfony-shared-memory';
+    case SymfonyApcu = 'symfony-apcu';
+    case SymfonyRedis = 'symfony-redis';
+    case SymfonyOwnApcu = 'symfony-own-tags-apcu';
+    case SymfonyOwnTagsRedis = 'symfony-own-tags-redis';
+    case SymfonyOwnRedis = 'symfony-own-redis';
+    case SymfonyOwnFiles = 'symfony-own-files';
+    case LaravelSharedMemory = 'laravel-shared-memory';
+    case LaravelRedis = 'laravel-redis';
+    case LaravelOwnApcu = 'laravel-own-apcu';
+    case LaravelOwnRedis = 'laravel-own-redis';
 
     /** @param string $redis what speaks Redis's protocol here */
     public function title(string $redis): string
@@ -53,6 +66,19 @@ enum Design: string
             self::ZendRedis => 'Cm_Cache_Backend_Redis',
             self::ZendMemcachedFile => 'Zend two levels: Memcached, File',
             self::ZendMemcachedRedis => 'Zend two levels: Memcached, Redis',
+            self::MagentoSharedMemory => 'Larder_Cache_Backend over shared memory',
+            self::MagentoRedis => "Larder_Cache_Backend over {$redis}",
+            self::SymfonySharedMemory => 'Larder\Symfony over shared memory',
+            self::SymfonyApcu => 'Larder\Symfony over APCu',
+            self::SymfonyRedis => "Larder\\Symfony over {$redis}",
+            self::SymfonyOwnApcu => 'Symfony: TagAwareAdapter over APCu',
+            self::SymfonyOwnTagsRedis => "Symfony: TagAwareAdapter over {$redis}",
+            self::SymfonyOwnRedis => "Symfony: RedisTagAwareAdapter, {$redis}",
+            self::SymfonyOwnFiles => 'Symfony: FilesystemTagAwareAdapter',
+            self::LaravelSharedMemory => 'Larder\Laravel over shared memory',
+            self::LaravelRedis => "Larder\\Laravel over {$redis}",
+            self::LaravelOwnApcu => 'Laravel: tags in APCu',
+            self::LaravelOwnRedis => "Laravel: tags in {$redis}",
         };
     }
 
@@ -61,18 +87,19 @@ enum Design: string
     {
         return match ($this) {
             self::SharedMemory => ['shared-memory'],
-            self::LibrarySharedMemory => ['cache-shared-memory'],
-            self::LibraryApcu => ['cache-apcu'],
+            self::LibrarySharedMemory, self::MagentoSharedMemory, self::SymfonySharedMemory, self::LaravelSharedMemory => ['cache-shared-memory'],
+            self::LibraryApcu, self::SymfonyApcu => ['cache-apcu'],
             self::LibrarySqlite => ['cache-sqlite'],
             self::LibraryFile => ['cache-file'],
             self::LibraryPhpFile => ['cache-php-file'],
             self::LibraryApcuTier => ['cache-tier-apcu'],
             self::LibrarySharedMemoryTier => ['cache-tier-shared-memory'],
-            self::LibraryRedis => ['redis', 'cache-redis'],
+            self::LibraryRedis, self::MagentoRedis, self::SymfonyRedis, self::LaravelRedis => ['redis', 'cache-redis'],
             self::LibraryRedisCluster => ['cluster', 'cache-redis'],
             self::LibraryMemcached => ['memcached', 'cache-memcached'],
-            self::Files, self::ZendFile => ['file-disk'],
-            self::Sets, self::ZendRedis => ['redis'],
+            self::Files, self::ZendFile, self::SymfonyOwnFiles => ['file-disk'],
+            self::Sets, self::ZendRedis, self::SymfonyOwnTagsRedis, self::SymfonyOwnRedis, self::LaravelOwnRedis => ['redis'],
+            self::SymfonyOwnApcu, self::LaravelOwnApcu => ['apcu-php'],
             self::MemcachedFiles, self::ZendMemcachedFile => ['memcached', 'file-disk'],
             self::MemcachedSets, self::ZendMemcachedRedis => ['memcached', 'redis'],
         };
@@ -87,7 +114,22 @@ enum Design: string
     /** Whether it keeps its items in a pool of shared memory, which is as large as it is told to be when it is made. */
     public function isPool(): bool
     {
-        return in_array($this, [self::SharedMemory, self::LibrarySharedMemory, self::LibrarySharedMemoryTier], true);
+        return in_array($this, [
+            self::SharedMemory, self::LibrarySharedMemory, self::LibrarySharedMemoryTier, self::MagentoSharedMemory, self::SymfonySharedMemory, self::LaravelSharedMemory,
+        ], true);
+    }
+
+    /** Whether an item is read under the tags that it was stored under, as Laravel wants it. */
+    public function readsUnderTags(): bool
+    {
+        return in_array($this, [self::LaravelSharedMemory, self::LaravelRedis, self::LaravelOwnApcu, self::LaravelOwnRedis], true);
+    }
+
+    /** @return list<string> of a Redis server, beside those that every design's has */
+    public function redisOptions(): array
+    {
+        // Symfony's adapter refuses a server that may evict what has no end, such as the sets of its tags.
+        return $this === self::SymfonyOwnRedis ? ['--maxmemory-policy', 'volatile-lru'] : [];
     }
 
     /**
@@ -117,12 +159,12 @@ enum Design: string
     {
         return match ($this) {
             self::LibraryFile, self::LibraryPhpFile => 1,
-            self::Files, self::MemcachedFiles, self::ZendFile, self::ZendMemcachedFile => 2,
+            self::Files, self::MemcachedFiles, self::ZendFile, self::ZendMemcachedFile, self::SymfonyOwnFiles => 2,
             default => 0,
         };
     }
 
-    /** @return list<string> the framework's classes that it takes, if it is one of its own */
+    /** @return list<string> classes of Zend Framework 1 that it takes from the directory of the reader's */
     public function classes(): array
     {
         return match ($this) {
@@ -134,23 +176,45 @@ enum Design: string
         };
     }
 
-    /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets), `cluster` (hosts) and `zend` */
+    /**
+     * @param string|null $zend the directory of Zend Framework 1
+     * @param string|null $laravel that of Laravel
+     * @return string|null what of a framework is not here and how to get it, as a sentence
+     */
+    public function lack(?string $zend, ?string $laravel): ?string
+    {
+        foreach ($this->classes() as $class) {
+            if (!ZendTags::has((string) $zend, $class)) {
+                return "The class {$class} is not in {$zend}: give --zend the folder that has it.";
+            }
+        }
+
+        return match (explode('-', $this->value)[0]) {
+            'symfony' => SymfonyTags::lack(),
+            'laravel' => LaravelTags::lack($laravel, $this === self::LaravelOwnRedis),
+            default => null,
+        };
+    }
+
+    /** @param Fields $place `directory`, `pool`, `bytes`, `redis`, `memcached` (sockets), `cluster` (hosts), `zend` and `laravel` (directories, if any) */
     public function open(Fields $place): TaggedCache
     {
         $directory = $place->string('directory');
         $redis = $place->string('redis');
         $memcached = $place->string('memcached');
+        $shared = fn(): string => "shm:{$place->string('pool')}?size={$place->int('bytes')}";
+        $overRedis = "redis+unix:{$redis}";
 
         return match ($this) {
             self::SharedMemory => new SharedMemoryTags($place->string('pool'), $place->int('bytes')),
-            self::LibrarySharedMemory => new LibraryTags("shm:{$place->string('pool')}?size={$place->int('bytes')}"),
+            self::LibrarySharedMemory => new LibraryTags($shared()),
             self::LibraryApcu => new LibraryTags('apcu:'),
             self::LibrarySqlite => new LibraryTags("sqlite:{$directory}/cache.sqlite"),
             self::LibraryFile => new LibraryTags("file:{$directory}/cache"),
             self::LibraryPhpFile => new LibraryTags("php:{$directory}/cache"),
             self::LibraryApcuTier => new LibraryTags("apcu: > sqlite:{$directory}/cache.sqlite"),
-            self::LibrarySharedMemoryTier => new LibraryTags("shm:{$place->string('pool')}?size={$place->int('bytes')} > sqlite:{$directory}/cache.sqlite"),
-            self::LibraryRedis => new LibraryTags("redis+unix:{$redis}"),
+            self::LibrarySharedMemoryTier => new LibraryTags("{$shared()} > sqlite:{$directory}/cache.sqlite"),
+            self::LibraryRedis => new LibraryTags($overRedis),
             self::LibraryRedisCluster => new LibraryTags("redis+cluster://{$place->string('cluster')}"),
             self::LibraryMemcached => new LibraryTags("memcached+unix:{$memcached}"),
             self::Files => new TagFiles($directory),
@@ -158,9 +222,22 @@ enum Design: string
             self::MemcachedFiles => new TwoLevels($memcached, new TagFiles($directory)),
             self::MemcachedSets => new TwoLevels($memcached, new TagSets($redis)),
             self::ZendFile => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_File', self::fileOptions($directory)),
-            self::ZendRedis => ZendTags::open($place->string('zend'), 'Cm_Cache_Backend_Redis', self::redisOptions($redis)),
+            self::ZendRedis => ZendTags::open($place->string('zend'), 'Cm_Cache_Backend_Redis', self::cmOptions($redis)),
             self::ZendMemcachedFile => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_TwoLevels', self::twoLevels($memcached, 'File', self::fileOptions($directory), false)),
-            self::ZendMemcachedRedis => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_TwoLevels', self::twoLevels($memcached, 'Cm_Cache_Backend_Redis', self::redisOptions($redis), true)),
+            self::ZendMemcachedRedis => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_TwoLevels', self::twoLevels($memcached, 'Cm_Cache_Backend_Redis', self::cmOptions($redis), true)),
+            self::MagentoSharedMemory => ZendTags::ours($place->string('zend'), $shared()),
+            self::MagentoRedis => ZendTags::ours($place->string('zend'), $overRedis),
+            self::SymfonySharedMemory => SymfonyTags::ours($shared()),
+            self::SymfonyApcu => SymfonyTags::ours('apcu:'),
+            self::SymfonyRedis => SymfonyTags::ours($overRedis),
+            self::SymfonyOwnApcu => SymfonyTags::overApcu(),
+            self::SymfonyOwnTagsRedis => SymfonyTags::overRedis($redis),
+            self::SymfonyOwnRedis => SymfonyTags::inRedis($redis),
+            self::SymfonyOwnFiles => SymfonyTags::inFiles($directory),
+            self::LaravelSharedMemory => LaravelTags::ours($place->string('laravel'), $shared()),
+            self::LaravelRedis => LaravelTags::ours($place->string('laravel'), $overRedis),
+            self::LaravelOwnApcu => LaravelTags::inApcu($place->string('laravel')),
+            self::LaravelOwnRedis => LaravelTags::inRedis($place->string('laravel'), $redis),
         };
     }
 
@@ -171,7 +248,7 @@ enum Design: string
     }
 
     /** @return array<string, mixed> */
-    private static function redisOptions(string $socket): array
+    private static function cmOptions(string $socket): array
     {
         return ['server' => $socket, 'port' => 0, 'force_standalone' => false, 'compress_data' => 0, 'compress_tags' => 0];
     }

@@ -26,7 +26,8 @@ final class FewItems implements Task
         $place = Fields::ofJson($arguments->string('place'), 'place');
         $catalogue = new Catalogue($arguments->int('items'));
         try {
-            $cache = Design::from($arguments->string('design'))->open($place);
+            $design = Design::from($arguments->string('design'));
+            $cache = $design->open($place);
             // Where nothing has a tag yet, a store may keep nothing of a clean.
             self::save($cache, $catalogue, 0);
             $cache->clean(Cleans::allTags($catalogue));
@@ -34,7 +35,7 @@ final class FewItems implements Task
                 self::save($cache, $catalogue, $number);
             }
             while (($line = fgets(STDIN)) !== false) {
-                fwrite(STDOUT, json_encode(['took' => self::obey(Fields::ofJson($line, 'order'), $cache, $catalogue, $place)], JSON_THROW_ON_ERROR) . "\n");
+                fwrite(STDOUT, json_encode(['took' => self::obey(Fields::ofJson($line, 'order'), $design, $cache, $catalogue, $place)], JSON_THROW_ON_ERROR) . "\n");
             }
         } finally {
             if (class_exists(SharedMemory::class)) {
@@ -55,7 +56,7 @@ final class FewItems implements Task
      *
      * @return list<float> what `Cleans::time()` says
      */
-    private static function obey(Fields $order, TaggedCache $cache, Catalogue $catalogue, Fields $place): array
+    private static function obey(Fields $order, Design $design, TaggedCache $cache, Catalogue $catalogue, Fields $place): array
     {
         if ($order->has('tags')) {
             $tags = $order->strings('tags');
@@ -64,7 +65,7 @@ final class FewItems implements Task
         }
         Placement::stay(0);
         Cleans::others($cache, $catalogue, $order->int('cleans'));
-        Cleans::warm($cache, $catalogue, $order->int('warm'));
+        Cleans::warm($cache, $design, $catalogue, $order->int('warm'));
 
         return [];
     }

@@ -7,7 +7,7 @@ namespace Larder\Bench\Experiment\Tag;
 /** A cache that does nothing and has nothing: what is left is the loop that it is used in. */
 final readonly class Idle implements TaggedCache
 {
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
         return null;
     }

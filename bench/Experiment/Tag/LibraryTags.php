@@ -16,7 +16,7 @@ final readonly class LibraryTags implements TaggedCache
         $this->cache = Cache::open($dsn);
     }
 
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
         $value = $this->cache->get($id);
 

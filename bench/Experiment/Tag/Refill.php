@@ -27,18 +27,18 @@ final class Refill
         return Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $clients, $nanoseconds): array {
             Placement::stay($client);
 
-            return self::refill($design->open($place), $catalogue, $client, $clients, $nanoseconds);
+            return self::refill($design, $design->open($place), $catalogue, $client, $clients, $nanoseconds);
         });
     }
 
     /** @return array<string, int> */
-    private static function refill(TaggedCache $cache, Catalogue $catalogue, int $client, int $clients, int $nanoseconds): array
+    private static function refill(Design $design, TaggedCache $cache, Catalogue $catalogue, int $client, int $clients, int $nanoseconds): array
     {
         $refills = $time = 0;
         $end = hrtime(true) + $nanoseconds;
         for ($number = $client; $number < $catalogue->items && hrtime(true) < $end; $number += $clients) {
             $id = $catalogue->id($number);
-            if ($cache->load($id) !== null) {
+            if ($cache->load($id, $catalogue->tagsToReadUnder($design, $number)) !== null) {
                 continue;
             }
             [$value, $tags, $lifetime] = [$catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number)];

@@ -20,7 +20,7 @@ final class Room
     public static function times(Design $design, Fields $place, Catalogue $catalogue, float $times): Fields
     {
         $name = $place->string('pool') . '-room';
-        $fields = ['redis' => '', 'memcached' => '', 'zend' => '', 'servers' => $place->string('servers')];
+        $fields = ['redis' => '', 'memcached' => '', 'zend' => $place->string('zend'), 'laravel' => $place->string('laravel'), 'servers' => $place->string('servers')];
         // What stands behind the pool shall not have these items, either.
         $directory = "{$place->string('directory')}/room";
         mkdir($directory, 0o700);

@@ -16,7 +16,7 @@ final readonly class SharedMemoryTags implements TaggedCache
         $this->pool = SharedMemory::open($name, $bytes);
     }
 
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
         $value = $this->pool->get($id);
 

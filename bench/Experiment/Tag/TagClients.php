@@ -71,8 +71,8 @@ final class TagClients implements Task
         $meter = CpuMeter::among($place->string('servers'));
         $answers = Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $operations, $nanoseconds): array {
             Placement::stay($client);
-            $answer = self::work($design->open($place), $catalogue, $client, $operations, $nanoseconds);
-            $loop = self::work(new Idle(), $catalogue, $client, self::IDLE, PHP_INT_MAX >> 1)['client cpu'];
+            $answer = self::work($design, $design->open($place), $catalogue, $client, $operations, $nanoseconds);
+            $loop = self::work($design, new Idle(), $catalogue, $client, self::IDLE, PHP_INT_MAX >> 1)['client cpu'];
 
             return [...$answer, 'client cpu' => max(0.0, $answer['client cpu'] - $loop), 'loop cpu' => $loop];
         });
@@ -90,7 +90,7 @@ final class TagClients implements Task
                 $found["{$client} {$what}"] = $figure;
             }
         }
-        $this->check($design->open($place), $catalogue);
+        $this->check($design, $design->open($place), $catalogue);
 
         return $found;
     }
@@ -112,12 +112,12 @@ final class TagClients implements Task
     }
 
     /** @return array<string, int|float> */
-    private static function work(TaggedCache $cache, Catalogue $catalogue, int $client, int $operations, int $nanoseconds): array
+    private static function work(Design $design, TaggedCache $cache, Catalogue $catalogue, int $client, int $operations, int $nanoseconds): array
     {
         $random = new Randomizer(new Xoshiro256StarStar(100 + $client));
         $counts = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
         $times = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
-        $hits = 0;
+        $hits = $hitting = 0;
         $meter = CpuMeter::start();
         $end = hrtime(true) + $nanoseconds;
         for ($operation = 0; $operation < $operations && hrtime(true) < $end; $operation++) {
@@ -126,25 +126,27 @@ final class TagClients implements Task
             $kind = $turn === 20 ? 'cleans' : ($turn === 10 ? 'writes' : 'reads');
             $number = $catalogue->popular($random);
             $id = $catalogue->id($number);
-            [$value, $tags, $lifetime] = $kind === 'writes' ? [$catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number)] : ['', [], 0];
+            [$value, $tags, $lifetime] = $kind === 'writes' ? [$catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number)] : ['', $catalogue->tagsToReadUnder($design, $number), 0];
             $tag = $catalogue->tag($random->getInt(0, 1_999));
             $begin = hrtime(true);
             $found = match ($kind) {
-                'reads' => $cache->load($id),
+                'reads' => $cache->load($id, $tags),
                 'writes' => $cache->save($id, $value, $tags, $lifetime),
                 'cleans' => $cache->clean([$tag]),
             };
-            $times[$kind] += hrtime(true) - $begin;
+            $took = hrtime(true) - $begin;
+            $times[$kind] += $took;
             $counts[$kind]++;
             if ($kind === 'reads' && $found !== null) {
                 $hits++;
+                $hitting += $took;
                 if ($turn % 50 === 0 && $found !== $catalogue->value($number)) {
                     throw new \UnexpectedValueException("The item {$id} is not the one that was stored: its figures would be worth nothing.");
                 }
             }
         }
         [$cpu] = $meter->perOperation($operation);
-        $figures = ['hits' => $hits, 'operations' => $operation, 'client cpu' => $cpu];
+        $figures = ['hits' => $hits, 'hits time' => $hitting, 'operations' => $operation, 'client cpu' => $cpu];
         foreach ($counts as $kind => $count) {
             $figures[$kind] = $count;
             $figures["{$kind} time"] = $times[$kind];
@@ -154,7 +156,7 @@ final class TagClients implements Task
     }
 
     /** Whether a clean removes what has the tag, and nothing else. */
-    private function check(TaggedCache $cache, Catalogue $catalogue): void
+    private function check(Design $design, TaggedCache $cache, Catalogue $catalogue): void
     {
         $tag = $catalogue->tag(7);
         $others = [];
@@ -164,7 +166,7 @@ final class TagClients implements Task
         }
         $cache->clean([$tag]);
         foreach ($numbers as $number) {
-            $isThere = $cache->load($catalogue->id($number)) !== null;
+            $isThere = $cache->load($catalogue->id($number), $catalogue->tagsToReadUnder($design, $number)) !== null;
             $hasTag = in_array($tag, $catalogue->tags($number), true);
             if ($isThere && $hasTag) {
                 throw new \UnexpectedValueException('An item outlived the clean of its tag: the figures would be worth nothing.');

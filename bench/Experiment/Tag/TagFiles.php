@@ -20,7 +20,7 @@ final readonly class TagFiles implements Indexed
         }
     }
 
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
         $record = $this->record($this->file($id, 'record'));
         if ($record === null || $record['expiry'] < time()) {

@@ -14,7 +14,7 @@ use Larder\Bench\Server\ServerFailed;
 final readonly class TagPlace
 {
     /** @param array<string, Server> $servers by what the design calls them */
-    private function __construct(private string $directory, private string $pool, private int $megabytes, private array $servers, private ?string $zend) {}
+    private function __construct(private string $directory, private string $pool, private int $megabytes, private array $servers, private Laboratory $laboratory) {}
 
     /**
      * @param string $directory for this place alone
@@ -27,7 +27,7 @@ final readonly class TagPlace
         foreach (array_intersect($design->needs(), ['redis', 'cluster', 'memcached']) as $need) {
             try {
                 $server = match ($need) {
-                    'redis' => RawStores::server(RawStores::flavour()->value, $laboratory, $megabytes),
+                    'redis' => RawStores::server(RawStores::flavour()->value, $laboratory, $megabytes, $design->redisOptions()),
                     'cluster' => RedisClusterServer::start(RawStores::flavour(), $megabytes, $laboratory->placement->server),
                     default => RawStores::server(RawStores::MEMCACHED, $laboratory, $megabytes),
                 };
@@ -41,7 +41,7 @@ final readonly class TagPlace
             }
         }
 
-        return new self($directory, $pool, $megabytes, $servers, $laboratory->zend);
+        return new self($directory, $pool, $megabytes, $servers, $laboratory);
     }
 
     /** What `Design::open()` takes, and the processes of the servers. */
@@ -51,7 +51,7 @@ final readonly class TagPlace
 
         return json_encode([
             'directory' => $this->directory, 'pool' => $this->pool, 'bytes' => $this->megabytes << 20, 'redis' => $address('redis'),
-            'cluster' => $address('cluster', 'hosts'), 'memcached' => $address('memcached'), 'zend' => (string) $this->zend,
+            'cluster' => $address('cluster', 'hosts'), 'memcached' => $address('memcached'), 'zend' => (string) $this->laboratory->zend, 'laravel' => (string) $this->laboratory->laravel,
             'servers' => implode(' ', array_merge(...array_values(array_map(static fn(Server $server): array => $server->processIds(), $this->servers)))),
         ], JSON_THROW_ON_ERROR);
     }

@@ -25,7 +25,7 @@ final readonly class TagSets implements Indexed
         $this->client->connect($socket);
     }
 
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
         $value = $this->client->hGet("item:{$id}", 'value');
 

@@ -22,7 +22,7 @@ final readonly class TwoLevels implements TaggedCache
         $this->fast->addServer($socket, 0);
     }
 
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
         $found = $this->fast->get($id);
         if (is_string($found)) {

@@ -5,14 +5,21 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 /**
- * A real back end of Zend Framework 1, or of one that replaces it, from a directory that the reader gives.
+ * A back end of Zend Framework 1, through its interface: a real one from a directory that the reader gives, or ours.
  *
- * Its classes are not ours and are not shipped with us, so they are called by the names of their documented methods.
+ * The framework's classes are not ours and are not shipped with us, so they are called by the names of their documented methods.
  */
 final readonly class ZendTags implements TaggedCache
 {
-    /** @param object $backend with load, save and clean */
-    private function __construct(private object $backend) {}
+    /** Where the interface is stated in our own words, for readers who have no Zend Framework. */
+    private const RESTATED = __DIR__ . '/../../../integrations/magento1/tests/Zend/Cache.php';
+
+    /**
+     * @param \Closure(string): mixed $load
+     * @param \Closure(string, string, list<string>, int): mixed $save
+     * @param \Closure(string, list<string>): mixed $clean
+     */
+    private function __construct(private \Closure $load, private \Closure $save, private \Closure $clean) {}
 
     /**
      * @param string $directory where Zend/Cache.php and, for Redis, Cm/Cache/Backend/Redis.php are found
@@ -29,7 +36,22 @@ final readonly class ZendTags implements TaggedCache
             $backend->setDirectives(['lifetime' => 7200, 'logging' => false]);
         }
 
-        return new self($backend);
+        return new self(self::method($backend, 'load'), self::method($backend, 'save'), self::method($backend, 'clean'));
+    }
+
+    /**
+     * Larder's back end for Magento 1.
+     *
+     * @param string $directory of the framework; '': the interface in our own words
+     * @param string $dsn a place of Larder's
+     */
+    public static function ours(string $directory, string $dsn): self
+    {
+        if ($directory === '') {
+            require_once self::RESTATED;
+        }
+
+        return self::open($directory, 'Larder_Cache_Backend', ['dsn' => $dsn]);
     }
 
     /** Whether the directory has the class. */
@@ -38,33 +60,36 @@ final readonly class ZendTags implements TaggedCache
         return is_file("{$directory}/" . strtr($class, '_', '/') . '.php');
     }
 
-    public function load(string $id): ?string
+    public function load(string $id, array $tags = []): ?string
     {
-        $value = $this->call('load', [$id]);
+        $value = ($this->load)($id);
 
         return is_string($value) ? $value : null;
     }
 
     public function save(string $id, string $value, array $tags, int $lifetime): void
     {
-        $this->call('save', [$value, $id, $tags, $lifetime]);
+        ($this->save)($value, $id, $tags, $lifetime);
     }
 
     public function clean(array $tags): void
     {
-        $this->call('clean', ['matchingAnyTag', $tags]);
+        ($this->clean)('matchingAnyTag', $tags);
     }
 
-    /** @param list<mixed> $arguments */
-    private function call(string $method, array $arguments): mixed
+    /** @return \Closure(mixed...): mixed */
+    private static function method(object $backend, string $method): \Closure
     {
-        $callable = [$this->backend, $method];
+        $callable = [$backend, $method];
 
-        return is_callable($callable) ? $callable(...$arguments) : throw new \RuntimeException($this->backend::class . " has no method {$method}: give --zend a folder with cache back ends of Zend Framework 1.");
+        return is_callable($callable) ? $callable(...) : throw new \RuntimeException($backend::class . " has no method {$method}: give --zend a folder with cache back ends of Zend Framework 1.");
     }
 
     private static function autoload(string $directory): void
     {
+        if ($directory === '') {
+            return;
+        }
         set_include_path($directory . PATH_SEPARATOR . get_include_path());
         // What it is written for is older than this PHP; what it complains about is its own business.
         error_reporting(E_ALL & ~E_DEPRECATED & ~E_NOTICE & ~E_WARNING);

@@ -10,6 +10,7 @@ use Larder\Bench\Experiment\Tag\Catalogue;
 use Larder\Bench\Experiment\Tag\Cleans;
 use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\FewItems;
+use Larder\Bench\Experiment\Tag\LaravelTags;
 use Larder\Bench\Experiment\Tag\Room;
 use Larder\Bench\Experiment\Tag\SharedMemoryTags;
 use Larder\Bench\Experiment\Tag\TagClients;
@@ -57,6 +58,15 @@ final class DesignsTest extends RealServers
     #[TestWith(['cache-tier-apcu'])]
     #[TestWith(['cache-tier-shared-memory'])]
     #[TestWith(['cache-redis-cluster'])]
+    #[TestWith(['magento-shared-memory'])]
+    #[TestWith(['magento-redis'])]
+    #[TestWith(['symfony-shared-memory'])]
+    #[TestWith(['symfony-apcu'])]
+    #[TestWith(['symfony-redis'])]
+    #[TestWith(['symfony-own-tags-apcu'])]
+    #[TestWith(['symfony-own-tags-redis'])]
+    #[TestWith(['symfony-own-redis'])]
+    #[TestWith(['symfony-own-files'])]
     public function testACleanRemovesWhatHasTheTagAndNothingElse(string $name): void
     {
         $cache = $this->design($name);
@@ -66,14 +76,21 @@ final class DesignsTest extends RealServers
         // The second time without the tag that it had.
         $cache->save('four', 'fourth', ['red'], 100);
         $cache->save('four', 'fourth again', ['blue'], 100);
-        self::assertSame(['first', 'second', 'third', 'fourth again', null], array_map($cache->load(...), ['one', 'two', 'three', 'four', 'five']));
+        // With the tags that they were stored with, for those of Laravel.
+        $load = static fn(string $id): ?string => $cache->load($id, match ($id) {
+            'one' => ['red', 'round'],
+            'two' => ['round'],
+            'four' => ['blue'],
+            default => [],
+        });
+        self::assertSame(['first', 'second', 'third', 'fourth again', null], array_map($load, ['one', 'two', 'three', 'four', 'five']));
 
         $cache->clean(['red']);
-        self::assertSame([null, 'second', 'third', 'fourth again'], array_map($cache->load(...), ['one', 'two', 'three', 'four']));
+        self::assertSame([null, 'second', 'third', 'fourth again'], array_map($load, ['one', 'two', 'three', 'four']));
         $cache->clean(['blue', 'round', 'never seen']);
-        self::assertSame([null, null, 'third', null], array_map($cache->load(...), ['one', 'two', 'three', 'four']));
-        $cache->save('one', 'anew', ['red'], 100);
-        self::assertSame('anew', $cache->load('one'));
+        self::assertSame([null, null, 'third', null], array_map($load, ['one', 'two', 'three', 'four']));
+        $cache->save('one', 'anew', ['red', 'round'], 100);
+        self::assertSame('anew', $load('one'));
     }
 
     #[TestWith([2])]
@@ -95,7 +112,7 @@ final class DesignsTest extends RealServers
 
     public function testWhatWasCleanedIsNotCountedAsAHitAndIsStoredAgain(): void
     {
-        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'servers' => ''];
+        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''];
         $found = ChildProcess::run('tags', TagClients::class, [
             'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
             'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
@@ -115,9 +132,49 @@ final class DesignsTest extends RealServers
         self::assertSame([], glob('/dev/shm/larder-*/' . basename($this->directory) . '-*'), 'No pool is left beside the one that the test removes.');
     }
 
+    #[TestWith(['laravel-shared-memory'])]
+    #[TestWith(['laravel-own-apcu'])]
+    public function testLaravelsStoresAreMeasuredWhereLaravelIsAndNamedWhereItIsNot(string $design): void
+    {
+        // Where tools/integration has put it.
+        $laravel = dirname(__DIR__, 4) . '/build/integrations/laravel';
+        if (LaravelTags::autoloaders($laravel) === []) {
+            self::assertStringContainsString('give --laravel the folder of an application', (string) Design::from($design)->lack(null, $laravel));
+
+            return;
+        }
+        self::assertNull(Design::from($design)->lack(null, $laravel));
+        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => $laravel, 'servers' => ''];
+        $found = ChildProcess::run('tags', TagClients::class, [
+            'design' => $design, 'items' => 100, 'clients' => 1, 'operations' => 3_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
+        ]);
+
+        self::assertSame([3, 3], [$found->int('0 writes'), $found->int('0 cleans')]);
+        self::assertGreaterThan(2_000, $found->int('0 hits'));
+        self::assertGreaterThan(0, $found->int('0 hits time'));
+    }
+
+    public function testLaravelIsFoundInAnApplicationAndWhereDebianPutsIt(): void
+    {
+        self::assertSame([], LaravelTags::autoloaders($this->directory));
+        mkdir("{$this->directory}/app/vendor/laravel/framework", 0o700, true);
+        touch("{$this->directory}/app/vendor/autoload.php");
+        foreach (['Cache', 'Redis'] as $part) {
+            mkdir("{$this->directory}/debian/Illuminate/{$part}", 0o700, true);
+            touch("{$this->directory}/debian/Illuminate/{$part}/autoload.php");
+        }
+
+        self::assertSame(["{$this->directory}/app/vendor/autoload.php"], LaravelTags::autoloaders("{$this->directory}/app"));
+        self::assertSame(["{$this->directory}/app/vendor/autoload.php"], LaravelTags::autoloaders("{$this->directory}/app/vendor"));
+        self::assertSame([], LaravelTags::autoloaders("{$this->directory}/debian"), 'Version 8 of Laravel is too old.');
+        touch("{$this->directory}/debian/Illuminate/Cache/RedisTagSet.php");
+        self::assertSame(["{$this->directory}/debian/Illuminate/Cache/autoload.php", "{$this->directory}/debian/Illuminate/Redis/autoload.php"], LaravelTags::autoloaders("{$this->directory}/debian"));
+    }
+
     public function testAPoolHasRoomForOneAndAQuarterTimesItsItems(): void
     {
-        $place = Fields::ofJson(json_encode(['directory' => $this->directory, 'pool' => basename($this->directory), 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
+        $place = Fields::ofJson(json_encode(['directory' => $this->directory, 'pool' => basename($this->directory), 'zend' => '', 'laravel' => '', 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
         $catalogue = new Catalogue(40_000);
         $room = Room::times(Design::SharedMemory, $place, $catalogue, 1.25);
         $pool = SharedMemory::open($room->string('pool'), $room->int('bytes'));
@@ -132,7 +189,7 @@ final class DesignsTest extends RealServers
 
     public function testTheTagsThatAreComparedAreCleanedBeforeTheFewItemsAreStored(): void
     {
-        $place = json_encode(['directory' => $this->directory, 'pool' => 'none', 'bytes' => 0, 'redis' => '', 'memcached' => '', 'zend' => '', 'servers' => ''], JSON_THROW_ON_ERROR);
+        $place = json_encode(['directory' => $this->directory, 'pool' => 'none', 'bytes' => 0, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''], JSON_THROW_ON_ERROR);
         $catalogue = new Catalogue(20);
         $few = Companion::start(FewItems::class, ['design' => 'cache-file', 'place' => $place, 'items' => $catalogue->items], []);
         $few->ask(['cleans' => 0, 'warm' => 0]);
@@ -156,15 +213,15 @@ final class DesignsTest extends RealServers
     public function testDesignsThatLeaveThousandsOfFilesComeAfterThoseThatDoNot(): void
     {
         $first = [];
-        // That one of thirteen is never the first of 400 has a chance of 10^-13.
-        for ($run = 0; $run < 400; $run++) {
+        // That one of 25 is never the first of 1,200 has a chance of 10^-20.
+        for ($run = 0; $run < 1_200; $run++) {
             $designs = Design::inTurn(Design::cases());
-            self::assertEqualsCanonicalizing([Design::LibraryFile, Design::LibraryPhpFile], array_slice($designs, 13, 2));
-            self::assertEqualsCanonicalizing([Design::Files, Design::MemcachedFiles, Design::ZendFile, Design::ZendMemcachedFile], array_slice($designs, 15));
+            self::assertEqualsCanonicalizing([Design::LibraryFile, Design::LibraryPhpFile], array_slice($designs, 25, 2));
+            self::assertEqualsCanonicalizing([Design::Files, Design::MemcachedFiles, Design::ZendFile, Design::ZendMemcachedFile, Design::SymfonyOwnFiles], array_slice($designs, 27));
             $first[$designs[0]->value ?? ''] = true;
         }
 
-        self::assertCount(13, $first);
+        self::assertCount(25, $first);
     }
 
     public function testWhatWentWrongWithTheFewItemsIsSaid(): void
@@ -261,7 +318,8 @@ final class DesignsTest extends RealServers
             'memcached over files' => new TwoLevels($this->memcachedSocket(), new TagFiles($this->directory)),
             'memcached over sets' => new TwoLevels($this->memcachedSocket(), new TagSets($this->redisSocket())),
             default => Design::from($name)->open(new Fields([
-                'directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '',
+                'directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'memcached' => '', 'zend' => '', 'laravel' => '',
+                'redis' => in_array('redis', Design::from($name)->needs(), true) ? $this->redisSocket(Design::from($name)->redisOptions()) : '',
                 'cluster' => $name === 'cache-redis-cluster' ? $this->cluster() : '',
             ], 'place')),
         };
@@ -274,9 +332,10 @@ final class DesignsTest extends RealServers
         return $server->endpoint()['hosts'];
     }
 
-    private function redisSocket(): string
+    /** @param list<string> $options */
+    private function redisSocket(array $options = []): string
     {
-        $this->servers[] = $server = self::redis();
+        $this->servers[] = $server = self::redis(options: $options);
 
         return $server->socket;
     }
