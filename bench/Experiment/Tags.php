@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
+use Larder\Bench\Experiment\Tag\AdapterReads;
 use Larder\Bench\Experiment\Tag\Cleans;
+use Larder\Bench\Experiment\Tag\CleansLeave;
 use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\Invalidations;
 use Larder\Bench\Experiment\Tag\OtherTags;
@@ -28,6 +30,11 @@ final class Tags implements Experiment
     public const HITS = 'reads, of those that hit';
     public const CLEAN = 'time to clean a tag';
     public const LEFT = 'items that are left after invalidations of other tags';
+    public const GET = 'time of a get through an interface';
+    public const ONE_ITEM = ['read' => 'one item again and again'];
+    public const TAKEN = 'memory of the items, after cleans and when what was cleaned is stored again';
+    public const MANY_CLEANS = 1_000;
+    public const AFTER_CLEANS = ['cleans' => '1,000'];
     /** Tags that are invalidated, which other items carry. */
     public const CARRIED = 50_000;
     /** Tags that are invalidated, which no item has carried. */
@@ -89,14 +96,14 @@ final class Tags implements Experiment
         foreach ($designs as $design) {
             $outcome->titles[$design->value] = $design->title($redis);
         }
-        $progress->begin($this->title(), count($designs) + 2);
+        $progress->begin($this->title(), count($designs) + 3);
         foreach (Design::inTurn($designs) as $design) {
             $progress->advance($outcome->titles[$design->value] ?? $design->value);
             if (!$this->canRun($outcome, $laboratory, $design)) {
                 continue;
             }
             try {
-                $this->measure($outcome, $laboratory, $design, $items, $seconds, $cleans, $afterwards);
+                $this->measure($outcome, $laboratory, $design, intdiv($items, $design->fewerBy()), $seconds, $cleans, $afterwards);
             } catch (WorkerFailed|ServerFailed $failure) {
                 $outcome->fail($design->value, $failure);
             }
@@ -105,7 +112,51 @@ final class Tags implements Experiment
         $this->invalidate($laboratory, $outcome, $isQuick ? 2 : 3);
         $progress->advance('invalidating tags of other items');
         $this->invalidateOthers($laboratory, $outcome);
+        $progress->advance('reading and cleaning through the adapters of frameworks');
+        $this->askAdapters($laboratory, $outcome, $items);
         $progress->end();
+    }
+
+    private function askWhatCleansLeave(Laboratory $laboratory, Outcome $outcome, Design $design, int $items, int $run): void
+    {
+        $directory = TemporaryDirectory::make(FileSystem::inMemory());
+        $place = TagPlace::make($design, $laboratory, self::MEGABYTES, $directory->part('cleans'), "{$directory->name()}-cleans");
+        try {
+            $found = $laboratory->task($outcome->titles[$design->value] ?? $design->value, CleansLeave::class, ['design' => $design->value, 'items' => $items, 'cleans' => self::MANY_CLEANS, 'place' => $place->toJson()]);
+        } finally {
+            $place->close();
+            $directory->remove();
+        }
+        $outcome->measurement(self::AFTER_CLEANS, self::TAKEN, 'memory after over before', Direction::LowerIsBetter, $design->value)
+            ->add($run, 0, $found->int('after') / max(1, $found->int('before')));
+    }
+
+    /** What an adapter costs a read of one item, and what cleans leave in a pool that is used through one. */
+    private function askAdapters(Laboratory $laboratory, Outcome $outcome, int $items): void
+    {
+        if (!$outcome->includes($laboratory, Design::SymfonySharedMemory->value, 'cache-shared-memory')) {
+            return;
+        }
+        $outcome->titles += ['symfony-array' => 'Symfony: ArrayAdapter that serialises nothing'];
+        $lacks = $outcome->leftOut;
+        $adapters = array_filter(Design::ADAPTERS, static fn(Design $design): bool => !isset($lacks[$design->value]));
+        $design = Design::SymfonySharedMemory;
+        try {
+            for ($run = 0; $run < self::STARTS; $run++) {
+                $found = $laboratory->task('adapters', AdapterReads::class, ['bytes' => self::MEGABYTES_OF_FEW << 20, 'laravel' => (string) $laboratory->laravel]);
+                foreach ($found->all() as $what => $time) {
+                    [$subject, $block] = explode(' ', $what);
+                    $outcome->measurement(self::ONE_ITEM, self::GET, 'ns per get', Direction::LowerIsBetter, $subject)->add($run, (int) $block, (float) $time);
+                }
+            }
+            foreach ($adapters as $design) {
+                for ($run = 0; $run < self::STARTS; $run++) {
+                    $this->askWhatCleansLeave($laboratory, $outcome, $design, $items, $run);
+                }
+            }
+        } catch (WorkerFailed $failure) {
+            $outcome->fail($design->value, $failure);
+        }
     }
 
     /**

@@ -232,6 +232,8 @@ final class Findings
         return in_array($experiment, self::IN_TURNS, true)
             // In tags a store of many items and one of few do, which the same design keeps.
             || ($one->metric === Tags::CLEAN && $one->subject === $other->subject)
+            // As do the gets of one item.
+            || ($one->metric === Tags::GET && $other->metric === Tags::GET)
             || ($one->column(Saturation::SHARE) !== [] && $other->column(Saturation::SHARE) !== []);
     }
 

@@ -28,7 +28,17 @@ final readonly class TagDesigns
     {
         $outcome = $findings->run->outcome('tags');
 
-        return new self($findings, $outcome === null ? [] : $findings->cases($outcome, 'reads')[0] ?? []);
+        $cases = $outcome === null ? [] : $findings->cases($outcome, 'reads');
+        // There are designs that have fewer items than the others.
+        usort($cases, static fn(array $one, array $other): int => self::items($other) <=> self::items($one));
+
+        return new self($findings, $cases[0] ?? []);
+    }
+
+    /** @param array<string, string> $case */
+    private static function items(array $case): int
+    {
+        return (int) str_replace(',', '', $case['items'] ?? '0');
     }
 
     /** Which subject speaks for a re-creation where it is compared with something that is none. */

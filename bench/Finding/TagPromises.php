@@ -22,6 +22,7 @@ final readonly class TagPromises
     private const DESIGNS = [
         Design::SharedMemory, Design::LibrarySharedMemory, Design::LibraryApcu, Design::LibrarySqlite, Design::LibraryFile, Design::LibraryPhpFile,
         Design::LibraryApcuTier, Design::LibrarySharedMemoryTier, Design::LibraryRedis, Design::LibraryRedisCluster, Design::LibraryMemcached,
+        ...Design::ADAPTERS,
     ];
 
     private function __construct(private Findings $findings, private TagDesigns $designs) {}
@@ -45,6 +46,7 @@ final readonly class TagPromises
             ...$promises->amongMany(),
             $promises->left(true, 0.95),
             $promises->left(false, 0.99),
+            ...AdapterPromises::of($findings),
         ]];
     }
 

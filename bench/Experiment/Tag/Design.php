@@ -43,6 +43,9 @@ enum Design: string
     case LaravelOwnApcu = 'laravel-own-apcu';
     case LaravelOwnRedis = 'laravel-own-redis';
 
+    /** Larder's adapters of frameworks, on shared memory. */
+    public const ADAPTERS = [self::MagentoSharedMemory, self::SymfonySharedMemory, self::LaravelSharedMemory];
+
     /** @param string $redis what speaks Redis's protocol here */
     public function title(string $redis): string
     {
@@ -123,6 +126,15 @@ enum Design: string
     public function readsUnderTags(): bool
     {
         return in_array($this, [self::LaravelSharedMemory, self::LaravelRedis, self::LaravelOwnApcu, self::LaravelOwnRedis], true);
+    }
+
+    /**
+     * Of so many items in the store of others it has one. Symfony's files are a link and, nearly always, a directory for each tag
+     * of an item, which are three million and twelve gigabytes for the items of a thorough run.
+     */
+    public function fewerBy(): int
+    {
+        return $this === self::SymfonyOwnFiles ? 10 : 1;
     }
 
     /** @return list<string> of a Redis server, beside those that every design's has */

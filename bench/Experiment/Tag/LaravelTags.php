@@ -119,7 +119,8 @@ final readonly class LaravelTags implements TaggedCache
         return class_exists($class) ? new $class(...$arguments) : throw new \RuntimeException("Laravel's class {$class} is missing: install the package of Laravel that has it, or give --laravel the folder of an application.");
     }
 
-    private static function autoload(string $directory): void
+    /** @param string $directory '': where PHP looks for files that are included */
+    public static function autoload(string $directory): void
     {
         foreach (self::autoloaders(self::place($directory)) as $file) {
             require_once $file;

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Laravel;
 
 use Illuminate\Cache\TaggableStore;
-use Illuminate\Cache\TaggedCache;
 use Illuminate\Contracts\Cache\LockProvider;
 use Larder\Cache;
 use Larder\Exception\NotACounter;
@@ -23,7 +22,7 @@ use Larder\Ttl;
  */
 final class LarderStore extends TaggableStore implements LockProvider, FlushableLocks
 {
-    /** @param list<string> $tags what each item is put under */
+    /** @param list<string> $tags that each item is put under */
     public function __construct(
         public readonly Cache $cache,
         private readonly string $prefix = '',
@@ -140,9 +139,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function forget($key): bool
     {
-        $isThere = $this->cache->has($this->prefix . $key);
-
-        return $this->cache->delete($this->prefix . $key) && $isThere;
+        return $this->cache->delete($this->prefix . $key, $isThere) && $isThere === true;
     }
 
     /** What has another prefix stays, and so do locks. Without a prefix, everything in the cache goes. */
@@ -157,14 +154,14 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     }
 
     /** @param mixed $names an array of names, or several */
-    public function tags($names): TaggedCache
+    public function tags($names): LarderTaggedCache
     {
         $tags = [];
         foreach (\is_array($names) ? $names : \func_get_args() as $name) {
-            $tags[] = $name instanceof \BackedEnum ? (string) $name->value : (\is_scalar($name) ? (string) $name : '');
+            $tags[] = \is_string($name) ? $name : ($name instanceof \BackedEnum ? (string) $name->value : (\is_scalar($name) ? (string) $name : ''));
         }
 
-        return new TaggedCache(new self($this->cache, $this->prefix, array_map($this->stamp(...), $tags)), new LarderTagSet($this, $tags));
+        return new LarderTaggedCache(new self($this->cache, $this->prefix, $tags), new LarderTagSet($this, $tags));
     }
 
     /**
@@ -253,7 +250,12 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     /** @return list<string> */
     private function stamps(): array
     {
-        return $this->prefix === '' ? $this->tags : [...$this->tags, $this->stampOfAll()];
+        $stamps = array_map($this->stamp(...), $this->tags);
+        if ($this->prefix !== '') {
+            $stamps[] = $this->stampOfAll();
+        }
+
+        return $stamps;
     }
 
     private function stamp(string $tag): string

@@ -41,6 +41,11 @@ final class LarderTagSet extends TagSet
         $this->larder->flushTags([$name]);
     }
 
+    public function getNamespace(): string
+    {
+        return implode('|', $this->tags);
+    }
+
     /** @param string $name */
     public function tagId($name): string
     {

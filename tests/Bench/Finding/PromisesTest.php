@@ -123,6 +123,24 @@ final class PromisesTest extends TestCase
         self::assertSame(PromiseState::Met, $promises[0]->state);
     }
 
+    public function testAnAdapterIsHeldAgainstTheFastestOfItsFrameworkAlsoAgainstOneWithFewerItems(): void
+    {
+        $fixture = new RunFixture();
+        $fixture->add('tags', ['items' => '5,000'], 'reads', Direction::HigherIsBetter, 'symfony-shared-memory', 1_000.0);
+        foreach (['symfony-shared-memory' => 1_000.0, 'symfony-own-redis' => 100.0, 'symfony-own-tags-apcu' => 150.0] as $subject => $rate) {
+            $fixture->add('tags', ['items' => '5,000'], Tags::HITS, Direction::HigherIsBetter, $subject, $rate);
+        }
+        $found = static fn(): Promise => array_values(array_filter(self::promises($fixture), static fn(Promise $promise): bool => str_starts_with($promise->title, 'reads that hit among 5,000 items, Larder\\Symfony over shared memory')))[0];
+
+        self::assertStringEndsWith('against Symfony: TagAwareAdapter over APCu', $found()->title);
+        self::assertEqualsWithDelta(1_000 / 150, $found()->found?->estimate, 1e-9);
+        self::assertSame(PromiseState::Met, $found()->state);
+
+        $fixture->add('tags', ['items' => '500'], Tags::HITS, Direction::HigherIsBetter, 'symfony-own-files', 250.0);
+        self::assertStringEndsWith('against Symfony: FilesystemTagAwareAdapter among 500', $found()->title);
+        self::assertSame(PromiseState::Missed, $found()->state);
+    }
+
     /** @param float $spread how far the blocks lie apart */
     #[TestWith([930, 0.045, PromiseState::Met])]
     #[TestWith([930, 0.03, PromiseState::Missed])]

@@ -173,11 +173,35 @@ final class RunFixture
         foreach ([true, false] as $isCarried) {
             $this->add('tags', Tags::caseOfLeft(10, $isCarried), Tags::LEFT, Direction::HigherIsBetter, 'shared-memory', $ours < 1 ? 0.998 : ($isCarried ? 0.9 : 0.98), 0.001);
         }
+        $this->contestOfAdapters($ours);
         $designs = ['tag-files' => [50_000.0, 500.0, 0.4], 'tag-sets' => [20_000.0, 3_000.0, 400.0], 'memcached-tag-sets' => [30_000.0, 2_000.0, 90.0]];
         foreach (['shared-memory' => $ours < 1 ? [3e6, 9e5, 5e6] : [100.0, 100.0, 0.1], ...$designs] as $design => $rates) {
             foreach (['reads' => 0, 'writes' => 1, 'cleans by tag' => 2, Tags::REFILLS => 1] as $metric => $index) {
                 $this->rates('tags', ['items' => '200,000'], $metric, [$design => $rates[$index]]);
             }
+        }
+    }
+
+    private function contestOfAdapters(float $ours): void
+    {
+        $all = ['items' => '200,000'];
+        foreach (['magento', 'symfony', 'laravel'] as $framework) {
+            $this->rates('tags', $all, Tags::HITS, ["{$framework}-shared-memory" => $ours < 1 ? 1e6 : 1e4]);
+            $this->rates('tags', $all, 'writes', ["{$framework}-shared-memory" => $ours < 1 ? 1e5 : 1e3]);
+            $this->rates('tags', $all, 'cleans by tag', ["{$framework}-shared-memory" => $ours < 1 ? 1e6 : 1e3]);
+            $this->add('tags', ['items in the store' => '200,000'], Tags::CLEAN, Direction::LowerIsBetter, "{$framework}-shared-memory", $ours < 1 ? 350.0 : 35_000.0);
+            $this->add('tags', ['items in the store' => '200'], Tags::CLEAN, Direction::LowerIsBetter, "{$framework}-shared-memory", 330.0);
+            $this->add('tags', Tags::AFTER_CLEANS, Tags::TAKEN, Direction::LowerIsBetter, "{$framework}-shared-memory", $ours < 1 ? 1.0 : 1.3, 0.001);
+        }
+        $this->rates('tags', $all, Tags::HITS, [
+            'tag-files' => 60_000.0, 'tag-sets' => 40_000.0, 'symfony-own-redis' => 30_000.0, 'symfony-own-tags-apcu' => 90_000.0, 'laravel-own-redis' => 35_000.0, 'laravel-own-apcu' => 100_000.0,
+            'magento-redis' => $ours < 1 ? 45_000.0 : 9_000.0, 'symfony-redis' => $ours < 1 ? 45_000.0 : 9_000.0, 'symfony-apcu' => $ours < 1 ? 95_000.0 : 9_000.0, 'laravel-redis' => $ours < 1 ? 45_000.0 : 9_000.0,
+        ]);
+        $this->rates('tags', $all, 'cleans by tag', ['symfony-own-redis' => 800.0]);
+        $this->rates('tags', ['items' => '20,000'], 'cleans by tag', ['symfony-own-files' => 60.0]);
+        $this->rates('tags', ['items' => '20,000'], Tags::HITS, ['symfony-own-files' => 120_000.0]);
+        foreach (['symfony-shared-memory' => $ours < 1 ? 300.0 : 700.0, 'symfony-array' => 320.0, 'laravel-shared-memory' => $ours < 1 ? 120.0 : 250.0, 'cache-shared-memory' => 80.0] as $subject => $time) {
+            $this->add('tags', Tags::ONE_ITEM, Tags::GET, Direction::LowerIsBetter, $subject, $time);
         }
     }
 

@@ -127,9 +127,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function remove($id)
     {
-        $isThere = $this->larder->has((string) $id);
-
-        return $this->larder->delete((string) $id) && $isThere;
+        return $this->larder->delete((string) $id, $isThere) && $isThere === true;
     }
 
     /**
