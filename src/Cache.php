@@ -355,6 +355,7 @@ final class Cache
      *
      * @throws InvalidKey
      * @throws UnsupportedOperation if the store judges no tokens
+     * @throws StoreUnavailable if the cache is strict
      */
     public function token(string $key): Token
     {

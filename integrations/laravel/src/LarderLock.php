@@ -74,10 +74,9 @@ final class LarderLock extends Lock
     /** @param \Closure(Token): bool $do if nothing has changed since the token */
     private function ifMine(\Closure $do): bool
     {
-        $store = $this->cache->store;
         try {
-            $token = $store->token($this->key);
-            $found = $store->fetch([$this->key])->items[$this->key] ?? null;
+            $token = $this->cache->token($this->key);
+            $found = $this->cache->store->fetch([$this->key])->items[$this->key] ?? null;
 
             return $found !== null && $found->value === $this->owner && $do($token);
         } catch (StoreUnavailable) {

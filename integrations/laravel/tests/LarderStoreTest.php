@@ -29,6 +29,8 @@ use Larder\Cache;
 use Larder\Laravel\Caches;
 use Larder\Laravel\LarderServiceProvider;
 use Larder\Laravel\LarderStore;
+use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -268,6 +270,27 @@ final class LarderStoreTest extends TestCase
         $cache->forget('key');
         $cache->tags('red')->get('key');
         self::assertSame(['CacheMissed', 'KeyWritten', 'CacheHit', 'KeyForgotten', 'CacheMissed'], $seen);
+    }
+
+    public function testForgettingAsksTheStoreOnce(): void
+    {
+        $chaos = new ChaosStore(new ArrayStore());
+        $store = new LarderStore(new Cache($chaos), 'shop:');
+        $store->put('key', 1, 100);
+        $chaos->calls = [];
+        self::assertSame([true, false], [$store->forget('key'), $store->forget('key')]);
+        self::assertSame(['delete', 'delete'], $chaos->calls);
+    }
+
+    public function testWithoutEventsATaggedReadComesToTheSame(): void
+    {
+        $cache = new Repository(new LarderStore(Cache::open($this->pools->dsn('array')), 'shop:'));
+        $tagged = $cache->tags(['red', 'round']);
+        $tagged->put('key', 'value', 100);
+        self::assertSame(['value', 'default', 'computed', null], [$tagged->get('key'), $tagged->get('none', 'default'), $tagged->get('none', static fn(): string => 'computed'), $cache->get('key')]);
+        self::assertSame(['key' => 'value', 'none' => null], $tagged->get(['key', 'none']));
+        self::assertSame('value', $cache->tags('red', 'round')->get('key'));
+        self::assertNull($cache->tags(['round', 'red'])->get('key'));
     }
 
     public function testTheRateLimiterCounts(): void

@@ -47,6 +47,20 @@ final class BackendTest extends TestCase
         self::assertFalse($backend->load('7'));
     }
 
+    public function testRemovingAnItemReadsNone(): void
+    {
+        $backend = $this->backend('shared memory');
+        $reads = function (): int {
+            $statistics = $this->pools->open('shared memory')->statistics();
+
+            return ($statistics->hits ?? 0) + ($statistics->misses ?? 0);
+        };
+        $backend->save('x', 'id');
+        $before = $reads();
+        self::assertSame([true, false], [$backend->remove('id'), $backend->remove('id')]);
+        self::assertSame($before, $reads());
+    }
+
     #[DataProvider('kinds')]
     public function testALifetimeIsThatOfTheItemOrOfTheFrontend(string $kind): void
     {

@@ -11,6 +11,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
+use Larder\Token;
 use Larder\Ttl;
 use Psr\Cache\CacheItemInterface;
 use Psr\Log\LoggerAwareInterface;
@@ -414,28 +415,65 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     {
         // No key has two colons in a row.
         $lease = "{$id}::computing";
+        if (!$isForced && !$this->leased($lease, $key)) {
+            return $value;
+        }
         try {
-            if (!$isForced && !$this->cache->add($lease, 1, self::EARLY_LEASE)) {
-                return $value;
-            }
             $token = $this->judges ? $this->cache->token($id) : null;
-            $item = ($this->make)($key, $value, true, $metadata);
-            [$value, $isSaved, $ttl, $kept] = $this->call($item, $callback);
-            if ($isSaved) {
+            $isReachable = true;
+        } catch (StoreUnavailable $failure) {
+            // Only of a strict cache.
+            $this->logFetch($key, $failure);
+            $token = null;
+            $isReachable = false;
+        }
+        try {
+            [$value, $isSaved, $ttl, $kept] = $this->call(($this->make)($key, $value, true, $metadata), $callback);
+            if ($isSaved && $isReachable) {
                 $metadata = $kept;
-                if ($ttl !== null && $ttl <= 0) {
-                    $this->cache->delete($id);
-                } else {
-                    $stored = $this->stored($id, $value, $ttl, $kept);
-                    $this->cache->saveMany([new Item($id, $stored->value, $stored->ttl, $stored->tags, $token, $token !== null, $stored->cost)]);
-                }
+                $this->saveEarly($key, $id, $value, $ttl, $kept, $token);
             }
 
             return $value;
         } finally {
             if (!$isForced) {
-                $this->cache->delete($lease);
+                $this->endLease($lease);
             }
+        }
+    }
+
+    /** @param array<string, mixed> $metadata */
+    private function saveEarly(string $key, string $id, mixed $value, ?int $ttl, array $metadata, ?Token $token): void
+    {
+        try {
+            if ($ttl !== null && $ttl <= 0) {
+                $this->cache->delete($id);
+            } else {
+                $stored = $this->stored($id, $value, $ttl, $metadata);
+                $this->cache->saveMany([new Item($id, $stored->value, $stored->ttl, $stored->tags, $token, $token !== null, $stored->cost)]);
+            }
+        } catch (StoreUnavailable $failure) {
+            CacheItem::log($this->logger, \sprintf('Failed to save key "{key}" of type %s: %s', get_debug_type($value), $failure->getMessage()), ['key' => $key, 'exception' => $failure, 'cache-adapter' => self::class]);
+        }
+    }
+
+    private function leased(string $lease, string $key): bool
+    {
+        try {
+            return $this->cache->add($lease, 1, self::EARLY_LEASE);
+        } catch (StoreUnavailable $failure) {
+            $this->logFetch($key, $failure);
+
+            return false;
+        }
+    }
+
+    private function endLease(string $lease): void
+    {
+        try {
+            $this->cache->delete($lease);
+        } catch (StoreUnavailable) {
+            // It ends by itself.
         }
     }
 

@@ -12,6 +12,7 @@ use Larder\Tests\MemoryLogger;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Psr\Cache\InvalidArgumentException;
 use Symfony\Component\Cache\Adapter\ArrayAdapter;
@@ -175,6 +176,29 @@ final class LarderAdapterTest extends TestCase
         self::assertSame('second', $pool->get('key', static fn(): string => 'third', 1e300));
     }
 
+    #[TestWith([false])]
+    #[TestWith([true])]
+    public function testAStoreThatFailsWhileAnItemIsComputedEarlyTakesNothingDown(bool $isStrict): void
+    {
+        foreach (['add', 'token', 'save', 'delete'] as $failing) {
+            $chaos = new ChaosStore(new ArrayStore());
+            $pool = new LarderAdapter(new Cache($chaos, strict: $isStrict), 'pool');
+            $pool->setLogger(new MemoryLogger());
+            $slow = static function (ItemInterface $item): string {
+                $item->expiresAfter(1_000);
+                usleep(2_000);
+
+                return 'first';
+            };
+            self::assertSame('first', $pool->get('key', $slow));
+            $chaos->before = static function (string $call) use ($chaos, $failing): void {
+                $chaos->isDown = $chaos->isDown || str_starts_with($call, $failing);
+            };
+            self::assertSame('second', $pool->get('key', static fn(): string => 'second', \INF), $failing);
+            $chaos->isDown = false;
+        }
+    }
+
     public function testACallbackMayNotHaveItsValueSaved(): void
     {
         $pool = new LarderAdapter($this->pools->open('array'));
@@ -281,6 +305,20 @@ final class LarderAdapterTest extends TestCase
         $computed = $pool->get('computed', static fn(): \Closure => static fn(): int => 5);
         self::assertSame(5, \is_callable($computed) ? $computed() : null);
         self::assertCount(2, $logger->lines);
+    }
+
+    public function testOneItemIsSavedAsManyAreForAsLongAsItSays(): void
+    {
+        $cache = $this->pools->open('shared memory');
+        $pool = new LarderAdapter($cache, 'pool');
+        $expiry = static fn(string $key): ?int => $cache->fetch(["pool:{$key}"])->items["pool:{$key}"]->expiry ?? null;
+        self::assertTrue($pool->save($pool->getItem('endless')->set(1)));
+        self::assertTrue($pool->save($pool->getItem('far')->set(2)->expiresAt(new \DateTimeImmutable('9999-01-01'))));
+        self::assertTrue($pool->save($pool->getItem('short')->set(3)->expiresAfter(100)));
+        self::assertTrue($pool->save($pool->getItem('over')->set(4)->expiresAfter(-1)));
+        self::assertSame([1, 2, 3, null], array_map(static fn(string $key): mixed => $pool->getItem($key)->get(), ['endless', 'far', 'short', 'over']));
+        self::assertSame([null, null], [$expiry('endless'), $expiry('far')]);
+        self::assertEqualsWithDelta(time() + 100, $expiry('short'), 2);
     }
 
     public function testAFailingStoreIsMissesAndFalseAndNoException(): void
