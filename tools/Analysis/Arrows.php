@@ -11,7 +11,7 @@ use PHPStan\Rules\Rule;
 use PHPStan\Rules\RuleErrorBuilder;
 
 /**
- * The rooms of the house depend on each other in one direction only: integrations → src, and bench → src.
+ * The rooms of the house depend on each other in one direction only: integrations → src, and bench → src and integrations.
  *
  * @implements Rule<CollectedDataNode>
  */
