@@ -31,8 +31,8 @@ final class Tags implements Experiment
     public const CLEAN = 'time to clean a tag';
     public const LEFT = 'items that are left after invalidations of other tags';
     public const GET = 'time of a get through an interface';
-    public const ONE_ITEM = ['read' => 'one item again and again'];
-    public const TAKEN = 'memory of the items, after cleans and when what was cleaned is stored again';
+    public const ONE_ITEM = ['read' => 'one item'];
+    public const TAKEN = 'memory of the items after cleans';
     public const MANY_CLEANS = 1_000;
     public const AFTER_CLEANS = ['cleans' => '1,000'];
     /** Tags that are invalidated, which other items carry. */
@@ -128,7 +128,7 @@ final class Tags implements Experiment
             $place->close();
             $directory->remove();
         }
-        $outcome->measurement(self::AFTER_CLEANS, self::TAKEN, 'memory after over before', Direction::LowerIsBetter, $design->value)
+        $outcome->measurement(self::AFTER_CLEANS, self::TAKEN, 'of that before', Direction::LowerIsBetter, $design->value)
             ->add($run, 0, $found->int('after') / max(1, $found->int('before')));
     }
 
