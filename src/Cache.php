@@ -31,6 +31,7 @@ use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Lease\AddedLeases;
 use Larder\Remember\AtTheEnd;
+use Larder\Remember\Beginnings;
 use Larder\Remember\Patience;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;
@@ -106,6 +107,8 @@ final class Cache
 
     private readonly AtTheEnd $atTheEnd;
 
+    private readonly Beginnings $beginnings;
+
     /** Whether values are sealed with what remember() needs to know of them; a pool knows it itself. */
     private readonly bool $seals;
 
@@ -174,6 +177,7 @@ final class Cache
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
         $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
         $this->atTheEnd = new AtTheEnd();
+        $this->beginnings = new Beginnings();
         $this->seals = !$store instanceof Pooled;
         $this->writes = new Writes($this->seals, $logger, $events);
         $this->counting = new Counting($this->delivery, $this->writes, $this->clock);
@@ -839,6 +843,43 @@ final class Cache
     }
 
     /**
+     * remember() for a value that no callback can return, such as what a template prints: the value, or an Unfinished if this
+     * process is to compute it. Waits, leases, early computation and judgement are those of remember().
+     *
+     *     $page = $cache->begin('page', 300);
+     *     if ($page instanceof Unfinished) {
+     *         ob_start();
+     *         ...
+     *         $page = $page->finish(ob_get_clean());
+     *     }
+     *
+     * @param list<string> $tags
+     * @param int          $grace     as of remember()
+     * @param float        $earliness as of remember()
+     *
+     * @return mixed the value, or an Unfinished, which can be no value
+     *
+     * @throws InvalidKey
+     * @throws InvalidOption also a patience that puts off, as nothing could be called later
+     * @throws InvalidTag
+     * @throws UnsupportedOperation if the store keeps no tags
+     */
+    public function begin(
+        string $key,
+        int|\DateInterval|Ttl|null $ttl = null,
+        array $tags = [],
+        int $grace = 0,
+        float $earliness = 1.0,
+        ?Patience $patience = null,
+    ): mixed {
+        if ($patience?->afterResponse === true) {
+            throw InvalidOption::unsupported('afterResponse', 'by begin()', 'use remember(), whose callback can be called later');
+        }
+
+        return $this->beginnings->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $earliness, $patience));
+    }
+
+    /**
      * remember() for good: until it is deleted, invalidated or evicted.
      *
      * @template T
@@ -980,7 +1021,7 @@ final class Cache
                 $this->delivery->begin($this->store);
             }
         } finally {
-            $this->begin();
+            $this->beginRequest();
         }
     }
 
@@ -1057,13 +1098,13 @@ final class Cache
         return $owes;
     }
 
-    private function begin(): void
+    private function beginRequest(): void
     {
         $this->misses?->clear();
         $this->delivery->renewRequest();
         $this->delivery->readJournal();
         foreach ($this->namespaces as $namespace) {
-            $namespace->begin();
+            $namespace->beginRequest();
         }
     }
 

@@ -5,9 +5,12 @@ declare(strict_types=1);
 namespace Larder\Tests\Contract;
 
 use Larder\Cache;
+use Larder\Capability;
+use Larder\Exception\InvalidOption;
 use Larder\Remember\Patience;
 use Larder\Store;
 use Larder\Tests\MemoryLogger;
+use Larder\Unfinished;
 
 /**
  * What every store promises those who remember() through a cache: values that are computed early, or served past their time while
@@ -88,6 +91,102 @@ final class RememberContract extends Suite
         self::assertSame(0, $computed);
         $cache->finish();
         self::assertSame(['new', 1], [$cache->get('key'), $computed]);
+    }
+
+    public function testWhatIsBegunIsFinishedAsWhatARememberComputes(): void
+    {
+        self::withFibers(function (): void {
+            $cache = $this->cache();
+            $begun = $cache->begin('key', 1_000);
+            self::assertInstanceOf(Unfinished::class, $begun);
+            self::assertFalse($cache->has('key'));
+            self::assertSame('of another callback', $cache->remember('other', static fn(): string => 'of another callback'));
+            self::assertSame(['printed'], $begun->finish(['printed']));
+            self::assertSame([['printed'], ['printed'], ['printed']], [$cache->get('key'), $cache->begin('key', 1_000), $cache->begin('key', 1_000)]);
+            $dropped = $cache->begin('not stored');
+            self::assertInstanceOf(Unfinished::class, $dropped);
+            $dropped->draft->doNotStore();
+            self::assertSame('value', $dropped->finish('value'));
+            self::assertFalse($cache->has('not stored'));
+            try {
+                $dropped->finish('twice');
+                self::fail('It was finished twice.');
+            } catch (\LogicException) {
+                self::assertFalse($cache->has('not stored'));
+            }
+        });
+    }
+
+    public function testWhatIsBegunIsAsOldAsItsBeginning(): void
+    {
+        self::withFibers(function (): void {
+            if (!\in_array(Capability::Tokens, $this->store()->capabilities(), true)) {
+                self::assertInstanceOf(Unfinished::class, $this->cache()->begin('key', 1_000));
+
+                return;
+            }
+            $cache = $this->cache();
+            $begun = $cache->begin('key', 1_000);
+            self::assertInstanceOf(Unfinished::class, $begun);
+            $this->of->elsewhere(static function (Store $store): void {
+                $store->delete(['key']);
+            });
+            self::assertSame('from before', $begun->finish('from before'));
+            self::assertFalse($cache->has('key'));
+        });
+    }
+
+    public function testWhileOneIsBegunTheOthersServeWhatIsStaleUntilItIsAbandoned(): void
+    {
+        self::withFibers(function (): void {
+            $cache = $this->cache();
+            $served = fn(Store $store): mixed => $this->cache($store)->begin('key', 1_000, grace: 1_000);
+            foreach (['abandoned', 'forgotten'] as $how) {
+                $cache->delete('key');
+                $this->rememberWhatIsPast($cache, 'key');
+                $begun = $cache->begin('key', 1_000, grace: 1_000);
+                self::assertInstanceOf(Unfinished::class, $begun, $how);
+                $this->of->elsewhere(static function (Store $store) use ($served): void {
+                    self::assertSame('old', $served($store));
+                });
+                if ($how === 'abandoned') {
+                    $begun->abandon();
+                } else {
+                    unset($begun);
+                }
+                $this->of->elsewhere(static function (Store $store) use ($served): void {
+                    $unfinished = $served($store);
+                    self::assertInstanceOf(Unfinished::class, $unfinished);
+                    $unfinished->finish('new');
+                });
+                self::assertSame('new', $cache->get('key'), $how);
+            }
+        });
+    }
+
+    public function testWhatIsBegunCannotBePutOff(): void
+    {
+        try {
+            $this->cache()->begin('key', patience: new Patience(afterResponse: true));
+            self::fail('A value that nothing can compute later was put off.');
+        } catch (InvalidOption) {
+            self::assertFalse($this->cache()->has('key'));
+        }
+    }
+
+    /**
+     * PHPUnit's own handler looks for the test on the stack, where that of a fiber begins anew.
+     *
+     * @param \Closure(): void $test
+     */
+    private static function withFibers(\Closure $test): void
+    {
+        set_error_handler(static fn(int $level, string $message): bool => (error_reporting() & $level) === 0 ?: throw new \ErrorException($message));
+        try {
+            $test();
+        } finally {
+            restore_error_handler();
+        }
     }
 
     /** Has time pass for those who remember. */

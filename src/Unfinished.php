@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder;
+
+/**
+ * A value that this process is to compute, as Cache::begin() found none: a remember() that stands still where the callback would run.
+ * Its lease is held until it is finished or abandoned, or this object is gone.
+ */
+final class Unfinished
+{
+    /**
+     * @param Draft $draft what the callback of remember() would get
+     * @param ?\Fiber<\Closure(callable(Draft): mixed): mixed, mixed, void, Draft|array{mixed}> $waiting in which remember()
+     *     waits for the value; null: it is over
+     *
+     * @internal for Cache::begin()
+     */
+    public function __construct(
+        public readonly Draft $draft,
+        private ?\Fiber $waiting,
+    ) {}
+
+    /**
+     * Stores the value, on the terms of begin() and of the draft. It is refused if its key or one of its tags was invalidated
+     * since begin(), and the draft may say not to store it.
+     *
+     * @template T
+     *
+     * @param T $value
+     *
+     * @return T the value, stored or not
+     *
+     * @throws Exception\Unstorable
+     * @throws Exception\StoreUnavailable if the cache is strict
+     * @throws \LogicException if it was finished or abandoned before
+     */
+    public function finish(mixed $value): mixed
+    {
+        $waiting = $this->waiting ?? throw new \LogicException(\sprintf('The value of "%s" was finished or abandoned before; begin it again.', $this->draft->key));
+        $this->waiting = null;
+        $waiting->resume($value);
+
+        return $value;
+    }
+
+    /** Stores nothing, and lets another process compute. */
+    public function abandon(): void
+    {
+        // PHP ends what waits in it, and with that the lease.
+        $this->waiting = null;
+    }
+}
