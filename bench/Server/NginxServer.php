@@ -7,6 +7,12 @@ namespace Larder\Bench\Server;
 /** nginx in front of php-fpm, on a TCP port of 127.0.0.1; no log of requests, no file of the system's configuration. */
 final class NginxServer implements Server
 {
+    /** What scripts of a site are told besides. */
+    private const OF_A_SITE = [
+        'REQUEST_URI' => '$request_uri', 'CONTENT_TYPE' => '$content_type', 'CONTENT_LENGTH' => '$content_length',
+        'DOCUMENT_ROOT' => '$document_root', 'REMOTE_ADDR' => '$remote_addr', 'SERVER_NAME' => '$server_name', 'SERVER_PORT' => '$server_port',
+    ];
+
     private function __construct(
         private readonly ServerProcess $process,
         private readonly string $version,
@@ -18,14 +24,15 @@ final class NginxServer implements Server
      * @param string $root the directory of the scripts
      * @param string $fpm php-fpm's socket
      * @param list<string> $placement a command that runs its arguments, such as `taskset -c 1`
+     * @param bool $isSite whether it serves files that are no scripts, too, and tells scripts all of a request, bodies included
      * @throws ServerFailed
      */
-    public static function start(string $root, string $fpm, int $workers, array $placement = []): self
+    public static function start(string $root, string $fpm, int $workers, array $placement = [], bool $isSite = false): self
     {
         $program = Program::find('nginx') ?? throw ServerFailed::isNotInstalled('nginx', 'nginx', 'nginx-light');
         $directory = ServerProcess::directory();
         $port = ServerProcess::freePort();
-        $configuration = self::configuration($directory, $root, $fpm, $port, $workers);
+        $configuration = self::configuration($directory, $root, $fpm, $port, $workers, $isSite);
         file_put_contents("{$directory}/nginx.conf", $configuration);
         $process = ServerProcess::start(
             'nginx',
@@ -67,8 +74,16 @@ final class NginxServer implements Server
         $this->process->stop();
     }
 
-    private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers): string
+    private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers, bool $isSite): string
     {
+        $parameters = $files = '';
+        foreach ($isSite ? self::OF_A_SITE : [] as $name => $value) {
+            $parameters .= "\n            fastcgi_param {$name} {$value};";
+        }
+        if ($isSite) {
+            $files = "\n        root {$root};\n        index index.php;\n        types { text/html html; text/css css; text/javascript js; image/svg+xml svg; image/png png; }"
+                . "\n        location ~ \\.(?:css|js|svg|png|gif|ico|woff2?)$ { }\n        location ~ /$ { }";
+        }
         $user = posix_geteuid() === 0 ? "user root;\n" : '';
 
         return <<<CONFIGURATION
@@ -87,14 +102,14 @@ final class NginxServer implements Server
                 scgi_temp_path {$directory}/scgi;
                 server {
                     listen 127.0.0.1:{$port} backlog=1024;
-                    location = /nginx-is-here { return 204; }
+                    location = /nginx-is-here { return 204; }{$files}
                     location / {
                         fastcgi_pass unix:{$fpm};
                         fastcgi_param REQUEST_METHOD \$request_method;
                         fastcgi_param QUERY_STRING \$query_string;
                         fastcgi_param SCRIPT_NAME \$uri;
                         fastcgi_param SCRIPT_FILENAME {$root}\$uri;
-                        fastcgi_param SERVER_PROTOCOL \$server_protocol;
+                        fastcgi_param SERVER_PROTOCOL \$server_protocol;{$parameters}
                     }
                 }
             }

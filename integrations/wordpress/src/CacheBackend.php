@@ -32,10 +32,11 @@ final class CacheBackend implements Backend
 
     private bool $hasBegun = false;
 
-    /** @param bool $fills whether there is anything to fill; what cannot be stored would only be noted as lost */
+    /** @param ?string $unreachable why this process cannot reach the store at all, in a sentence: then there is nothing to fill either */
     public function __construct(
         private readonly Cache $cache,
-        private readonly bool $fills = true,
+        private readonly ?string $unreachable = null,
+        private readonly ?LastFailure $failure = null,
     ) {}
 
     public function get(string $key, mixed $absent): mixed
@@ -88,7 +89,7 @@ final class CacheBackend implements Backend
                 $items[] = new Item($fill->key, $fill->value, $fill->ttl ?? self::FOREVER, $fill->tags, $fill->token, true);
             }
         }
-        if ($items !== [] && $this->fills) {
+        if ($items !== [] && $this->unreachable === null) {
             $this->cache->saveMany($items);
         }
     }
@@ -165,8 +166,11 @@ final class CacheBackend implements Backend
     public function trouble(): ?string
     {
         $health = $this->cache->health();
+        if ($this->unreachable !== null) {
+            return $this->unreachable;
+        }
 
-        return $health->available && !$health->isFlagged() ? null : 'The store does not answer.';
+        return $health->available && !$health->isFlagged() ? null : $this->failure?->why() ?? 'The store has not heard of all that was changed.';
     }
 
     public function keys(string $prefix): iterable

@@ -58,7 +58,7 @@ final class CommandLine
         };
         if ($isFlushed) {
             \WP_CLI::success('Flushed.');
-        } elseif (Settings::ofThisSite()->journal() !== null) {
+        } elseif ($cache->backend() instanceof CacheBackend && Settings::ofThisSite()->journal() !== null) {
             \WP_CLI::warning('This process cannot reach the store; the flush is in the journal, and the next request of the web server does it.');
         } else {
             \WP_CLI::error('The store could not be reached; nothing was flushed.');
@@ -150,6 +150,11 @@ final class CommandLine
     {
         $cache = $GLOBALS['wp_object_cache'] ?? null;
 
-        return $cache instanceof ObjectCache ? $cache : \WP_CLI::error('The object cache is off; see wp larder doctor.');
+        if (!$cache instanceof ObjectCache) {
+            \WP_CLI::error('The object cache is off; see wp larder doctor.', false);
+            exit(1);
+        }
+
+        return $cache;
     }
 }

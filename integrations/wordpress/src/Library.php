@@ -19,13 +19,15 @@ final class Library
     {
         try {
             if ($settings->pool !== null) {
-                return self::unreachable($settings, 'This process does not share the pool ' . $settings->pool . ' with the web server.');
+                return self::unreachable($settings);
             }
             if ($settings->dsn === null) {
                 return new NoBackend('There is no store; see wp larder doctor.');
             }
 
-            return new CacheBackend(Cache::open($settings->dsn, journal: $settings->journal()));
+            $failure = new LastFailure();
+
+            return new CacheBackend(Cache::open($settings->dsn, logger: $failure, journal: $settings->journal()), failure: $failure);
         } catch (Failure|\Error $refused) {
             return new NoBackend($refused->getMessage());
         }
@@ -49,10 +51,20 @@ final class Library
         }
     }
 
-    private static function unreachable(Settings $settings, string $why): Backend
+    private static function unreachable(Settings $settings): Backend
     {
+        $mend = \class_exists(SharedMemory::class, false)
+            ? "it runs as another user than the web server (user id {$settings->owner}); run it as that user, or set larder.group"
+            : 'it has no extension larder; load it here, too';
+        $why = "This process does not share the pool {$settings->pool} with the web server, as {$mend}. ";
         $journal = $settings->journal();
-
-        return $journal === null ? new NoBackend($why) : new CacheBackend(new Cache(new AbsentStore(), journal: $journal), false);
+        if ($journal === null || !is_writable(\dirname($journal))) {
+            return new NoBackend("{$why}The web does not hear what it deletes.", true);
+        }
+        try {
+            return new CacheBackend(new Cache(new AbsentStore(), journal: $journal), "{$why}What it deletes reaches the web by the journal.");
+        } catch (Failure $refused) {
+            return new NoBackend("{$why}The web does not hear what it deletes: {$refused->getMessage()}", true);
+        }
     }
 }

@@ -9,8 +9,12 @@ use Larder\Token;
 /** Nothing outlives the request: the store cannot be opened, and the site goes on without. */
 final class NoBackend implements Backend
 {
+    private bool $hasSaid = false;
+
+    /** @param bool $warns whether others have a store that does not hear what this process changes; then it says so, once */
     public function __construct(
         private readonly string $trouble,
+        private readonly bool $warns = false,
     ) {}
 
     public function get(string $key, mixed $absent): mixed
@@ -42,6 +46,8 @@ final class NoBackend implements Backend
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
     {
+        $this->warn();
+
         return false;
     }
 
@@ -59,6 +65,8 @@ final class NoBackend implements Backend
 
     public function delete(array $keys): array
     {
+        $this->warn();
+
         return [];
     }
 
@@ -69,11 +77,15 @@ final class NoBackend implements Backend
 
     public function invalidate(array $tags): bool
     {
+        $this->warn();
+
         return false;
     }
 
     public function clear(): bool
     {
+        $this->warn();
+
         return false;
     }
 
@@ -90,5 +102,13 @@ final class NoBackend implements Backend
     public function statistics(): array
     {
         return [];
+    }
+
+    private function warn(): void
+    {
+        if ($this->warns && !$this->hasSaid) {
+            $this->hasSaid = true;
+            \defined('STDERR') ? fwrite(\STDERR, "Larder: {$this->trouble}\n") : error_log("Larder: {$this->trouble}");
+        }
     }
 }

@@ -95,6 +95,29 @@ final class Plugin
     }
 
     /**
+     * Gives the pool another size and keeps what is in it, while requests go on; for them some reads are misses meanwhile.
+     *
+     * @param int $size bytes
+     *
+     * @return ?string why not, in a sentence
+     */
+    public function resize(int $size): ?string
+    {
+        $pool = Settings::ofThisSite()->pool;
+        if ($pool === null || !\class_exists(SharedMemory::class, false)) {
+            return 'Only a pool of shared memory has a size that can be changed here; the store in use is another one.';
+        }
+        try {
+            SharedMemory::resize($pool, $size);
+        } catch (PoolUnusable|\ValueError $refused) {
+            return $refused->getMessage();
+        }
+        $installed = $this->toInstall();
+
+        return $installed === null ? null : $this->dropIn->write([...$installed, 'size' => $size]);
+    }
+
+    /**
      * Our drop-in is written anew where the plugin has another version now. If it used another store, or none, that one has not heard
      * of what was changed meanwhile, and is begun empty.
      */

@@ -65,10 +65,6 @@ final class Report
         if ($this->isOn() && !is_writable(WP_CONTENT_DIR)) {
             $problems[] = 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the drop-in stays as it is when the plugin changes; make it writable, or copy the drop-in yourself.';
         }
-        if (PHP_SAPI === 'cli' && $settings->pool !== null && $settings->owner !== null && $settings->owner !== posix_geteuid() && (string) \ini_get('larder.group') === '') {
-            $problems[] = "This command line runs as another user than the web server (user id {$settings->owner}); "
-                . ($journal === null ? 'the web does not hear what it deletes.' : 'its deletes reach the web by the journal.') . " Run it as that user, or set larder.group.";
-        }
 
         return $problems;
     }

@@ -26,7 +26,7 @@ final class Servers
         $names = [];
         array_walk_recursive($servers, static function (mixed $server) use (&$names): void {
             if (\is_string($server) && preg_match('/[a-z.]/i', $server) === 1) {
-                $names[] = preg_replace('~^(tcp|memcached)://~', '', $server);
+                $names[] = preg_replace('~^(?:tcp|memcached|unix)://|(?<=[^\d.:]):0$~', '', $server);
             }
         });
         $names = array_unique($names);
@@ -79,11 +79,7 @@ final class Servers
             $options[] = 'service=' . rawurlencode($text('sentinel'));
         } elseif (($scheme === 'unix' || $path !== '') && $path !== '') {
             $options[] = "database={$database}";
-            if ($login !== '') {
-                $options[] = 'user=' . rawurlencode($user);
-                $options[] = 'password=' . rawurlencode($password);
-            }
-            $dsn = 'redis+unix:' . str_replace('//', '/', $path);
+            $dsn = 'redis+unix:' . ($login === '' ? '' : "//{$login}") . preg_replace('~^/+~', '/', $path);
         } else {
             $isSecure = $scheme === 'tls' || $scheme === 'rediss' || str_starts_with($host, 'tls://');
             $port = (int) $text('port');

@@ -7,7 +7,7 @@ namespace Larder\WordPress;
 /** The page under Settings, in a network under that of the network. */
 final class SettingsPage
 {
-    private const ACTIONS = ['enable', 'replace', 'disable', 'flush'];
+    private const ACTIONS = ['enable', 'replace', 'disable', 'flush', 'resize'];
 
     public function __construct(
         private readonly Plugin $plugin,
@@ -52,6 +52,9 @@ final class SettingsPage
             }
             echo '</tbody></table>';
         }
+        if ($report->isOn() && Settings::ofThisSite()->pool !== null && \is_int($figures['size'] ?? null)) {
+            $this->sizeForm($figures['size']);
+        }
         echo '<p class="submit">';
         if (!$report->isOn()) {
             $isForeign = $this->plugin->dropIn->exists() && !$this->plugin->dropIn->isOurs();
@@ -78,6 +81,25 @@ final class SettingsPage
         );
     }
 
+    private function sizeForm(int $size): void
+    {
+        printf(
+            '<form method="post" action="%s"><input type="hidden" name="action" value="larder"><input type="hidden" name="larder" value="resize">%s<label for="larder-size">%s</label> <input id="larder-size" name="larder-size" type="number" min="4" max="1048576" step="1" value="%d" class="small-text" required> <button class="button">%s</button><p class="description">%s</p></form>',
+            esc_url(admin_url('admin-post.php')),
+            wp_nonce_field('larder', '_wpnonce', true, false),
+            esc_html__('Size of the pool in MB', 'larder'),
+            (int) ceil($size / (1 << 20)),
+            esc_html__('Change the size', 'larder'),
+            esc_html__('What is cached stays, and the site goes on meanwhile.', 'larder'),
+        );
+    }
+
+    /** @return int bytes; 0: it is no number of megabytes, which no pool can have */
+    private function bytes(mixed $megabytes): int
+    {
+        return \is_string($megabytes) && preg_match('/^\d{1,7}$/', $megabytes) === 1 ? (int) $megabytes << 20 : 0;
+    }
+
     private function act(): never
     {
         $action = $_POST['larder'] ?? '';
@@ -89,6 +111,7 @@ final class SettingsPage
             'enable' => $this->plugin->enable(),
             'replace' => $this->plugin->enable(true),
             'disable' => $this->plugin->disable(),
+            'resize' => $this->plugin->resize($this->bytes($_POST['larder-size'] ?? '')),
             'flush' => wp_cache_flush() ? null : __('The store could not be flushed; it does not answer.', 'larder'),
         };
         $page = is_multisite() ? network_admin_url('settings.php') : admin_url('options-general.php');

@@ -100,6 +100,43 @@ final class Site
         return $process;
     }
 
+    /**
+     * Starts a command of WP-CLI.
+     *
+     * @param list<string>  $arguments
+     * @param ?list<string> $options   of PHP; null: the extension
+     */
+    public function command(array $arguments, ?array $options = null): Process
+    {
+        $wp = \dirname((string) (new \ReflectionClass(\Composer\Autoload\ClassLoader::class))->getFileName(), 2) . '/wp-cli/wp-cli/php/boot-fs.php';
+        $process = new Process(
+            [
+                PHP_BINARY, '-n', ...self::modules(), ...$options ?? ['-d', 'extension=' . Workers::extension()],
+                '-d', 'display_errors=stderr', '-d', 'error_reporting=' . (\E_ALL & ~\E_DEPRECATED), $wp,
+                "--path={$this->root}", '--url=http://example.com', '--no-color', ...posix_geteuid() === 0 ? ['--allow-root'] : [], ...$arguments,
+            ],
+            env: ['WP_CLI_CONFIG_PATH' => '/dev/null', 'WP_CLI_CACHE_DIR' => $this->scratch->path, 'WP_CLI_PACKAGES_DIR' => $this->scratch->path],
+            timeout: 300.0,
+        );
+        $process->start();
+
+        return $process;
+    }
+
+    /** The directory of the journal. */
+    public function directory(): string
+    {
+        return (glob("{$this->scratch->path}/.larder-*") ?: glob("{$this->root}/wp-content/.larder-*") ?: throw new \RuntimeException('The plugin has no directory.'))[0];
+    }
+
+    /** Lets other users read it and reach the database. */
+    public function openToAll(): void
+    {
+        foreach ([$this->scratch->path, \dirname($this->server->socket)] as $directory) {
+            chmod($directory, 0o755);
+        }
+    }
+
     /** The folder of the plugin. */
     public function plugin(): string
     {
@@ -129,7 +166,7 @@ final class Site
     private static function modules(): array
     {
         $options = [];
-        foreach (['mysqlnd', 'mysqli', 'dom', 'xml', 'simplexml', 'xmlreader', 'xmlwriter', 'mbstring', 'tokenizer', 'curl', 'posix', 'ctype', 'fileinfo', 'iconv', 'sqlite3', 'igbinary', 'redis', 'apcu', 'phar', 'pcntl'] as $module) {
+        foreach (['mysqlnd', 'mysqli', 'dom', 'xml', 'simplexml', 'xmlreader', 'xmlwriter', 'mbstring', 'tokenizer', 'curl', 'posix', 'ctype', 'fileinfo', 'iconv', 'sqlite3', 'igbinary', 'msgpack', 'redis', 'memcached', 'apcu', 'phar', 'pcntl'] as $module) {
             if (is_file(\ini_get('extension_dir') . "/{$module}.so")) {
                 array_push($options, '-d', "extension={$module}");
             }

@@ -196,6 +196,26 @@ final class WordPressTest extends TestCase
         self::assertSame('gone, Renamed', $this->site->run('echo wp_cache_get("key", "shop") === false ? "gone" : "there", ", ", get_option("blogname");'));
     }
 
+    public function testACommandLineOfAnotherUserIsHeardByTheJournalOrSaysThatItIsNot(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        $this->site->activate();
+        $this->site->run('wp_cache_set("key", "old", "shop"); get_option("blogname");');
+        $nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+        $this->site->openToAll();
+        $said = $this->site->run('wp_cache_delete("key", "shop"); wp_cache_delete("other", "shop"); echo "deleted";', within: $nobody);
+        self::assertSame(1, substr_count($said, 'runs as another user than the web server (user id 0); run it as that user, or set larder.group. The web does not hear what it deletes.'), $said);
+        self::assertStringContainsString('deleted', $said);
+        self::assertSame('old', $this->site->run('echo wp_cache_get("key", "shop") ?: "gone";'));
+        // The group of the directory may write to the journal.
+        chgrp($this->site->directory(), 65_534);
+        chmod($this->site->directory(), 0o2770);
+        self::assertSame('reads nothing', $this->site->run('echo wp_cache_get("key", "shop") ?: "reads nothing"; wp_cache_delete("key", "shop"); update_option("blogname", "Renamed");', within: $nobody));
+        self::assertSame('gone Renamed', $this->site->run('echo wp_cache_get("key", "shop") ?: "gone", " ", get_option("blogname");'));
+    }
+
     public function testTransientsOfTheDatabaseAreGoneWhenTheCacheTakesOver(): void
     {
         $this->site->run('set_transient("news", "old", 3600);');

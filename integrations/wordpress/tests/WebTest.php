@@ -1,0 +1,138 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress\Tests;
+
+use Larder\Bench\Server\MariaDbServer;
+use Larder\Bench\Server\NginxServer;
+use Larder\Bench\Server\PhpFpmServer;
+use Larder\Bench\Server\Program;
+use Larder\Tests\System\Extension\Workers;
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
+
+/** A site behind nginx and php-fpm. */
+#[CoversNothing]
+final class WebTest extends TestCase
+{
+    private static MariaDbServer $database;
+
+    private static PhpFpmServer $fpm;
+
+    private static NginxServer $nginx;
+
+    private static Site $site;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$database = MariaDbServer::start();
+        self::$site = new Site(self::$database);
+        self::$fpm = PhpFpmServer::start(['extension' => Workers::extension(), 'display_errors' => 0], 4);
+        self::$nginx = NginxServer::start(self::$site->root, self::$fpm->socket, 2, isSite: true);
+        $url = 'http://127.0.0.1:' . self::$nginx->port;
+        self::$site->configure("define('WP_HOME', '{$url}'); define('WP_SITEURL', '{$url}');");
+        self::$site->activate();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$nginx->stop();
+        self::$fpm->stop();
+        self::$site->removePool();
+        self::$database->stop();
+    }
+
+    public function testFillsGoOutAfterTheResponseAndTheNextRequestReadsThem(): void
+    {
+        self::$site->run('wp_cache_flush();');
+        file_put_contents(self::$site->root . '/late.php', <<<'PHP'
+            <?php
+            require __DIR__ . '/wp-load.php';
+            // Whatever ends after the response is seen by no visitor; a fill that went out before it would be in the store here.
+            wp_cache_get('late', 'posts');
+            wp_cache_add('late', 'filled', 'posts');
+            $pool = Larder\SharedMemory::open('POOL');
+            register_shutdown_function(static function () use ($pool): void {
+                echo $pool->has('posts:late') ? 'too early' : 'not yet';
+            });
+            PHP);
+        file_put_contents(self::$site->root . '/late.php', str_replace('POOL', self::$site->pool(), (string) file_get_contents(self::$site->root . '/late.php')));
+        self::assertSame('not yet', $this->get('/late.php')[1]);
+        for ($tries = 0; $tries < 1_000 && self::$site->run('echo wp_cache_get("late", "posts") ?: "none";') === 'none'; $tries++) {
+            usleep(10_000);
+        }
+        self::assertSame('filled', self::$site->run('echo wp_cache_get("late", "posts");'));
+    }
+
+    public function testEveryPageIsServedWhileWorkersAreKilledAndThePoolIsResized(): void
+    {
+        $served = 0;
+        for ($round = 0; $round < 12; $round++) {
+            if ($round % 3 === 0) {
+                foreach (\array_slice(self::$fpm->processIds(), 1, 2) as $worker) {
+                    posix_kill($worker, \SIGKILL);
+                }
+            }
+            if ($round % 4 === 1) {
+                self::$site->run('$m = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->resize((int) $argv[1] << 20); echo $m; exit($m === null ? 0 : 1);', [(string) (8 + 8 * ($round % 3))]);
+            }
+            self::$site->run('update_option("blogname", $argv[1]);', ["Round {$round}"]);
+            [$status, $page] = $this->get('/');
+            // A worker that was killed in the middle of a request is nginx's 502, not the cache's; none was at work here.
+            self::assertSame(200, $status);
+            self::assertStringContainsString("Round {$round}", $page);
+            self::assertStringContainsString('</html>', $page);
+            $served++;
+        }
+        self::assertSame(12, $served);
+    }
+
+    public function testTheSettingsPageResizesAndFlushesAndSwitchesInABrowser(): void
+    {
+        $process = new Process([self::program('node'), __DIR__ . '/settings.mjs', self::program('chromium'), 'http://127.0.0.1:' . self::$nginx->port], self::modules(), timeout: null);
+        self::assertSame(0, $process->run(), $process->getErrorOutput() . $process->getOutput());
+        $seen = json_decode($process->getOutput(), true);
+        self::assertIsArray($seen);
+        self::assertSame([], $seen['errors']);
+        self::assertSame('The object cache is on and uses shared memory.', $seen['state']);
+        self::assertSame('Size of the pool in MB', $seen['label']);
+        self::assertSame(['Done.', 'Done.'], [$seen['resized'], $seen['flushed']]);
+        self::assertIsArray($seen['after']);
+        self::assertSame(number_format(24 << 20), $seen['after']['size']);
+        self::assertGreaterThan('50', $seen['after']['items']);
+        self::assertSame('The object cache is off: WordPress asks the database for everything in each request.', $seen['off']);
+        self::assertSame('The object cache is on and uses shared memory.', $seen['on']);
+    }
+
+    /** @return array{int, string} status and body */
+    private function get(string $path): array
+    {
+        $page = file_get_contents('http://127.0.0.1:' . self::$nginx->port . $path, context: stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 300]]));
+        preg_match('~^HTTP/\S+ (\d+)~', $http_response_header[0] ?? '', $status);
+
+        return [(int) ($status[1] ?? 0), (string) $page];
+    }
+
+    /** @return string the directory in which npm has installed what drives the browser, as its lock file pins it */
+    private static function modules(): string
+    {
+        $root = \dirname(__DIR__, 3);
+        $directory = "{$root}/build/browser";
+        if (!is_dir("{$directory}/node_modules/puppeteer-core")) {
+            is_dir($directory) || mkdir($directory, 0o777, true);
+            foreach (['package.json', 'package-lock.json'] as $file) {
+                copy("{$root}/tests/Bench/browser/{$file}", "{$directory}/{$file}");
+            }
+            (new Process([self::program('npm'), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], $directory, timeout: null))->mustRun();
+        }
+
+        return $directory;
+    }
+
+    private static function program(string $name): string
+    {
+        return Program::find($name) ?? self::fail("There is no {$name} on the PATH: install its package.");
+    }
+}
