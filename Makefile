@@ -12,6 +12,9 @@ help: ## this list
 wordpress-calls: ext vendor ## a million random calls on each store to WordPress's object cache and to ours, which have to answer alike
 	@LARDER_CALLS=1000000 PHP=$(PHP) tools/integration wordpress '' --filter DifferentialTest
 
+wordpress-cost: ext vendor ## what WordPress's drop-in costs a request that asks it for nothing, beside core's own class
+	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) -d extension=$(CURDIR)/ext/modules/larder.so integrations/wordpress/tests/cost.inc
+
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin
 
