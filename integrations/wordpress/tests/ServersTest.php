@@ -94,8 +94,9 @@ final class ServersTest extends TestCase
     public function testTwoSitesWithOnePrefixAndServerAreKeptApartByTheirDatabases(): void
     {
         $configuration = "define('WP_REDIS_SCHEME', 'unix'); define('WP_REDIS_PATH', '{socket}'); define('WP_REDIS_PREFIX', 'shop:');";
-        $this->begin(CacheServer::redis(), $configuration);
-        $other = new Site(self::$database, str_replace('{socket}', $this->server->socket, $configuration));
+        $redis = CacheServer::redis();
+        $this->begin($redis, $configuration);
+        $other = new Site(self::$database, strtr($configuration, ['{socket}' => $redis->socket]));
         $other->activate();
         try {
             self::$site->run('wp_cache_set("key", "ours", "shop");');
