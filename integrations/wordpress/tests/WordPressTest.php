@@ -6,7 +6,9 @@ namespace Larder\WordPress\Tests;
 
 use Larder\Bench\Server\MariaDbServer;
 use Larder\SharedMemory;
+use Larder\Tests\System\CacheServer;
 use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Process\Process;
 
@@ -38,40 +40,27 @@ final class WordPressTest extends TestCase
         $this->site->removePool();
     }
 
-    public function testFourProcessesLoseNoneOf150OptionsThatEachChangesAndDeletes(): void
+    /** @return iterable<string, array{?\Closure(): CacheServer, string}> a server, and lines of wp-config.php */
+    public static function stores(): iterable
     {
-        $this->site->activate();
-        $code = <<<'PHP'
-            $me = (int) $argv[1];
-            for ($i = 0; $i < 150; $i++) {
-                wp_cache_flush_runtime();
-                update_option("race_{$me}_{$i}", $i, $i % 2 === 0);
-                update_option("race_{$me}_{$i}", "changed {$i}");
-                if ($i % 3 === 0) { delete_option("race_{$me}_{$i}"); }
-                get_option("race_" . (($me + 1) % 4) . "_{$i}");
-            }
-            PHP;
-        $processes = array_map(fn(int $me): Process => $this->site->start($code, [(string) $me]), range(0, 3));
-        foreach ($processes as $process) {
-            self::assertSame(0, $process->wait());
-            self::assertSame('', $process->getOutput() . $process->getErrorOutput());
+        yield 'a pool' => [null, ''];
+        yield 'SQLite' => [null, "define('WP_LARDER_DSN', 'sqlite:' . dirname(__DIR__) . '/site.db');"];
+        yield 'Redis' => [CacheServer::redis(...), "define('WP_LARDER_DSN', 'redis+unix:{socket}');"];
+        yield 'Memcached' => [static fn(): CacheServer => CacheServer::memcached(), "define('WP_LARDER_DSN', 'memcached+unix:{socket}');"];
+    }
+
+    /** @param ?\Closure(): CacheServer $start */
+    #[DataProvider('stores')]
+    public function testFourProcessesLoseNoneOf150OptionsThatEachChangesAndDeletes(?\Closure $start, string $configuration): void
+    {
+        $server = $start === null ? null : $start()->start();
+        try {
+            $this->site->configure(strtr($configuration, ['{socket}' => $server->socket ?? '']));
+            $this->site->activate();
+            $this->raceForOptions();
+        } finally {
+            $server?->stop();
         }
-        $said = $this->site->run(<<<'PHP'
-            $wrong = $right = 0;
-            for ($me = 0; $me < 4; $me++) {
-                for ($i = 0; $i < 150; $i++) {
-                    $expected = $i % 3 === 0 ? 'none' : "changed {$i}";
-                    $actual = get_option("race_{$me}_{$i}", 'none');
-                    $actual === $expected ? $right++ : $wrong++;
-                    if ($actual !== $expected) {
-                        global $wpdb;
-                        echo "option {$i} of {$me}: expected {$expected}, cached ", var_export($actual, true), ", in the database ", var_export($wpdb->get_row("SELECT option_value, autoload FROM {$wpdb->options} WHERE option_name = 'race_{$me}_{$i}'"), true), "\n";
-                    }
-                }
-            }
-            echo "{$right} right, {$wrong} wrong";
-            PHP);
-        self::assertSame('600 right, 0 wrong', $said);
     }
 
     public function testOfTwoHundredProcessesThatAddOneLockOneGetsIt(): void
@@ -270,6 +259,41 @@ final class WordPressTest extends TestCase
         } finally {
             $network->removePool();
         }
+    }
+
+    private function raceForOptions(): void
+    {
+        $code = <<<'PHP'
+            $me = (int) $argv[1];
+            for ($i = 0; $i < 150; $i++) {
+                wp_cache_flush_runtime();
+                update_option("race_{$me}_{$i}", $i, $i % 2 === 0);
+                update_option("race_{$me}_{$i}", "changed {$i}");
+                if ($i % 3 === 0) { delete_option("race_{$me}_{$i}"); }
+                get_option("race_" . (($me + 1) % 4) . "_{$i}");
+            }
+            PHP;
+        $processes = array_map(fn(int $me): Process => $this->site->start($code, [(string) $me]), range(0, 3));
+        foreach ($processes as $process) {
+            self::assertSame(0, $process->wait());
+            self::assertSame('', $process->getOutput() . $process->getErrorOutput());
+        }
+        $said = $this->site->run(<<<'PHP'
+            $wrong = $right = 0;
+            for ($me = 0; $me < 4; $me++) {
+                for ($i = 0; $i < 150; $i++) {
+                    $expected = $i % 3 === 0 ? 'none' : "changed {$i}";
+                    $actual = get_option("race_{$me}_{$i}", 'none');
+                    $actual === $expected ? $right++ : $wrong++;
+                    if ($actual !== $expected) {
+                        global $wpdb;
+                        echo "option {$i} of {$me}: expected {$expected}, cached ", var_export($actual, true), ", in the database ", var_export($wpdb->get_row("SELECT option_value, autoload FROM {$wpdb->options} WHERE option_name = 'race_{$me}_{$i}'"), true), "\n";
+                    }
+                }
+            }
+            echo "{$right} right, {$wrong} wrong";
+            PHP);
+        self::assertSame('600 right, 0 wrong', $said);
     }
 
     private function problems(): string
