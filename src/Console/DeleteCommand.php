@@ -17,7 +17,7 @@ final class DeleteCommand extends StoreCommand
     protected function describe(): void
     {
         $this->setHelp(<<<'HELP'
-            Exits with 0 also if they were not there; with --json it says which were.
+            Exits with 1 if none of them was there; with --json it says which were.
 
               <info>%command.full_name% shm:shop page:42 page:43</info>
             HELP);
@@ -40,6 +40,6 @@ final class DeleteCommand extends StoreCommand
             $output->writeln(\sprintf('%d of %d keys were there and are deleted.', \count($existed), \count($keys)));
         }
 
-        return self::SUCCESS;
+        return $existed === [] ? self::FAILURE : self::SUCCESS;
     }
 }

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache;
+use Larder\Capability;
+use Larder\Key;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Helper\QuestionHelper;
 use Symfony\Component\Console\Input\InputInterface;
@@ -42,7 +44,14 @@ final class FlushCommand extends StoreCommand
                 return self::say($output, 'Nothing was deleted.', self::FAILURE);
             }
         }
+        $namespace = $input->getOption('namespace');
+        $isEmpty = \is_string($namespace) && \in_array(Capability::Keys, $cache->store->capabilities(), true) && self::isEmpty($cache);
         $cache->clear();
+        if ($isEmpty) {
+            self::wantsJson($input) && self::json($output, ['flushed' => false]);
+
+            return self::say($output, "There was nothing in the namespace \"{$namespace}\".", self::FAILURE);
+        }
         if (self::wantsJson($input)) {
             self::json($output, ['flushed' => true]);
         } else {
@@ -50,5 +59,16 @@ final class FlushCommand extends StoreCommand
         }
 
         return self::SUCCESS;
+    }
+
+    private static function isEmpty(Cache $cache): bool
+    {
+        foreach ($cache->store->keys() as $key) {
+            if (!Key::isInternal($key)) {
+                return false;
+            }
+        }
+
+        return true;
     }
 }

@@ -21,11 +21,15 @@ final class Groups
     /**
      * @param array<string, array{int, int}> $groups keys and bytes of each, in what was looked at; the largest first
      * @param int                            $seen   keys that were looked at
+     * @param int                            $found  items that were read for it, which the store counts as hits
+     * @param int                            $lost   those that were gone by then, which it counts as misses
      */
     private function __construct(
         public readonly array $groups,
         public readonly int $seen,
         public readonly bool $isAll,
+        public readonly int $found = 0,
+        public readonly int $lost = 0,
     ) {}
 
     /** @return ?self null if the store cannot list its keys */
@@ -49,12 +53,16 @@ final class Groups
             return null;
         }
         $groups = [];
+        $found = $lost = 0;
         foreach ($members as $name => $keys) {
-            $groups[$name] = [\count($keys), (int) (\count($keys) * self::weight($store, $keys))];
+            [$weight, $read, $gone] = self::weight($store, $keys);
+            $groups[$name] = [\count($keys), (int) (\count($keys) * $weight)];
+            $found += $read;
+            $lost += $gone;
         }
         uasort($groups, static fn(array $a, array $b): int => $b[1] <=> $a[1]);
 
-        return new self($groups, min($seen, self::KEYS), $isAll);
+        return new self($groups, min($seen, self::KEYS), $isAll, $found, $lost);
     }
 
     private static function name(string $key): string
@@ -68,8 +76,10 @@ final class Groups
      * Bytes of an item, on average over some: of its key and its serialised value.
      *
      * @param non-empty-list<string> $keys
+     *
+     * @return array{float, int, int} and how many of them were found, and how many not
      */
-    private static function weight(Store $store, array $keys): float
+    private static function weight(Store $store, array $keys): array
     {
         $bytes = $count = 0;
         $picked = array_rand($keys, min(self::WEIGHED, \count($keys)));
@@ -78,6 +88,6 @@ final class Groups
             $count++;
         }
 
-        return $count === 0 ? 0.0 : $bytes / $count;
+        return [$count === 0 ? 0.0 : $bytes / $count, $count, \count((array) $picked) - $count];
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache\Undelivered;
+use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
 use Larder\Stores;
@@ -14,7 +15,6 @@ use Symfony\Component\Console\Completion\CompletionInput;
 use Symfony\Component\Console\Completion\CompletionSuggestions;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /** OpenMetrics 1.0, as Prometheus and others read it. */
@@ -47,7 +47,7 @@ final class MetricsCommand extends Command
         Journals::describe($this);
         $this->setHelp(<<<'HELP'
             One family of metrics for each figure, labelled with the store's DSN (without its password and options). A store
-            that does not answer has larder_up 0 and nothing else. With --journal, what the caches' stores have missed, labelled with
+            that does not answer, or is not there yet, has larder_up 0 and nothing else. With --journal, what the caches' stores have missed, labelled with
             the journal's path.
 
               <info>%command.full_name% shm:shop sqlite:/var/cache/site.db > /var/lib/node_exporter/larder.prom</info>
@@ -70,18 +70,15 @@ final class MetricsCommand extends Command
             $journals = Journals::of($input);
             foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
                 $dsn = \is_string($dsn) ? $dsn : '';
-                $stores[StoreName::of($dsn)] = Stores::open($dsn);
+                $stores[StoreName::of($dsn)] = Presence::complaint(Dsn::parse($dsn)) === null ? Stores::open($dsn) : null;
             }
         } catch (Exception $mistake) {
-            $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-            $errors->writeln($mistake->getMessage(), OutputInterface::OUTPUT_RAW);
-
-            return self::INVALID;
+            return Complaint::say($output, $mistake->getMessage(), self::INVALID);
         }
         $samples = ['up' => []];
         foreach ($stores as $label => $store) {
             try {
-                $known = $store->statistics();
+                $known = $store?->statistics() ?? throw new StoreUnavailable('It is not there.');
                 $samples['up'][$label] = 1;
             } catch (StoreUnavailable) {
                 $samples['up'][$label] = 0;

@@ -13,7 +13,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 #[AsCommand('resize', 'Give a pool of shared memory another size')]
@@ -42,25 +41,26 @@ final class ResizeCommand extends Command
         [$name, $size] = [$input->getArgument('name'), $input->getArgument('size')];
         $name = \is_string($name) ? $name : '';
         if (str_contains($name, ':')) {
-            return self::complain($output, "\"{$name}\" is a DSN; give the name of a pool alone, as in `larder resize shop 256M`.", self::INVALID);
+            return Complaint::say($output, "\"{$name}\" is a DSN; give the name of a pool alone, as in `larder resize shop 256M`.", self::INVALID);
         }
         try {
             $bytes = Dsn::parse('shm:?size=' . rawurlencode(\is_string($size) ? $size : ''))->bytes('size') ?? 0;
         } catch (InvalidDsn) {
-            return self::complain($output, 'The size is no number of bytes; write it as 256M.', self::INVALID);
+            return Complaint::say($output, 'The size is no number of bytes; write it as 256M.', self::INVALID);
         }
-        if (!\extension_loaded('larder')) {
-            return self::complain($output, 'The extension larder is not loaded, so there is no pool to resize; load it in this PHP\'s php.ini.');
+        $missing = PoolNames::withoutExtension('resize');
+        if ($missing !== null) {
+            return Complaint::say($output, $missing);
         }
         try {
             $resized = SharedMemory::resize($name, $bytes);
             if ($resized === null) {
-                return self::complain($output, "There is no pool \"{$name}\" of this user; the pools are: " . implode(', ', SharedMemory::names()) . '.');
+                return Complaint::say($output, PoolNames::absent($name));
             }
         } catch (PoolUnusable $failure) {
-            return self::complain($output, $failure->getMessage());
+            return Complaint::say($output, $failure->getMessage());
         } catch (\ValueError) {
-            return self::complain($output, "The pool \"{$name}\" cannot get " . Printed::bytes($bytes) . '; give a name and a size from 4M to 1024G.', self::INVALID);
+            return Complaint::say($output, "The pool \"{$name}\" cannot get " . Printed::bytes($bytes) . '; give a name and a size from 4M to 1024G.', self::INVALID);
         }
         $output->writeln($input->getOption('json') === true ? Printed::json(['resized' => ['name' => $name] + $resized]) : self::told($name, $resized), OutputInterface::OUTPUT_RAW);
 
@@ -82,14 +82,5 @@ final class ResizeCommand extends Command
             Printed::count($resized['loaded']),
             $resized['dropped'] === 0 ? '' : ' and ' . Printed::count($resized['dropped']) . ' dropped',
         );
-    }
-
-    /** Says on the standard error why nothing came of it. */
-    private static function complain(OutputInterface $output, string $message, int $status = self::FAILURE): int
-    {
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-        $errors->writeln($message, OutputInterface::OUTPUT_RAW);
-
-        return $status;
     }
 }

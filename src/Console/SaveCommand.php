@@ -11,7 +11,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 #[AsCommand('save', 'Save pools of shared memory over a reboot')]
@@ -35,8 +34,9 @@ final class SaveCommand extends Command
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        if (!\extension_loaded('larder')) {
-            return self::complain($output, 'The extension larder is not loaded, so there is no pool to save; load it in this PHP\'s php.ini.');
+        $missing = PoolNames::withoutExtension('save');
+        if ($missing !== null) {
+            return Complaint::say($output, $missing);
         }
         $names = $input->getArgument('name');
         $names = array_values(array_filter(\is_array($names) ? $names : [], is_string(...)));
@@ -45,18 +45,18 @@ final class SaveCommand extends Command
         try {
             $names = $names === [] ? SharedMemory::names() : $names;
         } catch (PoolUnusable $failure) {
-            return self::complain($output, $failure->getMessage());
+            return Complaint::say($output, $failure->getMessage());
         }
         foreach ($names as $name) {
             try {
                 $pool = SharedMemory::save($name);
                 if ($pool === null) {
-                    $status = self::complain($output, "There is no pool \"{$name}\" of this user; the pools are: " . implode(', ', SharedMemory::names()) . '.');
+                    $status = Complaint::say($output, PoolNames::absent($name));
                 } else {
                     $saved[] = ['name' => $name] + $pool;
                 }
             } catch (PoolUnusable|\ValueError $failure) {
-                $status = self::complain($output, $failure->getMessage());
+                $status = Complaint::say($output, $failure->getMessage());
             }
         }
         self::print($saved, $input->getOption('json') === true, $output);
@@ -78,14 +78,5 @@ final class SaveCommand extends Command
                 OutputInterface::OUTPUT_RAW,
             );
         }
-    }
-
-    /** Says on the standard error why nothing came of it. */
-    private static function complain(OutputInterface $output, string $message): int
-    {
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-        $errors->writeln($message, OutputInterface::OUTPUT_RAW);
-
-        return self::FAILURE;
     }
 }

@@ -36,6 +36,11 @@ final class SetCommand extends StoreCommand
         return true;
     }
 
+    protected function makesItsPlace(): bool
+    {
+        return true;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         $key = self::text($input->getArgument('key'));

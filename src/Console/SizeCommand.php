@@ -13,7 +13,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 #[AsCommand('size', 'How much memory a site would need, from a recorded trace')]
@@ -26,6 +25,7 @@ final class SizeCommand extends Command
         $this->addArgument('trace', InputArgument::REQUIRED, 'A file that Larder\Trace\RecordingStore has written');
         $this->addOption('overhead', null, InputOption::VALUE_REQUIRED, 'Bytes that an item costs besides its key and value', '64');
         $this->addOption('json', null, InputOption::VALUE_NONE, 'Answer in JSON');
+        $this->addOption('integers', null, InputOption::VALUE_NONE, 'The file is a row of little-endian 32-bit integers, each a read of an item of one byte');
         $this->setHelp(<<<'HELP'
             The share of look-ups that miss, for caches of several sizes that evict what was not used for longest, and the least size
             that keeps 99 % of the hits that a cache without limits has. Larder's shared memory does a little better.
@@ -40,17 +40,17 @@ final class SizeCommand extends Command
     {
         $path = $input->getArgument('trace');
         $overhead = filter_var($input->getOption('overhead'), \FILTER_VALIDATE_INT, ['options' => ['min_range' => 0, 'max_range' => 1 << 20]]);
+        if (!\is_int($overhead)) {
+            return Complaint::say($output, 'The overhead is no number of bytes from 0 to 1,048,576; give one.', self::INVALID);
+        }
         try {
             $path = \is_string($path) ? $path : '';
-            $curve = MissRatioCurve::of(TraceFile::open($path), \is_int($overhead) ? $overhead : 64);
+            $curve = MissRatioCurve::of(TraceFile::open($path, $input->getOption('integers') === true), $overhead);
             if ($curve->reads === 0) {
                 throw InvalidTrace::empty($path);
             }
         } catch (Exception $mistake) {
-            $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-            $errors->writeln($mistake->getMessage(), OutputInterface::OUTPUT_RAW);
-
-            return self::INVALID;
+            return Complaint::say($output, $mistake->getMessage(), self::INVALID);
         }
         $enough = $curve->sizeFor(0.99);
         $steps = self::steps($curve);

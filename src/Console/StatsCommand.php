@@ -16,7 +16,7 @@ final class StatsCommand extends StoreCommand
     protected function describe(): void
     {
         $this->setHelp(<<<'HELP'
-            A dash stands for what the store cannot tell.
+            A dash stands for what the store cannot tell. Of what a server says of itself, the useful part; all of it with --json.
 
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --json</info>
@@ -57,12 +57,10 @@ final class StatsCommand extends StoreCommand
         if ($journals !== []) {
             $rows['undelivered'] = Journals::text($journals);
         }
-        foreach ($known->details as $name => $value) {
-            $rows[$name] ??= \is_scalar($value) ? (string) $value : (string) json_encode($value);
-        }
-        $width = max(array_map(mb_strwidth(...), array_map(strval(...), array_keys($rows))));
+        $rows += Figures::rows($known->details);
+        $width = max(array_map(mb_strwidth(...), array_keys($rows)));
         foreach ($rows as $name => $value) {
-            $output->writeln(str_pad((string) $name, $width) . "  {$value}", OutputInterface::OUTPUT_RAW);
+            $output->writeln(str_pad($name, $width) . "  {$value}", OutputInterface::OUTPUT_RAW);
         }
 
         return self::SUCCESS;

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache;
+use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
 use Larder\Store\ArrayStore;
@@ -16,7 +17,6 @@ use Symfony\Component\Console\Completion\CompletionSuggestions;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /** A command about one store, which its first argument names by a DSN. */
@@ -44,6 +44,18 @@ abstract class StoreCommand extends Command
         return false;
     }
 
+    /** Whether it makes what the DSN names where that is not there yet. */
+    protected function makesItsPlace(): bool
+    {
+        return false;
+    }
+
+    /** Whether it makes sense with a store that ends with this process. */
+    protected function isAboutThisProcess(): bool
+    {
+        return false;
+    }
+
     final protected function configure(): void
     {
         $this->addArgument('dsn', InputArgument::REQUIRED, 'The store, such as "shm:shop", "sqlite:/var/cache/site.db" or "redis://127.0.0.1"');
@@ -63,7 +75,14 @@ abstract class StoreCommand extends Command
     final protected function execute(InputInterface $input, OutputInterface $output): int
     {
         try {
-            $cache = $this->opened(self::text($input->getArgument('dsn')));
+            $dsn = self::text($input->getArgument('dsn'));
+            $absent = $this->isAboutThisProcess() ? null : Presence::beyondReach(Dsn::parse($dsn));
+            $absent ??= $this->makesItsPlace() ? null : Presence::complaint(Dsn::parse($dsn));
+            if ($absent !== null) {
+                return self::say($output, $absent, self::FAILURE);
+            }
+            $this->warnOfOthers($dsn, $output);
+            $cache = $this->opened($dsn);
             $namespace = $input->getOption('namespace');
 
             return $this->serve(\is_string($namespace) ? $cache->namespace($namespace) : $cache, $input, $output);
@@ -71,6 +90,19 @@ abstract class StoreCommand extends Command
             return self::say($output, $failure->getMessage(), self::FAILURE);
         } catch (Exception $mistake) {
             return self::say($output, $mistake->getMessage(), self::INVALID);
+        }
+    }
+
+    /** What is changed in this user's pool does not reach another user's, which a site may be using under the same name. */
+    private function warnOfOthers(string $dsn, OutputInterface $output): void
+    {
+        $parsed = Dsn::parse($dsn);
+        if (!$this->changesItems() || $parsed->scheme !== 'shm' || $parsed->far !== null) {
+            return;
+        }
+        $name = $parsed->path === '' ? 'default' : $parsed->path;
+        foreach ((new OthersPools())->owners($name) as $owner) {
+            self::say($output, ucfirst($owner) . " has a pool \"{$name}\" too, which this does not reach: run it as that user for that one.", self::SUCCESS);
         }
     }
 
@@ -88,10 +120,7 @@ abstract class StoreCommand extends Command
     /** Says on the standard error why nothing came of it, with --quiet, too. */
     final protected static function say(OutputInterface $output, string $message, int $code): int
     {
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-        $errors->writeln($message, OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
-
-        return $code;
+        return Complaint::say($output, $message, $code);
     }
 
     final protected static function wantsJson(InputInterface $input): bool

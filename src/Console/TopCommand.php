@@ -65,6 +65,8 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         $dsn = self::text($input->getArgument('dsn'));
         $before = $groups = null;
         $at = 0.0;
+        // Hits and misses of this command: up to the present look, and up to the next.
+        $counted = $own = [0, 0];
         for ($look = 0; $look < $times && !$this->isOver; $look++) {
             if ($look > 0) {
                 $this->pause($interval);
@@ -72,16 +74,22 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $journals = Journals::of($input);
             try {
                 $known = $cache->store->statistics();
-                $groups = $look % self::GROUPS_EVERY === 0 ? Groups::of($cache->store) : $groups;
+                $time = microtime(true);
+                $next = $known;
+                if ($look % self::GROUPS_EVERY === 0) {
+                    $groups = Groups::of($cache->store);
+                    // What that has read is not the site's: it is in no rate, and taken off the sums.
+                    $next = $cache->store->statistics();
+                    $own = [$own[0] + ($groups->found ?? 0), $own[1] + ($groups->lost ?? 0)];
+                }
             } catch (StoreUnavailable $failure) {
                 // It may come back: that is what one watches for.
                 $this->show($output, [$failure->getMessage(), ...($journals === [] ? [] : ['undelivered  ' . Journals::text($journals)])], $look);
                 $before = null;
                 continue;
             }
-            $now = microtime(true);
-            $reading = new Reading($known, $before, $now - $at);
-            [$before, $at] = [$known, $now];
+            $reading = new Reading($known, $before, $time - $at, ...$counted);
+            [$before, $at, $counted] = [$next, microtime(true), $own];
             if (self::wantsJson($input)) {
                 $this->write($output, self::jsonLine($reading, $groups, $journals));
             } else {

@@ -11,6 +11,7 @@ use Larder\Trace\Verb;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 #[AsCommand('trace', 'Replay a recorded trace on a store')]
@@ -18,7 +19,8 @@ final class TraceCommand extends StoreCommand
 {
     protected function describe(): void
     {
-        $this->addArgument('trace', InputArgument::REQUIRED, 'A file that Larder\Trace\RecordingStore has written, or one of 32-bit integers');
+        $this->addArgument('trace', InputArgument::REQUIRED, 'A file that Larder\Trace\RecordingStore has written');
+        $this->addOption('integers', null, InputOption::VALUE_NONE, 'The file is a row of little-endian 32-bit integers, each a read of an item of one byte');
         $this->setHelp(<<<'HELP'
             Reads what the trace reads, and stores what is missing, in the size that the trace says, under keys of its own
             ("trace:…"), which are deleted in the end. Tells how much was found, and how long it took.
@@ -27,9 +29,19 @@ final class TraceCommand extends StoreCommand
             HELP);
     }
 
+    protected function makesItsPlace(): bool
+    {
+        return true;
+    }
+
+    protected function isAboutThisProcess(): bool
+    {
+        return true;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
-        $trace = TraceFile::open(self::text($input->getArgument('trace')));
+        $trace = TraceFile::open(self::text($input->getArgument('trace')), $input->getOption('integers') === true);
         $store = $cache->store;
         $sizes = [];
         $reads = $hits = $writes = $refused = 0;

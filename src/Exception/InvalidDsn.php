@@ -17,16 +17,7 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
     /** @param non-empty-list<string> $known */
     public static function unknownScheme(string $scheme, array $known): self
     {
-        $nearest = self::nearest($scheme, $known);
-        // The nearest of the known ones is no help to a reader who meant something else.
-        $isMisspelt = levenshtein(substr($scheme, 0, 64), $nearest) <= max(1, intdiv(\strlen($scheme), 3));
-
-        return new self(sprintf(
-            $isMisspelt ? 'The DSN scheme "%1$s" is unknown; did you mean "%3$s"? Known: %2$s.' : 'The DSN scheme "%s" is unknown; use one of: %s.',
-            $scheme,
-            implode(', ', $known),
-            $nearest,
-        ));
+        return new self(sprintf('The DSN scheme "%s" is unknown; %s: %s.', $scheme, self::suggestion($scheme, $known), implode(', ', $known)));
     }
 
     /** @param list<string> $known */
@@ -37,10 +28,10 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
         }
 
         return new self(sprintf(
-            'The option "%s" of the "%s" DSN is unknown; did you mean "%s"? Known: %s.',
+            'The option "%s" of the "%s" DSN is unknown; %s: %s.',
             $option,
             $scheme,
-            self::nearest($option, $known),
+            self::suggestion($option, $known),
             implode(', ', $known),
         ));
     }
@@ -65,15 +56,23 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
         return new self(sprintf('A "%s" store cannot stand in front of another; put one of array, apcu and shm there.', $scheme));
     }
 
-    /** @param non-empty-list<string> $known */
-    private static function nearest(string $word, array $known): string
+    /**
+     * The nearest of the known ones is no help to a reader who meant something else.
+     *
+     * @param non-empty-list<string> $known
+     */
+    private static function suggestion(string $word, array $known): string
     {
+        $word = substr(strtolower($word), 0, 64);
         $distances = [];
         foreach ($known as $candidate) {
-            $distances[$candidate] = levenshtein(substr(strtolower($word), 0, 64), $candidate);
+            $distances[$candidate] = levenshtein($word, $candidate);
         }
         asort($distances);
+        $nearest = (string) array_key_first($distances);
 
-        return (string) array_key_first($distances);
+        $isNear = $distances[$nearest] <= intdiv(\strlen($word) + 2, 3) || (\strlen($nearest) > 2 && str_starts_with($word, $nearest));
+
+        return $isNear ? "did you mean \"{$nearest}\"? Known" : 'use one of';
     }
 }

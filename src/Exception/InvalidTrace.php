@@ -25,6 +25,11 @@ final class InvalidTrace extends \RuntimeException implements Exception
         return new self(\sprintf('The trace "%s" cannot be written: %s; %s.', $path, $distrust->reason(), $distrust->remedy));
     }
 
+    public static function none(string $path): self
+    {
+        return new self(\sprintf('The file "%s" is no trace; give one that RecordingStore has written, or one of 32-bit integers with --integers.', $path));
+    }
+
     public static function line(string $path, int $line): self
     {
         return new self(\sprintf('Line %d of "%s" is no access; give a file that RecordingStore has written, or one of 32-bit integers.', $line, $path));

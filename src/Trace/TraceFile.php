@@ -20,8 +20,12 @@ final class TraceFile
         private readonly bool $isText,
     ) {}
 
-    /** @throws InvalidTrace */
-    public static function open(string $path): self
+    /**
+     * @param bool $isIntegers whether it is one of integers; any bytes would be some, so that this has to be said
+     *
+     * @throws InvalidTrace
+     */
+    public static function open(string $path, bool $isIntegers = false): self
     {
         $file = is_file($path) ? @fopen($path, 'r') : false;
         if ($file === false) {
@@ -30,6 +34,9 @@ final class TraceFile
         $head = (string) fgets($file, 64);
         fclose($file);
         $isText = str_starts_with($head, self::HEAD);
+        if (!$isText && !$isIntegers) {
+            throw InvalidTrace::none($path);
+        }
         $rate = $isText ? (float) substr($head, \strlen(self::HEAD)) : 1.0;
         if (!($rate > 0.0 && $rate <= 1.0)) {
             throw InvalidTrace::line($path, 1);

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Console\Doctor;
 
+use Larder\Console\OthersPools;
+use Larder\Console\Presence;
 use Larder\Console\Printed;
 use Larder\Console\StoreName;
 use Larder\Dsn;
@@ -42,9 +44,16 @@ final class StoreChecks
             if ($found !== []) {
                 return $found;
             }
+            $found = $this->others($dsn);
+            $absent = Presence::complaint($dsn);
+            if ($absent !== null) {
+                return [...$found, ...$this->place($dsn), Finding::advice($what, "It is not there yet: {$absent}", 'nothing if no process has used it yet; else the DSN')];
+            }
             $store = Stores::of($dsn);
             try {
-                [$found, $known] = [[$this->timed($store)], $store->statistics()];
+                // First: what is timed is counted, too.
+                $known = $store->statistics();
+                $found[] = $this->timed($store);
             } catch (StoreUnavailable $failure) {
                 return [Finding::problem($what, $failure->getMessage(), 'the place that the DSN names, or the DSN'), ...$this->place($dsn)];
             }
@@ -61,6 +70,30 @@ final class StoreChecks
             ...PoolChecks::findings($what, $known->details),
             ...$store instanceof RedisStore ? PersistenceChecks::findings($what, $store, $dsn->text('persistence', '') === 'trusted') : [],
         ];
+    }
+
+    /**
+     * Pools of the same name that are not this user's.
+     *
+     * @return list<Finding>
+     */
+    private function others(Dsn $dsn): array
+    {
+        $what = StoreName::of($this->dsn);
+        $name = $dsn->path === '' ? 'default' : $dsn->path;
+        if ($dsn->scheme !== 'shm' || $dsn->far !== null || !\extension_loaded('larder')) {
+            return [];
+        }
+        $pools = new OthersPools();
+
+        return [...array_map(static fn(string $owner): Finding => Finding::advice(
+            $what,
+            ucfirst($owner) . " has a pool \"{$name}\", too, of its own: what is deleted in one stays in the other.",
+            'larder.group=GROUP in each php.ini, with a group of both users; or run all of them as one user',
+        ), $pools->owners($name)), ...array_map(static fn(string $owner): Finding => Finding::fine(
+            $what,
+            ucfirst($owner) . " has pools that this user may not see; one named \"{$name}\" would have nothing to do with this one.",
+        ), $pools->hidden())];
     }
 
     /** @throws StoreUnavailable */

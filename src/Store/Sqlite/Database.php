@@ -499,6 +499,7 @@ final class Database
 
     private function makeTables(\SQLite3 $connection): void
     {
+        $this->refuseOthers($connection);
         // Only a database without tables takes this up.
         $connection->exec('PRAGMA auto_vacuum = INCREMENTAL');
         $connection->exec('PRAGMA journal_mode = WAL');
@@ -513,6 +514,15 @@ final class Database
             $this->rollBack();
 
             throw $failure;
+        }
+    }
+
+    /** A database of another application would be changed for good, in its journal's mode if nothing else. */
+    private function refuseOthers(\SQLite3 $connection): void
+    {
+        $others = $connection->querySingle("SELECT name FROM sqlite_master WHERE type = 'table' AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'items:*' OR name GLOB 'clock:*') LIMIT 1");
+        if (\is_string($others)) {
+            throw StoreUnavailable::because("The SQLite database \"{$this->path}\"", \sprintf('it is another application\'s, with the table "%s"', addcslashes($others, "\0..\37\"\177..\377")), 'give the cache a file of its own');
         }
     }
 

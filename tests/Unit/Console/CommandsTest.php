@@ -86,9 +86,100 @@ final class CommandsTest extends TestCase
 
     public function testAKeyThatIsNotThereIsExitCodeOne(): void
     {
+        $this->cache->set('other', 1);
         self::assertSame([1, ''], $this->larder('get', ['key' => "no\nkey"]));
         self::assertSame("There is no such key: no\\nkey\n", $this->errors);
         self::assertSame([1, ['key' => 'absent', 'found' => false]], [...$this->jsonWithCode('get', ['key' => 'absent'])]);
+    }
+
+    /** @return iterable<string, array{string, array<string, mixed>}> */
+    public static function questions(): iterable
+    {
+        foreach ([
+            'get' => ['key' => 'k'], 'delete' => ['key' => ['k']], 'keys' => [], 'tags' => ['tag' => ['t']], 'flush' => ['--force' => true], 'prune' => [], 'stats' => [],
+            'top' => ['--times' => '1'], 'largest' => [], 'latency' => ['--times' => '1'],
+        ] as $command => $input) {
+            yield $command => [$command, $input];
+        }
+    }
+
+    /** @param array<string, mixed> $input */
+    #[DataProvider('questions')]
+    public function testAMisspeltNameMakesNothingAndIsExitCodeOne(string $command, array $input): void
+    {
+        $cache = "{$this->scratch->path}/typo";
+        foreach (["sqlite:{$cache}.db" => 'database', "array: > sqlite:{$cache}.db" => 'database', "file:{$cache}" => 'directory', "php:{$cache}" => 'directory'] as $dsn => $what) {
+            self::assertSame([1, ''], $this->execute(['command' => $command, 'dsn' => $dsn, ...$input]), $dsn);
+            self::assertStringContainsString("There is no {$what} \"{$cache}", $this->errors);
+            self::assertSame([], array_diff(scandir($this->scratch->path) ?: [], ['.', '..']), $dsn);
+        }
+    }
+
+    public function testADatabaseOfAnotherApplicationIsRefusedAndLeftAsItIs(): void
+    {
+        $path = "{$this->scratch->path}/orders.db";
+        $database = new \SQLite3($path);
+        $database->exec('CREATE TABLE orders (id INTEGER)');
+        $database->close();
+        $before = hash_file('xxh128', $path);
+        foreach ([['command' => 'get', 'key' => 'k'], ['command' => 'set', 'key' => 'k', 'value' => 'v'], ['command' => 'flush', '--force' => true]] as $input) {
+            self::assertSame([1, ''], $this->execute(['dsn' => "sqlite:{$path}", ...$input]));
+            self::assertStringContainsString('another application\'s, with the table "orders"; give the cache a file of its own', $this->errors);
+        }
+        self::assertSame($before, hash_file('xxh128', $path));
+    }
+
+    public function testANamespaceWithNothingInItIsExitCodeOne(): void
+    {
+        $this->cache->namespace('menus')->set('a', 1);
+        self::assertSame([1, ''], $this->larder('flush', ['--force' => true, '--namespace' => 'menu']));
+        self::assertSame("There was nothing in the namespace \"menu\".\n", $this->errors);
+        self::assertSame([1, ['flushed' => false]], $this->jsonWithCode('flush', ['--force' => true, '--namespace' => 'menu']));
+        self::assertSame(0, $this->larder('flush', ['--force' => true, '--namespace' => 'menus'])[0]);
+    }
+
+    public function testTheApcuOfTheCommandLineIsNobodysAndRefused(): void
+    {
+        foreach ([['get', ['key' => 'k']], ['set', ['key' => 'k', 'value' => 'v']], ['flush', ['--force' => true]], ['stats', []]] as [$command, $input]) {
+            self::assertSame([1, ''], $this->execute(['command' => $command, 'dsn' => 'apcu:', ...$input]));
+            self::assertStringContainsString('that of PHP-FPM cannot be reached from here', $this->errors);
+        }
+        self::assertSame(0, $this->execute(['command' => 'latency', 'dsn' => 'apcu:', '--times' => '1'])[0]);
+    }
+
+    public function testLatencyTellsHowTheTimesAreDistributed(): void
+    {
+        $this->cache->set('a', 1);
+        [$code, $answer] = $this->jsonWithCode('latency', ['--times' => '50']);
+        self::assertSame([0, 50], [$code, $answer['times']]);
+        self::assertIsArray($answer['microseconds']);
+        self::assertSame(['save', 'read', 'miss', 'delete'], array_keys($answer['microseconds']));
+        foreach ($answer['microseconds'] as $row) {
+            self::assertIsArray($row);
+            $sorted = $row;
+            sort($sorted);
+            self::assertSame($sorted, array_values($row));
+            self::assertGreaterThan(0.0, $row['least']);
+        }
+        self::assertSame(['a'], [...$this->cache->store->keys()], 'Nothing is left behind.');
+        [$code, $printed] = $this->larder('latency', ['--times' => '5']);
+        self::assertSame([0, 6], [$code, substr_count($printed, "\n")]);
+        self::assertSame(2, $this->larder('latency', ['--times' => '0'])[0]);
+        self::assertSame(2, $this->larder('latency', ['--bytes' => 'x'])[0]);
+    }
+
+    public function testLargestListsTheLargestItemsFirst(): void
+    {
+        for ($i = 1; $i <= 120; $i++) {
+            $this->cache->set("page:{$i}", str_repeat('x', 10 * $i));
+        }
+        $this->cache->set('array', range(1, 1_000));
+        [$code, $answer] = $this->jsonWithCode('largest', ['prefix' => 'page:', '--limit' => '2']);
+        self::assertSame([0, 120, [['key' => 'page:120', 'bytes' => 1_208, 'type' => 'string'], ['key' => 'page:119', 'bytes' => 1_198, 'type' => 'string']]], [$code, $answer['items'], $answer['largest']]);
+        [$code, $printed] = $this->larder('largest', ['--limit' => '1']);
+        self::assertSame(0, $code);
+        self::assertMatchesRegularExpression('/^ +[\d.]+ KiB  array +array\n +[\d.]+ KiB  in all 121 items\n$/', $printed);
+        self::assertSame(2, $this->larder('largest', ['--limit' => '0'])[0]);
     }
 
     /** @return iterable<string, array{string, array<string, mixed>}> */
@@ -133,7 +224,7 @@ final class CommandsTest extends TestCase
     {
         $this->cache->setMany(['a' => 1, '7' => 2]);
         self::assertSame(['deleted' => ['a', '7']], $this->json('delete', ['key' => ['a', 'absent', '7']]));
-        self::assertSame([0, "0 of 1 keys were there and are deleted.\n"], $this->larder('delete', ['key' => ['a']]));
+        self::assertSame([1, "0 of 1 keys were there and are deleted.\n"], $this->larder('delete', ['key' => ['a']]));
         self::assertSame([], $this->cache->getMany(['a', '7']));
     }
 

@@ -86,6 +86,11 @@ final class DoctorTest extends TestCase
     {
         $scratch = new Scratch();
         $dsn = "sqlite:{$scratch->path}/cache.db";
+        [$finding] = (new StoreChecks($dsn, self::machine()))->findings();
+        self::assertSame([Severity::Advice, "It is not there yet: There is no database \"{$scratch->path}/cache.db\"; give the path of one, or store something to make it."], [$finding->severity, $finding->says]);
+        self::assertFileDoesNotExist("{$scratch->path}/cache.db", 'A look makes nothing.');
+        Cache::open($dsn)->set('a', 1);
+        Cache::open($dsn)->delete('a');
         [$finding] = $found = (new StoreChecks($dsn, self::machine()))->findings();
         self::assertCount(1, $found);
         self::assertSame(Severity::Fine, $finding->severity);
@@ -226,6 +231,9 @@ final class DoctorTest extends TestCase
         $scratch = new Scratch();
         $machine = self::machine(mounts: ['/' => 'ext4', $scratch->path => 'nfs4']);
         $says = static fn(string $dsn): array => self::severities($dsn, $machine);
+        foreach (["sqlite:{$scratch->path}/cache.db", "file:{$scratch->path}/cache", "sqlite:{$scratch->path}/behind.db"] as $dsn) {
+            Cache::open($dsn)->set('a', 1);
+        }
         self::assertSame(['problem'], $says("sqlite:{$scratch->path}/cache.db"));
         self::assertSame(['advice'], $says("file:{$scratch->path}/cache"));
         self::assertSame(['problem'], $says("array: > sqlite:{$scratch->path}/behind.db"));

@@ -40,6 +40,13 @@ final class TopTest extends TestCase
         self::assertNull((new Reading(new StoreStatistics(hits: 0, misses: 0), null, 0.0))->hitRatio());
     }
 
+    public function testWhatTheCommandReadsItselfIsNotCounted(): void
+    {
+        $reading = new Reading(new StoreStatistics(hits: 300, misses: 100), null, 0.0, 20, 10);
+        self::assertSame([280, 90], [$reading->known->hits, $reading->known->misses]);
+        self::assertSame(60.0, (new Reading(new StoreStatistics(hits: 300), new StoreStatistics(hits: 240), 1.0, 20))->rate('hits'), 'Both looks have it in them.');
+    }
+
     public function testGroupsAreKeysThatBeginAlikeTheLargestFirst(): void
     {
         $cache = new Cache(new ArrayStore());
@@ -53,7 +60,7 @@ final class TopTest extends TestCase
         self::assertSame(['page', 'user', '(others)'], array_keys($groups->groups));
         self::assertSame([20, 20, 1], array_column($groups->groups, 0));
         self::assertEqualsWithDelta(20 * 1_006.5, $groups->groups['page'][1], 20);
-        self::assertSame([41, true], [$groups->seen, $groups->isAll]);
+        self::assertSame([41, true, 17, 0], [$groups->seen, $groups->isAll, $groups->found, $groups->lost]);
         for ($i = 0; $i < 5_000; $i++) {
             $cache->set("many-{$i}", 1);
         }

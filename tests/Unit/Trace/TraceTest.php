@@ -175,7 +175,6 @@ final class TraceTest extends TestCase
         $wrong = [
             'a line that is none' => TraceFile::head(1.0) . "r 0123456789abcdef 5\nx y z\nr 0123456789abcdef 5\n",
             'a rate of nothing' => "# larder trace 1 rate 0\n",
-            'a text' => "This is no trace.\n",
         ];
         foreach ($wrong as $name => $bytes) {
             file_put_contents($path, $bytes);
@@ -184,6 +183,16 @@ final class TraceTest extends TestCase
                 self::fail("It was read: {$name}");
             } catch (InvalidTrace $mistake) {
                 self::assertMatchesRegularExpression('/^Line \d of ".+" is no access; give .+\.$/', $mistake->getMessage());
+            }
+        }
+        // Bytes whose number is a multiple of four may be integers, or anything.
+        foreach (["This is no trace.\n", random_bytes(4_000), ''] as $bytes) {
+            file_put_contents($path, $bytes);
+            try {
+                TraceFile::open($path);
+                self::fail('Something else was taken for a trace.');
+            } catch (InvalidTrace $mistake) {
+                self::assertStringContainsString('is no trace; give one that', $mistake->getMessage());
             }
         }
         file_put_contents($path, TraceFile::head(1.0) . "r 0123456789abcdef 5\nr 01234567");
@@ -208,21 +217,23 @@ final class TraceTest extends TestCase
         $path = "{$scratch->path}/trace";
         file_put_contents($path, pack('V*', 1, 2, 3, 1, 2, 3, 1, 4));
         $tester = new CommandTester(new TraceCommand());
-        self::assertSame(0, $tester->execute(['dsn' => 'array:', 'trace' => $path, '--json' => true]));
+        self::assertSame(0, $tester->execute(['dsn' => 'array:', 'trace' => $path, '--integers' => true, '--json' => true]));
         $answer = json_decode($tester->getDisplay(), true);
         self::assertIsArray($answer);
         self::assertSame([8, 4, 0.5, 4, 0], [$answer['reads'], $answer['hits'], $answer['hit_ratio'], $answer['writes'], $answer['refused']]);
-        self::assertSame(0, $tester->execute(['dsn' => 'array:', 'trace' => $path]));
+        self::assertSame(0, $tester->execute(['dsn' => 'array:', 'trace' => $path, '--integers' => true]));
         self::assertStringContainsString('reads    8, of which 50.0 % hit', $tester->getDisplay());
         $tester = new CommandTester(new SizeCommand());
-        self::assertSame(0, $tester->execute(['trace' => $path, '--overhead' => '0', '--json' => true]));
+        self::assertSame(0, $tester->execute(['trace' => $path, '--integers' => true, '--overhead' => '0', '--json' => true]));
         $answer = json_decode($tester->getDisplay(), true);
         self::assertIsArray($answer);
         self::assertSame([8, 4, 4, 3], [$answer['reads'], $answer['items'], $answer['footprint'], $answer['enough']]);
         self::assertIsArray($answer['curve']);
         self::assertSame(['bytes' => 4, 'miss_ratio' => 0.5], end($answer['curve']));
-        self::assertSame(0, $tester->execute(['trace' => $path]));
+        self::assertSame(0, $tester->execute(['trace' => $path, '--integers' => true]));
         self::assertStringContainsString('are enough', $tester->getDisplay());
+        self::assertSame(2, $tester->execute(['trace' => $path, '--overhead' => 'x'], ['capture_stderr_separately' => true]));
+        self::assertStringContainsString('no number of bytes', $tester->getErrorOutput());
         self::assertSame(2, $tester->execute(['trace' => '/no/such/file'], ['capture_stderr_separately' => true]));
         self::assertStringContainsString('cannot be read', $tester->getErrorOutput());
         file_put_contents($path, TraceFile::head(1.0));

@@ -1,0 +1,116 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Console;
+
+/**
+ * What only one kind of store knows, in rows: of a server's hundreds of figures those that tell an operator something, in plain
+ * words; of several servers a column each; of any other store everything. `--json` has all of it.
+ */
+final class Figures
+{
+    /** Of INFO: a label, the name there, and how it is printed. */
+    private const REDIS = [
+        ['version', 'redis_version', 'text'], ['mode', 'redis_mode', 'text'], ['role', 'role', 'text'], ['up for', 'uptime_in_seconds', 'seconds'],
+        ['clients', 'connected_clients', 'count'], ['clients refused', 'rejected_connections', 'count'], ['commands per second', 'instantaneous_ops_per_sec', 'count'],
+        ['memory at most used', 'used_memory_peak', 'bytes'], ['memory of the process', 'used_memory_rss', 'bytes'], ['memory limit', 'maxmemory', 'bytes'],
+        ['when full', 'maxmemory_policy', 'text'], ['fragmentation', 'mem_fragmentation_ratio', 'text'], ['snapshot', 'rdb_last_bgsave_status', 'text'],
+        ['append-only file', 'aof_enabled', 'switch'], ['replicas', 'connected_slaves', 'count'],
+    ];
+
+    /** Of Memcached's stats. */
+    private const MEMCACHED = [
+        ['version', 'version', 'text'], ['up for', 'uptime', 'seconds'], ['clients', 'curr_connections', 'count'], ['clients that had to wait', 'listen_disabled_num', 'count'],
+        ['items stored so far', 'total_items', 'count'], ['threads', 'threads', 'count'], ['memory limit', 'limit_maxbytes', 'bytes'],
+    ];
+
+    private function __construct() {}
+
+    /**
+     * @param array<mixed> $details
+     *
+     * @return array<string, string> by label
+     */
+    public static function rows(array $details): array
+    {
+        $servers = array_filter($details, static fn(mixed $each): bool => \is_array($each) && self::known($each) !== []);
+        if ($servers === [] || \count($servers) !== \count($details)) {
+            return self::of($details);
+        }
+        $rows = ['server' => array_map(strval(...), array_keys($servers))];
+        foreach ($servers as $server) {
+            foreach (self::of((array) $server) as $label => $text) {
+                $rows[$label][] = $text;
+            }
+        }
+        $count = \count($servers);
+        $widths = array_map(static fn(int $i): int => max(array_map(static fn(array $row): int => mb_strwidth($row[$i] ?? ''), $rows)), range(0, $count - 1));
+
+        return array_map(static fn(array $row): string => rtrim(implode('  ', array_map(static fn(int $i): string => str_pad($row[$i] ?? '', $widths[$i]), range(0, $count - 1)))), $rows);
+    }
+
+    /**
+     * @param array<mixed> $details
+     *
+     * @return array<string, string>
+     */
+    private static function of(array $details): array
+    {
+        $rows = [];
+        foreach (self::known($details) as [$label, $name, $form]) {
+            if (\is_scalar($details[$name] ?? null)) {
+                $rows[$label] = self::text($details[$name], $form);
+            }
+        }
+        foreach ($rows === [] ? $details : [] as $name => $value) {
+            if (\is_array($value) && !array_is_list($value)) {
+                foreach ($value as $part => $of) {
+                    $rows["{$name} {$part}"] = self::text($of, 'text');
+                }
+            } else {
+                $rows[(string) $name] = self::text($value, 'text');
+            }
+        }
+
+        return $rows;
+    }
+
+    /**
+     * @param array<mixed> $details
+     *
+     * @return list<array{string, string, string}>
+     */
+    private static function known(array $details): array
+    {
+        return match (true) {
+            isset($details['redis_version']) => self::REDIS,
+            isset($details['limit_maxbytes']) => self::MEMCACHED,
+            default => [],
+        };
+    }
+
+    private static function text(mixed $value, string $form): string
+    {
+        return match (true) {
+            $form === 'bytes' && is_numeric($value) => (int) $value === 0 ? 'none' : Printed::bytes((int) $value),
+            $form === 'count' && is_numeric($value) => Printed::count((int) $value),
+            $form === 'switch' => (int) (bool) $value === 1 ? 'on' : 'off',
+            $form === 'seconds' && is_numeric($value) => self::duration((int) $value),
+            \is_bool($value) => $value ? 'yes' : 'no',
+            $value === null => '–',
+            \is_scalar($value) => (string) $value,
+            default => (string) json_encode($value, \JSON_INVALID_UTF8_SUBSTITUTE),
+        };
+    }
+
+    private static function duration(int $seconds): string
+    {
+        return match (true) {
+            $seconds < 120 => "{$seconds} seconds",
+            $seconds < 7_200 => intdiv($seconds, 60) . ' minutes',
+            $seconds < 172_800 => intdiv($seconds, 3_600) . ' hours',
+            default => intdiv($seconds, 86_400) . ' days',
+        };
+    }
+}
