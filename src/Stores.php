@@ -4,10 +4,13 @@ declare(strict_types=1);
 
 namespace Larder;
 
+use Larder\Exception\PoolUnusable;
+use Larder\Exception\StoreUnavailable;
 use Larder\Store\AbsentStore;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\FileStore;
+use Larder\Store\LateStore;
 use Larder\Store\MemcachedStore;
 use Larder\Store\PhpFileStore;
 use Larder\Store\RedisStore;
@@ -38,7 +41,7 @@ final class Stores
         }
 
         return match ($dsn->scheme) {
-            'shm' => SharedMemoryStore::fromDsn($dsn),
+            'shm' => self::pool($dsn),
             'array' => ArrayStore::fromDsn($dsn),
             'absent' => AbsentStore::fromDsn($dsn),
             'apcu' => ApcuStore::fromDsn($dsn),
@@ -48,5 +51,31 @@ final class Stores
             'memcached', 'memcached+unix' => MemcachedStore::fromDsn($dsn),
             default => RedisStore::fromDsn($dsn),
         };
+    }
+
+    /**
+     * A pool that cannot be had at the moment is a store that has failed, and no reason to take a site down.
+     *
+     * @throws Exception
+     */
+    private static function pool(Dsn $dsn): Store
+    {
+        $open = static function () use ($dsn): Store {
+            try {
+                return SharedMemoryStore::fromDsn($dsn);
+            } catch (PoolUnusable $failure) {
+                throw SharedMemoryStore::unavailable($failure);
+            }
+        };
+        try {
+            return $open();
+        } catch (StoreUnavailable $failure) {
+            $evicts = $dsn->switch('evict', true);
+            if (SharedMemoryStore::isMadeOtherwise($dsn->path === '' ? 'default' : $dsn->path, $evicts)) {
+                throw $failure->getPrevious() instanceof PoolUnusable ? $failure->getPrevious() : $failure;
+            }
+
+            return new LateStore($open, $failure, SharedMemoryStore::promised($evicts));
+        }
     }
 }

@@ -135,7 +135,7 @@ TEST(does_not_fit, "a pool that does not fit says how much is free and leaves no
     EQUAL(pool->geometry.size, 6 * MIB / 4 * 3);
     larder_pool_close(pool);
     config.name = "q"; /* a quarter is left, too little for any */
-    CONTAINS(pool_refusal(&config), "too little for a pool of 4194304");
+    CONTAINS(pool_refusal(&config), "three quarters at most, and 4194304 are the least");
 }
 
 static void limit(__rlimit_resource_t which, rlim_t most)

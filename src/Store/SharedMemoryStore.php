@@ -119,6 +119,22 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         }
     }
 
+    /** Whether there is a pool of that name which evicts where this one is not to, or the other way round. */
+    public static function isMadeOtherwise(string $name, bool $evict): bool
+    {
+        try {
+            return \in_array($name, SharedMemory::names(), true) && SharedMemory::open($name, null, !$evict)->statistics()['evict'] !== $evict;
+        } catch (PoolUnusable) {
+            return false;
+        }
+    }
+
+    /** @return list<Capability> what a pool can do that cannot be had yet, but for what has a contract of its own */
+    public static function promised(bool $evict): array
+    {
+        return [Capability::WholeClear, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Keys, Capability::Sharing, Capability::Durability, ...$evict ? [] : [Capability::Retention]];
+    }
+
     public function pool(): SharedMemory
     {
         return $this->pool;

@@ -7,6 +7,7 @@ namespace Larder\Tier;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\InvalidDsn;
+use Larder\Exception\PoolUnusable;
 use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ApcuStore;
@@ -47,7 +48,16 @@ final class Tiers
             case 'array':
                 return ArrayStore::fromDsn($near);
             case 'shm':
-                return SharedMemoryStore::fromDsn($near->path === '' ? $near->named($own) : $near);
+                try {
+                    return SharedMemoryStore::fromDsn($near->path === '' ? $near->named($own) : $near);
+                } catch (PoolUnusable $failure) {
+                    if (SharedMemoryStore::isMadeOtherwise($near->path === '' ? $own : $near->path, $near->switch('evict', true))) {
+                        throw $failure;
+                    }
+
+                    // Every process reads for itself what all would have had: slower, and right.
+                    return new ArrayStore();
+                }
             case 'apcu':
                 $near->withoutPath();
                 $near->allow('prefix');

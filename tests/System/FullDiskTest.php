@@ -6,6 +6,7 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Cache\Journal;
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
@@ -293,6 +294,81 @@ final class FullDiskTest extends TestCase
             return [$done, (bool) $write($writer), array_keys($writer->getMany(['tagged', 'plain']))];
         });
         self::assertSame([true, true, $left], $report);
+    }
+
+    /** @return iterable<string, array{string, bool}> */
+    public static function pools(): iterable
+    {
+        yield 'no room' => ['shm:test-full', false];
+        yield 'too little room' => ['shm:test-full?size=64M', false];
+        yield 'a file system that nothing may be written to' => ['shm:test-full', true];
+        yield 'no room, in front of a database' => ['shm: > sqlite:DIRECTORY/cache.db', false];
+    }
+
+    #[DataProvider('pools')]
+    public function testAPoolForWhichThereIsNoMemoryIsMissesUntilThereIsSome(string $dsn, bool $readOnly): void
+    {
+        $scratch = new Scratch();
+        $dsn = str_replace('DIRECTORY', $scratch->path, $dsn);
+        $found = $this->onADiskOfItsOwn(static function (string $disk) use ($dsn, $readOnly): array {
+            self::moveSharedMemoryTo($disk);
+            exec('mount -o remount,' . ($readOnly ? 'ro' : 'size=1m') . ' /dev/shm');
+            $cache = Cache::open($dsn, logger: $logger = new MemoryLogger());
+            $answers = [$cache->get('key', 'default'), $cache->set('key', 'value'), $cache->get('key'), $cache->remember('r', static fn(): int => 7), $cache->delete('key')];
+            exec('mount -o remount,rw,size=128m /dev/shm');
+            // It is tried again after a second.
+            usleep(1_100_000);
+            $cache->refresh();
+            array_push($answers, $cache->set('key', 'new'), $cache->get('key'), Cache::open($dsn)->get('key'));
+
+            return [$answers, array_map(static fn(array $context): string => ($context['exception'] ?? null) instanceof \Throwable ? $context['exception']->getMessage() : '', $logger->contexts)];
+        });
+        self::assertIsArray($found);
+        $isTier = str_contains($dsn, 'sqlite:');
+        self::assertSame($isTier ? ['default', true, 'value', 7, true, true, 'new', 'new'] : ['default', false, null, 7, false, true, 'new', 'new'], $found[0]);
+        if (!$isTier) {
+            self::assertMatchesRegularExpression($readOnly ? '/Read-only file system/' : '/ bytes free/', implode("\n", (array) $found[1]));
+        }
+    }
+
+    public function testAStrictCacheWhosePoolHasNoMemorySaysSo(): void
+    {
+        $found = $this->onADiskOfItsOwn(static function (string $disk): array {
+            self::moveSharedMemoryTo($disk);
+            exec('mount -o remount,size=1m /dev/shm');
+            try {
+                Cache::open('shm:test-full', strict: true)->get('key');
+            } catch (StoreUnavailable $failure) {
+                return [$failure->getMessage()];
+            }
+
+            return [];
+        });
+        self::assertIsArray($found);
+        self::assertIsString($found[0] ?? null);
+        self::assertStringContainsString('1048576 bytes free, of which a pool takes three quarters at most, and 4194304 are the least', $found[0]);
+    }
+
+    public function testAPoolThatIsMadeWithoutEvictionIsAMistakeAsBefore(): void
+    {
+        $found = $this->onADiskOfItsOwn(static function (string $disk): array {
+            self::moveSharedMemoryTo($disk);
+            exec('mount -o remount,size=64m /dev/shm');
+            Cache::open('shm:test-full?evict=no')->set('a', 1);
+            try {
+                Cache::open('shm:test-full');
+            } catch (PoolUnusable $failure) {
+                return [$failure->getMessage()];
+            }
+
+            return ['It was opened.'];
+        });
+        self::assertStringContainsString('was made without eviction', implode('', (array) $found));
+    }
+
+    private static function moveSharedMemoryTo(string $disk): void
+    {
+        exec('mount --bind ' . escapeshellarg($disk) . ' /dev/shm && chmod 1777 /dev/shm');
     }
 
     public function testAClearOnAFullDiskEndsNoLease(): void
