@@ -431,7 +431,8 @@ final class Cache
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 $this->requestToken?->own([$key]);
                 try {
-                    return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false) || $this->writes->noteSet($this->store, [$key], [$key]);
+                    return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false)
+                        || $this->writes->noteSet($this->store, [$key], [$key], [$key => $value]);
                 } catch (PoolUnusable $failure) {
                     $this->delivery->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
@@ -490,7 +491,9 @@ final class Cache
         $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
         $this->remove($lost, $unsaved);
 
-        return $this->writes->noteSet($this->store, $keys, $unsaved);
+        $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
+
+        return $this->writes->noteSet($this->store, $keys, $unsaved, $values);
     }
 
     /**

@@ -11,7 +11,10 @@ use Larder\Health;
 use Larder\PerRequest;
 use Larder\SharedMemory;
 use Larder\Store;
+use Larder\System\ErrorLog;
+use Larder\System\OncePerMinute;
 use Psr\Log\LoggerInterface;
+use Psr\Log\NullLogger;
 
 /**
  * The way from a cache to its store. A store that fails answers nothing; it is counted, logged (see Outage and Losses), and asked
@@ -79,19 +82,25 @@ final class Delivery
         private readonly ?SharedMemory $direct = null,
         private readonly ?RequestToken $begun = null,
     ) {
+        // Who has a strict cache is told by an exception.
+        $logger ??= $strict ? new NullLogger() : new ErrorLog();
+        // A command or a daemon has a log of its own; the requests of a site would fill theirs.
+        $machine = \PHP_SAPI === 'cli' ? null : new OncePerMinute();
         $this->isForOthers = \in_array(Capability::Absence, $store->capabilities(), true);
-        $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
+        $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.', $machine);
         $this->partlyOutage = new Outage(
             $logger,
             $clock,
             'Some of the servers of the cache\'s store are unavailable: what they have is missing.',
             'All servers of the cache\'s store are available again.',
+            $machine,
         );
         $this->journalOutage = new Outage(
             $logger,
             $clock,
             'The cache\'s journal cannot be written: what the store has missed is forgotten with this process.',
             'The cache\'s journal can be written again.',
+            $machine,
         );
         $this->clearsWhole = \in_array(Capability::WholeClear, $store->capabilities(), true);
         $this->losses = new Losses($logger, $store::class, $clock);

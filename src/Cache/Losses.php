@@ -30,7 +30,7 @@ final class Losses
      * @param \Closure(): float $clock Unix time
      */
     public function __construct(
-        private readonly ?LoggerInterface $logger,
+        private readonly LoggerInterface $logger,
         private readonly string $store,
         private readonly \Closure $clock,
     ) {}
@@ -48,7 +48,7 @@ final class Losses
 
             return;
         }
-        $this->logger?->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
+        $this->logger->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
             'store' => $this->store,
             'keys' => $keys,
             'tags' => $tags,
@@ -66,7 +66,7 @@ final class Losses
         if (!$this->isTold) {
             return;
         }
-        $this->logger?->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $this->missed]);
+        $this->logger->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $this->missed]);
         $this->isTold = false;
         $this->missed = $this->untold = 0;
     }
@@ -74,7 +74,7 @@ final class Losses
     public function __destruct()
     {
         if ($this->untold > 0) {
-            $this->logger?->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
+            $this->logger->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
         }
     }
 }

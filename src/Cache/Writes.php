@@ -7,20 +7,26 @@ namespace Larder\Cache;
 use Larder\Event\Written;
 use Larder\Item;
 use Larder\Store;
+use Larder\System\ErrorLog;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
+use Psr\Log\LogLevel;
 
 /** Stores the values of a cache, and tells loggers and listeners about it. */
 final class Writes
 {
     private bool $isRefused = false;
 
+    private readonly LoggerInterface $logger;
+
     /** @param bool $seals whether values are sealed with what remember() needs to know of them; a pool knows it itself */
     public function __construct(
         private readonly bool $seals,
-        private readonly ?LoggerInterface $logger,
+        ?LoggerInterface $logger,
         private readonly ?EventDispatcherInterface $events,
-    ) {}
+    ) {
+        $this->logger = $logger ?? new ErrorLog();
+    }
 
     /** What was stored so. */
     public function opened(Item $found): Envelope
@@ -36,12 +42,13 @@ final class Writes
     /**
      * Tells of a set.
      *
-     * @param list<string>  $keys
-     * @param ?list<string> $unsaved null: the store was unavailable
+     * @param list<string>             $keys
+     * @param ?list<string>            $unsaved null: the store was unavailable
+     * @param array<array-key, mixed>  $values  by key, so that it can be found out why one was refused
      *
      * @return bool whether all were stored
      */
-    public function noteSet(Store $store, array $keys, ?array $unsaved): bool
+    public function noteSet(Store $store, array $keys, ?array $unsaved, array $values = []): bool
     {
         if ($unsaved === null) {
             return false;
@@ -49,10 +56,9 @@ final class Writes
         $this->events?->dispatch(new Written(array_values(array_diff($keys, $unsaved))));
         if ($unsaved !== [] && !$this->isRefused) {
             $this->isRefused = true;
-            $this->logger?->warning('The cache\'s store refuses to save; it is full, the value too large, or outdated.', [
-                'store' => $store::class,
-                'keys' => $unsaved,
-            ]);
+            $refusal = Refusal::of($store, $values[$unsaved[0]] ?? null);
+            // Of what is outdated a site refuses some every day, as it should.
+            $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, "The cache's store refuses to save: {$refusal->value}.", ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name]);
         }
 
         return $unsaved === [];

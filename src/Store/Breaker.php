@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\System\PrivateDirectory;
+use Larder\System\UserDirectory;
 
 /**
  * Keeps processes from waiting again and again for a server that does not answer. After a failure, no process of this machine asks
@@ -17,11 +18,17 @@ use Larder\System\PrivateDirectory;
  */
 final class Breaker
 {
+    /** Bytes of the file: a time, and the cause. */
+    private const LONGEST = 400;
+
     /** In Unix seconds. */
     private float $notBefore = 0.0;
 
     /** Whether this process is the one that tries, and has to tell the others. */
     private bool $tries = false;
+
+    /** Why it has failed last, as far as that is known. */
+    private string $why = '';
 
     private ?string $path = null;
 
@@ -61,7 +68,9 @@ final class Breaker
             if (!flock($file, \LOCK_EX | \LOCK_NB)) {
                 return false;
             }
-            $until = (float) fread($file, 64);
+            [$until, $why] = explode(' ', (string) fread($file, self::LONGEST), 2) + [1 => ''];
+            $until = (float) $until;
+            $this->why = $why;
             // A clock that was set back must not close it for longer than ever was meant.
             if ($now < $until && $until <= $now + $this->retryAfter) {
                 $this->notBefore = $until;
@@ -70,7 +79,7 @@ final class Breaker
             }
             rewind($file);
             ftruncate($file, 0);
-            @fwrite($file, sprintf('%.6F', $now + $this->retryAfter));
+            @fwrite($file, sprintf('%.6F %s', $now + $this->retryAfter, $why));
 
             return $this->tries = true;
         } finally {
@@ -78,8 +87,10 @@ final class Breaker
         }
     }
 
-    public function failed(): void
+    /** @param string $why the cause, which others are told as well */
+    public function failed(string $why = ''): void
     {
+        $this->why = $why;
         if ($this->retryAfter <= 0.0) {
             return;
         }
@@ -93,7 +104,7 @@ final class Breaker
             // Whoever holds it is about to write the same.
             if ($file !== false && $place->holds($file, $path) && flock($file, \LOCK_EX | \LOCK_NB)) {
                 ftruncate($file, 0);
-                @fwrite($file, sprintf('%.6F', $this->notBefore));
+                @fwrite($file, sprintf('%.6F %s', $this->notBefore, self::line($why)));
             }
         }
     }
@@ -111,10 +122,22 @@ final class Breaker
     }
 
     /** It answered, but does not let this one in: nobody else has to wait because of that. */
-    public function refused(): void
+    public function refused(string $why = ''): void
     {
         $this->worked();
+        $this->why = $why;
         $this->notBefore = $this->now() + $this->retryAfter;
+    }
+
+    /** What those are told that it does not let ask: the cause, and that it is not of just now. */
+    public function why(string $otherwise): string
+    {
+        return $this->why === '' ? $otherwise : "{$this->why} (a moment ago)";
+    }
+
+    private static function line(string $why): string
+    {
+        return substr((string) preg_replace('/[[:cntrl:]]+/', ' ', $why), 0, self::LONGEST - 30);
     }
 
     /** @return ?string null if there is no place that is this user's alone */

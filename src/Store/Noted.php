@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\System\PrivateDirectory;
+use Larder\System\UserDirectory;
 
 /**
  * Facts about a server that the processes of a user on one machine share, so that not each of them has to ask it. Each fact is a file

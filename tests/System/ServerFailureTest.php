@@ -198,6 +198,34 @@ final class ServerFailureTest extends TestCase
         self::assertCount(1, $visitors, 'It was asked again although it had not answered a moment ago.');
     }
 
+    /** @return iterable<string, array{string, bool, \Closure(Cache): mixed}> */
+    public static function operations(): iterable
+    {
+        yield 'the first get by phpredis' => ['phpredis', false, static fn(Cache $cache): mixed => $cache->get('key')];
+        yield 'a large batch by phpredis' => ['phpredis', true, static fn(Cache $cache): mixed => $cache->setMany(array_fill_keys(range(1, 100), 'x'))];
+        yield 'the first get by Predis' => ['predis', false, static fn(Cache $cache): mixed => $cache->get('key')];
+    }
+
+    /** @param \Closure(Cache): mixed $operation */
+    #[DataProvider('operations')]
+    public function testAServerThatIsStoppedCostsAnOperationOneTimeout(string $client, bool $isWarm, \Closure $operation): void
+    {
+        $this->server = CacheServer::redis()->start();
+        $cache = Cache::open("redis+unix:{$this->server->socket}?client={$client}&read_timeout=3&timeout=3&retry_after=0");
+        $isWarm && $operation($cache);
+        $this->server->signal(\SIGSTOP);
+        try {
+            $began = hrtime(true);
+            $operation($cache);
+            $seconds = (hrtime(true) - $began) / 1e9;
+        } finally {
+            $this->server->signal(\SIGCONT);
+        }
+        self::assertGreaterThan(2.5, $seconds);
+        // One for each reply would be 9 seconds, and 5 minutes.
+        self::assertLessThan(8.0, $seconds);
+    }
+
     /** @return iterable<string, array{string}> */
     public static function redisClients(): iterable
     {

@@ -306,7 +306,7 @@ final class Server
             $this->announced = null;
         }
         if (!$this->breaker->allows()) {
-            throw $this->unavailable('it could not be reached a moment ago');
+            throw $this->unavailable($this->breaker->why('it could not be reached a moment ago'));
         }
         $client = $this->persistent
             ? new \Memcached("larder:{$this->name()}:{$this->timeout}:" . Process::id())
@@ -346,7 +346,7 @@ final class Server
         // An established connection may only have been closed; what never was one, or is slow, is given time.
         $this->wasClosed = $this->isEstablished && $client->getResultCode() !== \Memcached::RES_TIMEOUT;
         if (!$this->wasClosed) {
-            $this->breaker->failed();
+            $this->breaker->failed($why);
         }
         if ($this->persistent) {
             $client->resetServerList();

@@ -14,6 +14,12 @@ use Larder\System\Process;
 /** Over the extension redis. */
 final class PhpRedisConnection implements Living
 {
+    /**
+     * Commands that are sent together. Of more, the first goes alone: a server that has stopped is noticed by it, and the others
+     * need not be given its time each.
+     */
+    private const AT_ONCE = 4;
+
     /** Replies that the client throws, although the connection is as good as before. */
     private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|NOPERM) /';
 
@@ -74,7 +80,7 @@ final class PhpRedisConnection implements Living
             self::close($redis);
             if (hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
                 // It did not break, it is slow: who asks again waits again.
-                $this->breaker->failed();
+                $this->breaker->failed($failure->getMessage());
             }
 
             throw $this->server->unavailable($failure->getMessage(), $failure);
@@ -119,19 +125,11 @@ final class PhpRedisConnection implements Living
      */
     private function ask(\Redis $redis, array $commands): array
     {
-        if (\count($commands) === 1) {
-            $replies = [@$redis->rawCommand(...$commands[0])];
-        } else {
-            $redis->pipeline();
-            foreach ($commands as $command) {
-                $redis->rawCommand(...$command);
-            }
-            $replies = @$redis->exec();
-            if (!\is_array($replies) || \count($replies) !== \count($commands)) {
-                throw new \RedisException('its replies are incomplete');
-            }
-            $replies = array_values($replies);
-        }
+        $replies = match (true) {
+            \count($commands) === 1 => [@$redis->rawCommand(...$commands[0])],
+            \count($commands) <= self::AT_ONCE => $this->pipelined($redis, $commands),
+            default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, \array_slice($commands, 1))],
+        };
         foreach ($replies as $i => $reply) {
             if ($reply === true) {
                 $replies[$i] = 'OK';
@@ -148,6 +146,32 @@ final class PhpRedisConnection implements Living
         }
 
         return $replies;
+    }
+
+    /**
+     * The client waits for each reply of a pipeline anew, also after one has not come. So each is given its part of the time.
+     *
+     * @param non-empty-list<non-empty-list<string>> $commands
+     *
+     * @return non-empty-list<mixed>
+     *
+     * @throws \RedisException
+     */
+    private function pipelined(\Redis $redis, array $commands): array
+    {
+        $patience = $this->server->readTimeout;
+        $patience > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience / \count($commands));
+        $redis->pipeline();
+        foreach ($commands as $command) {
+            $redis->rawCommand(...$command);
+        }
+        $replies = @$redis->exec();
+        $patience > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience);
+        if (!\is_array($replies) || $replies === [] || \count($replies) !== \count($commands)) {
+            throw new \RedisException('its replies are incomplete');
+        }
+
+        return array_values($replies);
     }
 
     /**
@@ -182,7 +206,7 @@ final class PhpRedisConnection implements Living
     {
         $server = $this->server;
         if (!$this->breaker->allows()) {
-            throw $server->unavailable('it could not be reached, or refused the login, a moment ago');
+            throw $server->unavailable($this->breaker->why('it could not be reached, or refused the login, a moment ago'));
         }
         $redis = new \Redis();
         $refusal = null;
@@ -195,7 +219,7 @@ final class PhpRedisConnection implements Living
         } catch (\RedisException $failure) {
             if (!$redis->isConnected() || !ErrorReply::isOne($failure->getMessage())) {
                 self::close($redis);
-                $this->breaker->failed();
+                $this->breaker->failed($failure->getMessage());
 
                 // Without the exception: the password is among the arguments in its trace.
                 throw $server->unavailable($failure->getMessage());
@@ -204,7 +228,7 @@ final class PhpRedisConnection implements Living
         }
         if ($refusal !== null) {
             self::close($redis);
-            $this->breaker->refused();
+            $this->breaker->refused($refusal);
 
             throw $server->refused($refusal);
         }

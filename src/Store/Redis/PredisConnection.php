@@ -85,7 +85,7 @@ final class PredisConnection implements Parallel, Living
             } catch (\Throwable $failure) {
                 if ($failure instanceof PredisException && hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
                     // It did not break, it is slow: who asks again waits again.
-                    $this->breaker->failed();
+                    $this->breaker->failed($failure->getMessage());
                 }
 
                 throw $this->broken($client, $failure);
@@ -174,7 +174,7 @@ final class PredisConnection implements Parallel, Living
     {
         $server = $this->server;
         if (!$this->breaker->allows()) {
-            throw $server->unavailable('it could not be reached, or refused the login, a moment ago');
+            throw $server->unavailable($this->breaker->why('it could not be reached, or refused the login, a moment ago'));
         }
         $client = new Client([
             'scheme' => $server->socket !== null ? 'unix' : ($server->tls !== null ? 'tls' : 'tcp'),
@@ -195,13 +195,13 @@ final class PredisConnection implements Parallel, Living
                 [$reply] = self::read($client, $words);
                 if ($reply instanceof ErrorReply) {
                     $client->disconnect();
-                    $this->breaker->refused();
+                    $this->breaker->refused($reply->message);
 
                     throw $server->refused($reply->message);
                 }
             }
         } catch (PredisException $failure) {
-            $this->breaker->failed();
+            $this->breaker->failed($failure->getMessage());
 
             throw $server->unavailable($failure->getMessage(), $failure);
         }

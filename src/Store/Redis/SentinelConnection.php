@@ -68,7 +68,7 @@ final class SentinelConnection implements Living
     private function find(): Connection
     {
         if (!$this->breaker->allows()) {
-            throw $this->unavailable('its master could not be found, or refused the login, a moment ago');
+            throw $this->unavailable($this->breaker->why('its master could not be found, or refused the login, a moment ago'));
         }
         $failure = null;
         foreach ($this->sentinels as $sentinel) {
@@ -82,7 +82,8 @@ final class SentinelConnection implements Living
                 $failure = $failure instanceof Refused ? $failure : $each;
             }
         }
-        $failure instanceof Refused ? $this->breaker->refused() : $this->breaker->failed();
+        $why = rtrim($failure?->getMessage() ?? '', '.');
+        $failure instanceof Refused ? $this->breaker->refused($why) : $this->breaker->failed($why);
 
         throw $failure;
     }

@@ -128,6 +128,20 @@ final class BreakerTest extends TestCase
         self::assertFileDoesNotExist("{$this->scratch->path}/breaker-old");
     }
 
+    public function testTheOthersLearnTheCauseAlsoWhenItIsTriedAgain(): void
+    {
+        $this->breaker('server')->failed("Connection\nrefused");
+        $other = $this->breaker('server');
+        self::assertFalse($other->allows());
+        self::assertSame('Connection refused (a moment ago)', $other->why('unknown'));
+        $this->now += 2.5;
+        self::assertTrue($this->breaker('server')->allows(), 'This one tries.');
+        $third = $this->breaker('server');
+        self::assertFalse($third->allows());
+        self::assertSame('Connection refused (a moment ago)', $third->why('unknown'));
+        self::assertSame('unknown', $this->breaker('another')->why('unknown'));
+    }
+
     private function breaker(string $server = 'server'): Breaker
     {
         return new Breaker($server, 2.0, $this->scratch->path, fn(): float => $this->now);

@@ -2,10 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Store;
-
-use Larder\System\Guests;
-use Larder\System\PrivateDirectory;
+namespace Larder\System;
 
 /** A directory that is this user's alone, for small files in which the processes of the user on this machine tell each other something. */
 final class UserDirectory
