@@ -103,14 +103,13 @@ final class CommandsTest extends TestCase
     {
         $place = new Place('shared memory that does not evict');
         Cache::open($place->dsn)->set('a', 1);
-        preg_match('/^shm:([^?]+)/', $place->dsn, $match);
+        $name = substr($place->dsn, 4, (int) strpos($place->dsn, '?') - 4);
         // Another test's pool may be damaged just now.
         $answer = $this->larder->json('pools', [])[1];
-        self::assertArrayHasKey(1, $match);
-        $pool = array_column((array) $answer['pools'], null, 'name')[$match[1]] ?? null;
+        $pool = array_column((array) $answer['pools'], null, 'name')[$name] ?? null;
         self::assertIsArray($pool);
         self::assertSame([16 << 20, 1, false], [$pool['size'], $pool['items'], $pool['evicts']]);
-        self::assertMatchesRegularExpression("/^{$match[1]} +16\.0 MiB .* does not evict$/m", $this->larder->run('pools', [])[1]);
+        self::assertMatchesRegularExpression("/^{$name} +16\.0 MiB .* does not evict$/m", $this->larder->run('pools', [])[1]);
     }
 
     public function testTheStatisticsOfAServerAreATable(): void

@@ -327,7 +327,7 @@ final class FullDiskTest extends TestCase
         $isTier = str_contains($dsn, 'sqlite:');
         self::assertSame($isTier ? ['default', true, 'value', 7, true, true, 'new', 'new'] : ['default', false, null, 7, false, true, 'new', 'new'], $found[0]);
         if (!$isTier) {
-            self::assertMatchesRegularExpression($readOnly ? '/Read-only file system/' : '/ bytes free/', implode("\n", (array) $found[1]));
+            self::assertMatchesRegularExpression($readOnly ? '/Read-only file system/' : '/ bytes free/', (string) json_encode($found[1]));
         }
     }
 
@@ -363,7 +363,7 @@ final class FullDiskTest extends TestCase
 
             return ['It was opened.'];
         });
-        self::assertStringContainsString('was made without eviction', implode('', (array) $found));
+        self::assertStringContainsString('was made without eviction', (string) json_encode($found));
     }
 
     private static function moveSharedMemoryTo(string $disk): void

@@ -210,16 +210,16 @@ final class ServerFailureTest extends TestCase
     #[DataProvider('operations')]
     public function testAServerThatIsStoppedCostsAnOperationOneTimeout(string $client, bool $isWarm, \Closure $operation): void
     {
-        $this->server = CacheServer::redis()->start();
-        $cache = Cache::open("redis+unix:{$this->server->socket}?client={$client}&read_timeout=3&timeout=3&retry_after=0");
+        $server = $this->server = CacheServer::redis()->start();
+        $cache = Cache::open("redis+unix:{$server->socket}?client={$client}&read_timeout=3&timeout=3&retry_after=0");
         $isWarm && $operation($cache);
-        $this->server->signal(\SIGSTOP);
+        $server->signal(\SIGSTOP);
         try {
             $began = hrtime(true);
             $operation($cache);
             $seconds = (hrtime(true) - $began) / 1e9;
         } finally {
-            $this->server->signal(\SIGCONT);
+            $server->signal(\SIGCONT);
         }
         self::assertGreaterThan(2.5, $seconds);
         // One for each reply would be 9 seconds, and 5 minutes.

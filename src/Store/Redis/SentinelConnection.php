@@ -82,7 +82,7 @@ final class SentinelConnection implements Living
                 $failure = $failure instanceof Refused ? $failure : $each;
             }
         }
-        $why = rtrim($failure?->getMessage() ?? '', '.');
+        $why = rtrim($failure->getMessage(), '.');
         $failure instanceof Refused ? $this->breaker->refused($why) : $this->breaker->failed($why);
 
         throw $failure;
