@@ -16,6 +16,7 @@ use Larder\Store\PhpFileStore;
 use Larder\Store\RedisStore;
 use Larder\Store\SharedMemoryStore;
 use Larder\Store\SqliteStore;
+use Larder\Tier\TieredStore;
 use Larder\Tier\Tiers;
 
 /** Opens the stores that DSNs name. Nothing that may be down at the moment is contacted yet. */
@@ -37,7 +38,7 @@ final class Stores
     public static function of(Dsn $dsn): Store
     {
         if ($dsn->far !== null) {
-            return Tiers::open($dsn, $dsn->far, self::of($dsn->far));
+            return Tiers::open($dsn, $dsn->far, $dsn->far->far === null && $dsn->far->scheme === 'sqlite' ? SqliteStore::fromDsn($dsn->far) : self::of($dsn->far));
         }
 
         return match ($dsn->scheme) {
@@ -45,12 +46,26 @@ final class Stores
             'array' => ArrayStore::fromDsn($dsn),
             'absent' => AbsentStore::fromDsn($dsn),
             'apcu' => ApcuStore::fromDsn($dsn),
-            'sqlite' => SqliteStore::fromDsn($dsn),
+            'sqlite' => self::database($dsn),
             'file' => FileStore::fromDsn($dsn),
             'php' => PhpFileStore::fromDsn($dsn),
             'memcached', 'memcached+unix' => MemcachedStore::fromDsn($dsn),
             default => RedisStore::fromDsn($dsn),
         };
+    }
+
+    /**
+     * What is changed in a database that has near stores in front of it has to be in its log, or they would go on with what they
+     * have. A process that opens the database alone has a near store of its own, then.
+     *
+     * @throws Exception
+     */
+    private static function database(Dsn $dsn): Store
+    {
+        $store = SqliteStore::fromDsn($dsn);
+        $log = $store->log();
+
+        return $log->isFollowed() ? new TieredStore(new ArrayStore(), $store, $log) : $store;
     }
 
     /**

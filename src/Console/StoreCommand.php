@@ -8,9 +8,6 @@ use Larder\Cache;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
-use Larder\Store\ArrayStore;
-use Larder\Store\SqliteStore;
-use Larder\Tier\TieredStore;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
 use Symfony\Component\Console\Completion\CompletionSuggestions;
@@ -82,7 +79,7 @@ abstract class StoreCommand extends Command
                 return self::say($output, $absent, self::FAILURE);
             }
             $this->warnOfOthers($dsn, $output);
-            $cache = $this->opened($dsn);
+            $cache = Cache::open($dsn, strict: true);
             $namespace = $input->getOption('namespace');
 
             return $this->serve(\is_string($namespace) ? $cache->namespace($namespace) : $cache, $input, $output);
@@ -104,17 +101,6 @@ abstract class StoreCommand extends Command
         foreach ((new OthersPools())->owners($name) as $owner) {
             self::say($output, ucfirst($owner) . " has a pool \"{$name}\" too, which this does not reach: run it as that user for that one.", self::SUCCESS);
         }
-    }
-
-    /** What is changed in a database goes through its log, in case that others have a near store in front of it. */
-    private function opened(string $dsn): Cache
-    {
-        $cache = Cache::open($dsn, strict: true);
-        $store = $cache->store;
-
-        return $this->changesItems() && $store instanceof SqliteStore
-            ? new Cache(new TieredStore(new ArrayStore(), $store, $store->log()), strict: true)
-            : $cache;
     }
 
     /** Says on the standard error why nothing came of it, with --quiet, too. */

@@ -56,6 +56,13 @@ final class HeadFile
         private readonly \Closure $clock,
     ) {}
 
+    public function exists(): bool
+    {
+        clearstatcache(true, $this->path);
+
+        return @is_file($this->path);
+    }
+
     /** @return ?string the state of the file, if it is even; null: a write is under way, or may be */
     public function read(): ?string
     {

@@ -18,8 +18,8 @@ use Larder\System\PrivateDirectory;
  * followed. If the database does not have that event any more, the near store starts anew. The event may be trimmed. Or the
  * file is another one, a restored copy, or one that lost its last transactions in a power cut.
  *
- * Every process that writes into the database has to do it through this log: one that opens the database alone is not
- * heard of.
+ * Every process that writes into the database has to do it through this log: one that has opened the database alone, before there
+ * was a near store (see isFollowed()), is not heard of.
  */
 final class SqliteLog implements Log
 {
@@ -57,6 +57,12 @@ final class SqliteLog implements Log
     ) {
         $path = PrivateDirectory::followed($path) ?? $path;
         $this->head = new HeadFile("{$path}-head-{$schema->prefix}", $path, $timeout, $clock);
+    }
+
+    /** Whether the database has, or had, near stores in front of it. */
+    public function isFollowed(): bool
+    {
+        return $this->head->exists();
     }
 
     public function head(): ?string

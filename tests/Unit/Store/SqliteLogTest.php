@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Store;
 
+use Larder\Cache;
 use Larder\Exception\Unstorable;
 use Larder\Item;
 use Larder\Log;
@@ -41,6 +42,23 @@ final class SqliteLogTest extends TestCase
         $log->record(Event::everything(), static fn(): bool => true);
         self::assertEquals([Event::everything()], $log->since($news->position)->events);
         self::assertSame([], $log->since($log->since($news->position)->position)->events);
+    }
+
+    public function testADatabaseThatHasNearStoresIsOpenedSoThatTheyLearnOfEveryChange(): void
+    {
+        $dsn = "sqlite:{$this->scratch->path}/cache.db";
+        $alone = Cache::open($dsn);
+        $alone->set('key', 'old', tags: ['tag']);
+        self::assertInstanceOf(SqliteStore::class, $alone->store, 'Nobody follows it.');
+        $worker = Cache::open("array: > {$dsn}");
+        foreach ([static fn(Cache $each): bool => $each->delete('key'), static fn(Cache $each): bool => $each->invalidateTags(['tag']), static fn(Cache $each): bool => $each->clear()] as $change) {
+            $worker->set('key', 'old', tags: ['tag']);
+            $worker->refresh();
+            self::assertSame('old', $worker->get('key'));
+            $change(Cache::open($dsn));
+            $worker->refresh();
+            self::assertNull($worker->get('key'));
+        }
     }
 
     public function testWhoOnlyWritesDoesNotGoOnWithADatabaseThatIsGone(): void
