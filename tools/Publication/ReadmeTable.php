@@ -41,7 +41,7 @@ final readonly class ReadmeTable
     {
         $findings = new Findings($this->run);
 
-        return implode("\n", [...$this->times($findings), '', ...$this->promises($findings), '', ...$this->circumstances()]) . "\n";
+        return implode("\n", [...$this->times($findings), '', $this->promises($findings), '', ...$this->circumstances()]) . "\n";
     }
 
     /** @return list<string> */
@@ -103,38 +103,20 @@ final readonly class ReadmeTable
         };
     }
 
-    /** @return list<string> how many are kept, and those that are not */
-    private function promises(Findings $findings): array
+    /** How many are kept; the results say which are not. */
+    private function promises(Findings $findings): string
     {
         $promises = Promises::of($findings);
         $count = static fn(PromiseState $state): int => count(array_filter($promises, static fn(Promise $promise): bool => $promise->state === $state));
-        $rows = [];
-        foreach ($promises as $promise) {
-            if ($promise->state === PromiseState::Missed || $promise->state === PromiseState::NotShown) {
-                $rows[] = sprintf('| %s | %s | %s | %s | %s |', $promise->title, $promise->figure, $promise->found === null ? '–' : Quantity::interval($promise->found), $promise->bound, $promise->state->value);
-            }
-        }
-        $sum = sprintf(
-            'Larder also promises figures of itself, such as how an item with tags is read or how much memory one takes. Of %d such promises this run met %d, missed %d, could not show %d and did not measure %d',
+
+        return sprintf(
+            'Larder also promises figures of itself, such as how an item with tags is read or how much memory one takes. Of %d such promises this run met %d, missed %d, could not show %d and did not measure %d. [The results](docs/results/README.md#what-larder-promises) list all but the first.',
             count($promises),
             $count(PromiseState::Met),
             $count(PromiseState::Missed),
             $count(PromiseState::NotShown),
             $count(PromiseState::NotMeasured),
         );
-
-        return $rows === [] ? ["{$sum}."] : [
-            "{$sum}:",
-            '',
-            '<details>',
-            '<summary>those that were missed or could not be shown.</summary>',
-            '',
-            '| promise | figure | found, with its 95 % interval | bound | |',
-            '|---|---|---:|---:|---|',
-            ...$rows,
-            '',
-            '</details>',
-        ];
     }
 
     /**
