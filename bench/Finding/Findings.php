@@ -200,6 +200,15 @@ final class Findings
 
     private function divide(string $experiment, Measurement $numerator, Measurement $denominator): ?Interval
     {
+        $ratio = $this->quotient($experiment, $numerator, $denominator);
+        $fewest = min(count($numerator->values()), count($denominator->values()));
+
+        // What was taken once has an interval that nobody knows: it is met or missed by nothing.
+        return $ratio !== null && $fewest < 2 && $numerator->varies() ? new Interval($ratio->estimate, 0.0, INF) : $ratio;
+    }
+
+    private function quotient(string $experiment, Measurement $numerator, Measurement $denominator): ?Interval
+    {
         if (self::tookTurns($experiment, $numerator, $denominator)) {
             return PairedRatio::of($this->values($experiment, $numerator), $this->values($experiment, $denominator));
         }

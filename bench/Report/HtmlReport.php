@@ -33,6 +33,7 @@ final readonly class HtmlReport
             $sections .= $this->experiment($findings, $outcome);
             $contents .= sprintf('<li><a href="#%s">%s</a></li>', Markup::escape($outcome->name), Markup::escape($outcome->title));
         }
+        $answer = (new Answer($findings))->render();
         $conclusions = (new Conclusions($findings))->render();
         $style = (string) file_get_contents(__DIR__ . '/report.css');
         $scripts = $this->scripts === null ? '' : "<script>{$this->scripts}</script><script>" . file_get_contents(__DIR__ . '/report.js') . '</script>';
@@ -55,10 +56,11 @@ final readonly class HtmlReport
             <p>Measured by <code>{$this->text($run->command)}</code> on {$this->text($run->started)}, profile {$this->text($run->profile)}, in {$this->text(Markup::duration($run->seconds))}.
             Everything here is computed from the samples in the JSON file beside it.</p>
             {$incomplete}
-            <p>{$this->text(Standing::inWords($findings))} <a href="#recommendation">Which cache for which site</a> says what follows from that.</p>
-            <nav><ul>{$contents}<li><a href="#recommendation">Which cache for which site</a></li><li><a href="#features">What no time tells</a></li><li><a href="#ledger">What the sources claim</a></li><li><a href="#promises">What Larder promises</a></li><li><a href="#not-measured">What was not measured</a></li><li><a href="#how">How it was measured</a></li><li><a href="#environment">The machine</a></li></ul></nav>
             </header>
             <main>
+            {$answer}
+            <p>{$this->text(Standing::inWords($findings))} <a href="#recommendation">Which cache for which site</a> says what follows from that.</p>
+            <nav><ul>{$contents}<li><a href="#recommendation">Which cache for which site</a></li><li><a href="#features">What no time tells</a></li><li><a href="#ledger">What the sources claim</a></li><li><a href="#promises">What Larder promises</a></li><li><a href="#not-measured">What was not measured</a></li><li><a href="#how">How it was measured</a></li><li><a href="#environment">The machine</a></li></ul></nav>
             {$sections}
             {$conclusions}
             {$this->promises($findings)}
@@ -74,7 +76,7 @@ final readonly class HtmlReport
 
     private function promises(Findings $findings): string
     {
-        $rows = $met = '';
+        $rows = $met = $open = '';
         foreach (Promises::of($findings) as $promise) {
             $row = Markup::row([
                 Markup::escape($promise->title),
@@ -83,14 +85,19 @@ final readonly class HtmlReport
                 $promise->bound,
                 Markup::state($promise->state->value),
             ]);
-            $promise->state === PromiseState::Met ? $met .= $row : $rows .= $row;
+            match ($promise->state) {
+                PromiseState::Met => $met .= $row,
+                PromiseState::Missed => $rows .= $row,
+                default => $open .= $row,
+            };
         }
         $table = static fn(string $rows): string => $rows === '' ? '<p>None.</p>' : Markup::table(['promise', 'figure', 'found', 'bound', ''], $rows);
 
         return '<section id="promises"><h2>What Larder promises</h2><p>What Larder claims of itself, a ratio or a figure '
             . 'of this run, with its 95&nbsp;% interval. Met means that all of the interval keeps the bound, missed that none of it '
-            . 'does, not shown that this run cannot tell; where it says so, met means that the interval reaches the bound.</p>'
-            . '<h3>Not met</h3>' . $table($rows) . "<details><summary>Met</summary>{$table($met)}</details></section>";
+            . 'does, not shown that this run cannot tell; where it says so, met means that the interval reaches the bound.'
+            . ($findings->run->profile === 'quick' ? ' A quick run takes few samples, so that of some promises only a thorough one can tell.' : '') . '</p>'
+            . '<h3>Not met</h3>' . $table($rows) . "<details><summary>What this run cannot tell, or did not measure</summary>{$table($open)}</details><details><summary>Met</summary>{$table($met)}</details></section>";
     }
 
     private function experiment(Findings $findings, Outcome $outcome): string
@@ -108,7 +115,7 @@ final readonly class HtmlReport
         $incomplete = $outcome->isComplete ? '' : '<p class="warning">This experiment is not complete: it was interrupted, something failed, or what it needs is not here.</p>';
 
         return sprintf(
-            '<section id="%s"><h2>%s</h2><p>%s</p>%s<dl>%s</dl>%s%s%s</section>',
+            '<section id="%s"><details class="experiment"><summary><h2>%s</h2></summary><p>%s</p>%s<dl>%s</dl>%s%s%s</details></section>',
             Markup::escape($outcome->name),
             Markup::escape($outcome->title),
             Markup::escape($outcome->recreates),

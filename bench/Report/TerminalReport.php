@@ -131,7 +131,7 @@ final readonly class TerminalReport
         $count = array_fill_keys(array_column(PromiseState::cases(), 'value'), 0);
         foreach ($promises as $promise) {
             $count[$promise->state->value]++;
-            if ($promise->state === PromiseState::Missed || $promise->state === PromiseState::NotShown) {
+            if ($promise->state === PromiseState::Missed) {
                 $table->addRow([
                     wordwrap($promise->title, 60),
                     $promise->found === null ? '–' : Quantity::interval($promise->found),
@@ -144,9 +144,21 @@ final readonly class TerminalReport
             "\n<info>Larder's promises</info> in these experiments: %s (with 95 %% intervals)",
             implode(', ', array_map(static fn(int $number, string $state): string => "{$number} {$state}", $count, array_keys($count))),
         ));
-        if ($count[PromiseState::Missed->value] + $count[PromiseState::NotShown->value] > 0) {
+        if ($count[PromiseState::Missed->value] > 0) {
             $table->render();
         }
+        if ($count[PromiseState::NotShown->value] > 0) {
+            $this->output->writeln(self::cannotTell($count[PromiseState::NotShown->value], $findings->run->profile));
+        }
+    }
+
+    private static function cannotTell(int $count, string $profile): string
+    {
+        return sprintf(
+            'Of %d of them this run cannot tell whether they hold: their intervals are wider than what is promised.%s',
+            $count,
+            $profile === 'quick' ? ' A run with --thorough takes more samples.' : '',
+        );
     }
 
     /** Which cache for which site, where this run measured enough to say so. */

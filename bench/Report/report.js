@@ -1,7 +1,21 @@
 'use strict';
 // Draws each chart where its specification stands. SVG, so that the style sheet colours text and lines: one drawing
 // serves the light page, the dark page and paper.
+// What is folded has no width to be drawn in: it is drawn when it is opened.
 for (const place of document.querySelectorAll('.chart')) {
+    const folded = place.closest('details.experiment:not([open])');
+    folded ? folded.addEventListener('toggle', () => draw(place), {once: true}) : draw(place);
+}
+
+// A link leads to what it names, and paper has all of it.
+function unfold() {
+    document.querySelector(`${location.hash || '#none'} > details.experiment`)?.setAttribute('open', '');
+}
+addEventListener('hashchange', unfold);
+unfold();
+addEventListener('beforeprint', () => document.querySelectorAll('details.experiment').forEach((each) => each.setAttribute('open', '')));
+
+function draw(place) {
     const specification = JSON.parse(place.querySelector('script').textContent);
     if (place.parentElement.clientWidth < 640) fitTelephone(place, specification);
     vegaEmbed(place, specification, {

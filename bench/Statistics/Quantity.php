@@ -32,6 +32,7 @@ final class Quantity
 
         return match (true) {
             is_nan($value) => '–',
+            is_infinite($value) => '∞',
             $size >= 100 => number_format($value),
             $size >= 10 => number_format($value, 1),
             $size >= 1 || $value === 0.0 => number_format($value, 2),

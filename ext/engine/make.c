@@ -35,11 +35,12 @@ static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, 
     if (wanted == 0) {
         wanted = available / 4 * 3 < DEFAULT_SIZE ? available / 4 * 3 / LARDER_PAGE * LARDER_PAGE : DEFAULT_SIZE;
         if (wanted < LARDER_SIZE_MIN) {
-            return larder_fail(error,
-                               "%s has %llu bytes free, of which a pool takes three quarters at most, and %llu are the least "
-                               "that it needs; enlarge it (mount -o remount,size=256m /dev/shm; in Docker "
-                               "--shm-size=256m) or remove what fills it.",
-                               pool->directory, (unsigned long long)available, (unsigned long long)LARDER_SIZE_MIN);
+            return larder_fail(
+                error,
+                "%s has %llu bytes free, of which a pool takes three quarters at most, and %llu are the least "
+                "that it needs; enlarge it (mount -o remount,size=256m /dev/shm; in Docker "
+                "--shm-size=256m) or remove what fills it.",
+                pool->directory, (unsigned long long)available, (unsigned long long)LARDER_SIZE_MIN);
         }
     }
     if (wanted > available) {

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Finding;
 
 use Larder\Bench\Experiment\CrossCheck;
+use Larder\Bench\Experiment\Measurement;
+use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Finding\Findings;
@@ -13,11 +15,28 @@ use Larder\Bench\Finding\Promises;
 use Larder\Bench\Finding\PromiseState;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Statistics\Interval;
+use Larder\Bench\Statistics\Quantity;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 final class PromisesTest extends TestCase
 {
+    public function testATimeThatWasTakenOnceShowsNothing(): void
+    {
+        $case = ['value' => 'page', 'operation' => 'get', 'keys' => 'one hot key'];
+        $outcome = new Outcome('cold', 'Cold', 'Re-creates nothing.');
+        foreach (['shared-memory' => 10.0, 'redis-tcp' => 1_000.0] as $subject => $time) {
+            $outcome->measurements[] = $measurement = new Measurement($case, 'time', 'ns per operation', Direction::LowerIsBetter, $subject, false, ['operations', 'client cpu', 'server cpu']);
+            $measurement->add(0, 0, $time, 1_000, $time, 0.0);
+        }
+        $findings = new Findings((new RunFixture())->with($outcome)->run());
+        $ratio = $findings->ratio('cold', 'time', $case, 'redis-tcp', 'shared-memory');
+        self::assertNotNull($ratio);
+        self::assertEquals(new Interval(100.0, 0.0, INF), $ratio);
+        self::assertSame(PromiseState::NotShown, Promise::atLeast('title', 'figure', $ratio, 50.0)->state);
+        self::assertSame('100 [0.00 … ∞]', Quantity::interval($ratio));
+    }
+
     public function testARunHasThePromisesOfItsExperimentsOnly(): void
     {
         self::assertSame([], self::promises(new RunFixture()));

@@ -33,6 +33,13 @@ final class RunFixture
         return $this;
     }
 
+    public function with(Outcome $outcome): self
+    {
+        $this->outcomes[$outcome->name] = $outcome;
+
+        return $this;
+    }
+
     /** @param array<string, string|int> $parameters */
     public function parameters(string $experiment, array $parameters): self
     {

@@ -57,6 +57,9 @@ for (const view of views) {
     if (view.features.length > 0) await page.emulateMediaFeatures(view.features);
     if (view.media) await page.emulateMediaType(view.media);
     await page.goto(pathToFileURL(resolve(report)).href, {waitUntil: 'load'});
+    if (screenshots) await page.screenshot({path: join(screenshots, `${view.name}-first.png`)});
+    // As a reader does who wants to see everything.
+    await page.evaluate(() => document.querySelectorAll('details.experiment').forEach((each) => each.setAttribute('open', '')));
     await page.waitForFunction(() => [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg')), {timeout: 60_000})
         .catch(() => problems.push(`${view.name}: a chart was not drawn`));
     const state = await page.evaluate(() => ({
