@@ -7,9 +7,8 @@
 
 #include "shared_memory.h"
 
+#include "engine/change.h"
 #include "engine/count.h"
-#include "engine/invalidate.h"
-#include "engine/item.h"
 #include "engine/tag.h"
 #include "engine/take.h"
 

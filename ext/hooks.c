@@ -12,7 +12,7 @@
 
 #include "hooks.h"
 
-#include "engine/request.h"
+#include "engine/handle.h"
 #include "engine/stray.h"
 
 #include "zend_compile.h"

@@ -11,7 +11,6 @@
 #include "engine/enter.h"
 #include "engine/evict.h"
 #include "engine/handle.h"
-#include "engine/request.h"
 #include "engine/stats.h"
 #include "image/image.h"
 

@@ -7,7 +7,6 @@
 
 #include "shared_memory.h"
 
-#include "engine/abandon.h"
 #include "engine/directory.h"
 #include "engine/geometry.h"
 #include "engine/handle.h"

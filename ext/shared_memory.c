@@ -8,11 +8,11 @@
 #include "php_larder.h"
 #include "shared_memory.h"
 
+#include "engine/change.h"
 #include "engine/geometry.h"
 #include "engine/get.h"
-#include "engine/item.h"
+#include "engine/handle.h"
 #include "engine/lease.h"
-#include "engine/request.h"
 #include "engine/stats.h"
 #include "engine/token.h"
 #include "image/image.h"

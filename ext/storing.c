@@ -7,7 +7,7 @@
 
 #include "shared_memory.h"
 
-#include "engine/item.h"
+#include "engine/change.h"
 #include "engine/token.h"
 #include "image/image.h"
 

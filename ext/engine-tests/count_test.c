@@ -1,7 +1,7 @@
 /* Counters. */
 #include "fixture.h"
 
-#include "engine/invalidate.h"
+#include "engine/change.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 

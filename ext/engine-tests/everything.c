@@ -5,8 +5,8 @@
 #include "lines.h"
 #include "waiting.h"
 
+#include "engine/change.h"
 #include "engine/evict.h"
-#include "engine/invalidate.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

@@ -7,8 +7,8 @@
 #include "saving.h"
 #include "waiting.h"
 
-#include "engine/abandon.h"
-#include "engine/invalidate.h"
+#include "engine/change.h"
+#include "engine/handle.h"
 #include "engine/tag.h"
 
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #endif
 #include "fixture.h"
 
-#include "engine/invalidate.h"
+#include "engine/change.h"
 #include "engine/lock.h"
 #include "engine/pin.h"
 #include "engine/tag.h"

@@ -5,8 +5,8 @@
 #include "judged.h"
 #include "saving.h"
 
-#include "engine/abandon.h"
-#include "engine/invalidate.h"
+#include "engine/change.h"
+#include "engine/handle.h"
 #include "engine/tag.h"
 
 #include <unistd.h>

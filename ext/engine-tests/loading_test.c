@@ -4,7 +4,7 @@
 #endif
 #include "saving.h"
 
-#include "engine/invalidate.h"
+#include "engine/change.h"
 #include "engine/tag.h"
 
 #include <signal.h>

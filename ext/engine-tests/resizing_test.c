@@ -5,7 +5,7 @@
 #endif
 #include "saving.h"
 
-#include "engine/invalidate.h"
+#include "engine/change.h"
 #include "engine/lock.h"
 #include "engine/tag.h"
 

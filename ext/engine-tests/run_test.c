@@ -6,7 +6,6 @@
 
 #include "engine/evict.h"
 #include "engine/lock.h"
-#include "engine/recover.h"
 
 #include <signal.h>
 

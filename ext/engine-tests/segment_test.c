@@ -5,7 +5,6 @@
 #include "fixture.h"
 
 #include "engine/lock.h"
-#include "engine/recover.h"
 #include "engine/token.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "lines.h"
 #include "requests.h"
 
-#include "engine/invalidate.h"
+#include "engine/change.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 

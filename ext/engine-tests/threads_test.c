@@ -4,7 +4,7 @@
 #endif
 #include "fixture.h"
 
-#include "engine/invalidate.h"
+#include "engine/change.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

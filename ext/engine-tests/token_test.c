@@ -1,8 +1,8 @@
 /* Two verbs: writes, and fills that are judged by their tokens. */
 #include "requests.h"
 
+#include "engine/change.h"
 #include "engine/index.h"
-#include "engine/invalidate.h"
 #include "engine/token.h"
 
 TEST(stale_fill,

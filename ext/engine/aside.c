@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "aside.h"
-#include "file.h"
+#include "directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,14 +4,14 @@
 #include "attach.h"
 #include "aside.h"
 #include "directory.h"
-#include "file.h"
 #include "formats.h"
+#include "index.h"
 #include "load.h"
 #include "lock.h"
 #include "make.h"
 #include "map.h"
 #include "quota.h"
-#include "recover.h"
+#include "segment.h"
 #include "slot.h"
 #include "snapshot.h"
 #include "stray.h"
@@ -22,6 +22,92 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- the segments and the index as they are found ----------------------------------------------------------- */
+
+/* Is every segment one? Others may be working on it meanwhile: what is only odd for a moment is no damage. */
+static bool segments_are_sound(const larder_pool *pool)
+{
+    const larder_geometry *g = &pool->geometry;
+    for (uint32_t i = 0; i < g->segment_count; i++) {
+        const larder_segment *segment = &pool->segments[i];
+        uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
+        if (state >= LARDER_SEGMENT_STATES || segment->run > g->segment_count || segment->queue >= LARDER_QUEUES ||
+            atomic_load_explicit(&pool->generations[i], memory_order_relaxed) > LARDER_GENERATION_MASK ||
+            (segment->next >= g->segment_count && segment->next != LARDER_NO_SEGMENT && segment->next != 0) ||
+            (segment->prev >= g->segment_count && segment->prev != LARDER_NO_SEGMENT && segment->prev != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* So many buckets and deletions are looked at, all over the index: what has overwritten it is seldom as small as what
+ * is between two. To look at all would take as long as to read a sixteenth of the pool. */
+#define SAMPLES 64u
+
+/* No tick is younger than the clock. */
+static bool is_past(const larder_pool *pool, const _Atomic uint64_t *tick)
+{
+    /* seq_cst: the clock has ticked before the tick was written anywhere, and is loaded after it. */
+    uint64_t seen = atomic_load_explicit(tick, memory_order_seq_cst);
+    return seen <= atomic_load_explicit(&pool->header->clock, memory_order_seq_cst);
+}
+
+static bool is_possible(const larder_pool *pool, uint64_t word)
+{
+    return (word & LARDER_PENDING) != 0 ? (uint32_t)word < pool->geometry.slot_count
+                                        : larder_word_segment(pool, word) != LARDER_NO_SEGMENT;
+}
+
+/* False: a word is none. Counts those that there are. */
+static bool are_possible(const larder_pool *pool, const larder_bucket *bucket, uint64_t *words)
+{
+    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        /* relaxed: it is only looked at. */
+        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
+        if (word != 0 && !is_possible(pool, word)) {
+            return false;
+        }
+        *words += word != 0;
+    }
+    return true;
+}
+
+/* Where much lives and no word is left that leads to it, nothing of it can be deleted, and perhaps not evicted. */
+static bool may_be_empty(const larder_pool *pool)
+{
+    uint64_t bytes = 0, words = 0;
+    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+        enum larder_segment_state state = larder_segment_state_of(&pool->segments[i]);
+        bool is_used = state == LARDER_OPEN || state == LARDER_SEALED;
+        bytes += is_used ? larder_segment_live_units(&pool->segments[i]) << pool->unit_shift : 0;
+    }
+    for (uint32_t i = 0; bytes > pool->size / 4 && words == 0 && i < pool->bucket_count; i++) {
+        if (!are_possible(pool, &pool->buckets[i], &words)) {
+            return false;
+        }
+    }
+    return bytes <= pool->size / 4 || words > 0;
+}
+
+/* Can the index be one, as far as a few places tell? What was overwritten has ticks that are still to come, which would
+ * refuse whatever is stored. */
+static bool index_is_sound(const larder_pool *pool)
+{
+    uint64_t buckets = pool->bucket_count, deletions = pool->deletion_count, words = 0;
+    uint64_t samples = buckets < SAMPLES ? buckets : SAMPLES;
+    for (uint64_t i = 0; i < samples; i++) {
+        const larder_bucket *bucket = &pool->buckets[buckets * i / samples];
+        if (!is_past(pool, &bucket->guard) || !are_possible(pool, bucket, &words) ||
+            !is_past(pool, &pool->deletions[deletions * i / samples])) {
+            return false;
+        }
+    }
+    return words > 0 || may_be_empty(pool);
+}
+
+/* ---- attaching ------------------------------------------------------------------------------------------------ */
 
 static bool check_wishes(const larder_pool *pool, const larder_geometry *geometry, larder_error *error)
 {
@@ -110,7 +196,7 @@ void larder_detach(larder_pool *pool)
 /* Are the tables sound? Makes the lists of a new pool. */
 static bool start_segments(larder_pool *pool)
 {
-    if (!larder_segments_are_sound(pool) || !larder_index_is_sound(pool)) {
+    if (!segments_are_sound(pool) || !index_is_sound(pool)) {
         return false;
     }
     if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */

@@ -3,7 +3,6 @@
 #endif
 #include "formats.h"
 #include "directory.h"
-#include "file.h"
 #include "snapshot.h"
 
 #include <errno.h>

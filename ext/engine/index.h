@@ -34,6 +34,7 @@
 #define LARDER_INDEX_H
 
 #include "bucket.h"
+#include "item.h"
 #include "key.h"
 #include "pin.h"
 #include "pool.h"
@@ -100,47 +101,6 @@ static inline uint32_t larder_word_segment(const larder_pool *pool, uint64_t wor
     return (uint32_t)((offset - pool->segments_at) >> pool->segment_shift);
 }
 
-/* ---- items --------------------------------------------------------------------------------------------- */
-
-static inline size_t larder_item_key_at(uint32_t tags)
-{
-    return sizeof(larder_item) + (tags == 0 ? 0 : (tags + 1) * sizeof(uint64_t));
-}
-
-/* What the engine has to know about kinds of values; the rest is between the callers (see image.h). */
-#define LARDER_BYTES_KIND      0u /* not aligned */
-#define LARDER_COUNTER_KIND    1u
-#define LARDER_INT_KIND        2u
-#define LARDER_LAST_SMALL_KIND 6u /* up to here: always copied out, in a moment */
-
-static inline size_t larder_item_value_at(uint32_t tags, uint32_t key_length, uint8_t kind)
-{
-    size_t end = larder_item_key_at(tags) + key_length;
-    return kind == LARDER_BYTES_KIND ? end : (end + 7) / 8 * 8;
-}
-
-static inline const char *larder_item_key(const larder_item *item)
-{
-    return (const char *)item + larder_item_key_at(item->tags);
-}
-
-static inline size_t larder_item_bytes(const larder_pool *pool, const larder_item *item)
-{
-    return (size_t)item->units << pool->unit_shift;
-}
-
-static inline uint8_t larder_item_level(const larder_item *item)
-{
-    return (uint8_t)((item->traits & LARDER_LEVEL_MASK) >> LARDER_LEVEL_SHIFT);
-}
-
-/* Did its computation begin at that tick or later? Of an item whose stamp was raised nobody knows: who must not leave
- * anything older takes it for older. */
-static inline bool larder_is_since(const larder_item *item, uint64_t tick)
-{
-    return item->stamp >= tick && (item->traits & LARDER_STAMP_RAISED) == 0;
-}
-
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
 /* How what a look-up found is kept from being recycled. */
@@ -181,21 +141,6 @@ static inline bool larder_has_other_layouts(const larder_pool *pool)
 {
     /* seq_cst: one that registers in this moment is seen, or has seen what its caller wrote before. */
     return atomic_load_explicit(&pool->header->layouts[1], memory_order_seq_cst) != 0;
-}
-
-/* Are its values laid out for this kind of PHP, or for all? */
-static inline bool larder_is_readable(const larder_pool *pool, const larder_item *item)
-{
-    uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
-    return layout == 0 || layout == pool->layout;
-}
-
-/* Reads no further behind the item's header than LARDER_MARGIN, whatever nonsense it says: so much is mapped behind the
- * pool. */
-static inline bool larder_has_key(const larder_item *item, const larder_key *key)
-{
-    return item->key_length == key->length &&
-           larder_same_bytes((const char *)item + larder_item_key_at(item->tags), key->bytes, key->length);
 }
 
 /* Has the segment gone on to another generation? acquire: as in larder_pin_set(). */

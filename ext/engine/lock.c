@@ -2,9 +2,10 @@
 #define _GNU_SOURCE
 #endif
 #include "lock.h"
-#include "recover.h"
+#include "segment.h"
 #include "slot.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #define LOCK_PATIENCE_NS 10000000 /* then a store is refused: the lock's owner is stopped, or starved */
@@ -17,6 +18,95 @@
 #define LOCK_RESPITE_WITHOUT_EVICTION_NS      10000000   /* ... the next time */
 #define LOCK_ALL_PATIENCE_WITHOUT_EVICTION_NS 2000000000 /* with owners that do */
 #define LOCK_LONGEST_NAP_NS                   1000000    /* so that many who wait do not keep the owner busy */
+
+/* ---- what an owner's death leaves ------------------------------------------------------------------------------ */
+
+/* Under the lock. False also for a new pool, in which all is zero. */
+bool larder_lists_are_sound(const larder_pool *pool)
+{
+    uint32_t count = pool->geometry.segment_count;
+    for (uint32_t list = 0; list < LARDER_LISTS; list++) {
+        const larder_list_ends *ends = &pool->header->lists[list];
+        bool empty = ends->first == LARDER_NO_SEGMENT && ends->last == LARDER_NO_SEGMENT && ends->count == 0;
+        bool linked = ends->first < count && ends->last < count && ends->count > 0 && ends->count <= count &&
+                      pool->segments[ends->first].prev == LARDER_NO_SEGMENT &&
+                      pool->segments[ends->last].next == LARDER_NO_SEGMENT;
+        if (!empty && !linked) {
+            return false;
+        }
+    }
+    return pool->header->victim <= count;
+}
+
+typedef struct aged {
+    uint64_t sequence;
+    uint32_t index;
+} aged;
+
+static int by_age(const void *a, const void *b)
+{
+    uint64_t x = ((const aged *)a)->sequence, y = ((const aged *)b)->sequence;
+    return (x > y) - (x < y);
+}
+
+/* A dead owner may have left a run half made or half freed. What no head claims is free. */
+static void repair_runs(larder_pool *pool)
+{
+    uint32_t covered = 0;
+    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+        larder_segment *segment = &pool->segments[i];
+        enum larder_segment_state state = larder_segment_state_of(segment);
+        segment->list = LARDER_LISTS;
+        if (i < covered) {
+            segment->run = 0;
+            larder_segment_set_state(segment, LARDER_TAIL);
+        } else if (state == LARDER_TAIL || state == LARDER_FREE || segment->run == 0) {
+            segment->run = 1;
+            larder_segment_set_state(segment, LARDER_FREE);
+        } else {
+            covered = i + segment->run;
+        }
+    }
+}
+
+/* model/lock.pml: recover() */
+void larder_segments_recover(larder_pool *pool)
+{
+    uint32_t count = pool->geometry.segment_count, found = 0;
+    aged *order = malloc(count * sizeof *order);
+    pool->header->victim = 0; /* what was unlinked of it is skipped the next time */
+    repair_runs(pool);
+    for (uint32_t list = 0; list < LARDER_LISTS; list++) {
+        pool->header->lists[list] =
+            (larder_list_ends){.first = LARDER_NO_SEGMENT, .last = LARDER_NO_SEGMENT, .count = 0, .unused = 0};
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        larder_segment *segment = &pool->segments[i];
+        enum larder_segment_state state = larder_segment_state_of(segment);
+        if (state == LARDER_FREE) {
+            larder_list_push(pool, LARDER_LIST_FREE, i);
+        } else if (state == LARDER_LIMBO) {
+            larder_list_push(pool, LARDER_LIST_LIMBO, i);
+        } else if (state == LARDER_OPEN && i != larder_open_of(pool, (enum larder_list)segment->queue)) {
+            larder_segment_set_state(segment, LARDER_SEALED);
+            state = LARDER_SEALED;
+        }
+        if (state == LARDER_SEALED && order != NULL) {
+            order[found++] = (aged){segment->sequence, i};
+        } else if (state == LARDER_SEALED) {
+            larder_list_push(pool, (enum larder_list)segment->queue, i); /* no memory to sort: any order */
+        }
+    }
+    if (order != NULL) {
+        qsort(order, found, sizeof *order, by_age);
+        for (uint32_t i = 0; i < found; i++) {
+            larder_list_push(pool, (enum larder_list)pool->segments[order[i].index].queue, order[i].index);
+        }
+    }
+    free(order);
+}
+
+/* ---- the lock ------------------------------------------------------------------------------------------------- */
 
 static int64_t monotonic_ns(void)
 {

@@ -17,4 +17,13 @@ bool larder_try_lock(larder_pool *pool);
 bool larder_lock_whatever(larder_pool *pool);
 void larder_unlock(larder_pool *pool);
 
+/* What the lists of segments said follows from the table (S3 of segment.h): they are made anew when a pool is opened,
+ * and when the lock was taken from an owner who died in the middle of his work. */
+
+/* Do the lists have ends? Under the lock. */
+bool larder_lists_are_sound(const larder_pool *pool);
+
+/* Makes them anew from the table. Under the lock. */
+void larder_segments_recover(larder_pool *pool);
+
 #endif

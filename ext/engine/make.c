@@ -3,7 +3,6 @@
 #endif
 #include "make.h"
 #include "directory.h"
-#include "file.h"
 #include "geometry.h"
 #include "map.h"
 #include "snapshot.h"

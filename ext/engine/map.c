@@ -3,7 +3,6 @@
 #endif
 #include "map.h"
 #include "directory.h"
-#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,135 @@
 #include "publish.h"
 #include "segment.h"
+#include "slot.h"
 #include "token.h"
-#include "vacancy.h"
 
 #include <sched.h>
 
 #define TRIES 64 /* before a store gives up; half of them giving way to others */
+
+/* ---- free slots: where a new key's word goes ---------------------------------------------------------------
+ *
+ * Both of a key's buckets fill up evenly; where both are full, somebody's item gives its place up.
+ */
+
+typedef struct free_slot {
+    _Atomic uint64_t *at;
+    uint64_t word; /* what was seen there */
+    bool is_taken; /* by an item, which goes */
+} free_slot;
+
+/* What would be lost with a word. A pending one is another writer's, who finds out and starts over; but he may be dead,
+ * and then nobody else clears it. */
+enum worth { NOTHING, DEAD, UNUSED, USED, BEING_WRITTEN };
+
+/* Is this the pending word of somebody who will not come back? */
+static bool writer_is_dead(larder_pool *pool, uint64_t word)
+{
+    uint32_t slot = (uint32_t)word;
+    return slot >= pool->geometry.slot_count ||
+           (atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) & 0xff) != (word >> 39 & 0xff) ||
+           larder_slot_bury(pool, slot);
+}
+
+/* Only a hint is read from the item, without a pin. */
+static enum worth worth_of(larder_pool *pool, uint64_t word)
+{
+    if ((word & LARDER_PENDING) != 0) {
+        return writer_is_dead(pool, word) ? NOTHING : BEING_WRITTEN;
+    }
+    if (larder_is_vacant(pool, word)) {
+        return NOTHING;
+    }
+    const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
+    if (!larder_is_alive(pool, item)) {
+        return DEAD;
+    }
+    return atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 ? USED : UNUSED;
+}
+
+/* Of two full buckets' words, the one to give up, looking at all of them from another start each time. */
+static enum worth find_least_useful(larder_pool *pool, const larder_place *place, free_slot *least)
+{
+    uint64_t turn = atomic_load_explicit(&pool->header->clock, memory_order_relaxed);
+    enum worth worth = BEING_WRITTEN;
+    least->at = NULL;
+    for (uint32_t i = 0; i < 2 * LARDER_BUCKET_WORDS; i++) {
+        larder_bucket *bucket = (turn + i) % 2 == 0 ? place->first : place->second;
+        _Atomic uint64_t *at = &bucket->word[(turn / 2 + i / 2) % LARDER_BUCKET_WORDS];
+        uint64_t seen = atomic_load_explicit(at, memory_order_relaxed);
+        enum worth its = worth_of(pool, seen);
+        if (least->at == NULL || its < worth) {
+            least->at = at;
+            least->word = seen;
+            worth = its;
+        }
+    }
+    return worth;
+}
+
+/* How many words of the bucket are vacant; the first of them, where readers find it soonest. */
+static uint32_t count_vacant(const larder_pool *pool, larder_bucket *bucket, free_slot *first)
+{
+    uint32_t count = 0;
+    *first = (free_slot){.at = NULL};
+    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        uint64_t seen = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
+        if (!larder_is_vacant(pool, seen)) {
+            continue;
+        }
+        /* A void word must not last until its segment has that generation again. */
+        if (seen != 0 && larder_exchange_word(LARDER_AT_VACATE, &bucket->word[i], seen, 0)) {
+            seen = 0;
+        }
+        if (count++ == 0) {
+            *first = (free_slot){.at = &bucket->word[i], .word = seen};
+        }
+    }
+    return count;
+}
+
+/* Finds a word for a new key: in the emptier bucket, or in full ones the least useful. False: nothing there may go,
+ * because the pool does not evict. */
+static bool find_free_slot(larder_pool *pool, const larder_place *place, free_slot *found)
+{
+    free_slot first, second;
+    uint32_t in_first = count_vacant(pool, place->first, &first);
+    uint32_t in_second = count_vacant(pool, place->second, &second);
+    if (in_first + in_second > 0) {
+        *found = in_second > in_first ? second : first;
+        return true;
+    }
+    enum worth worth = find_least_useful(pool, place, found);
+    found->is_taken = worth != NOTHING && worth != BEING_WRITTEN;
+    return worth == NOTHING || worth == DEAD || worth == BEING_WRITTEN || pool->geometry.evict != 0;
+}
+
+/* Puts the pending word there; what was there is gone then. False: somebody else was faster. */
+static bool take_free_slot(larder_pool *pool, const free_slot *slot, uint64_t pending)
+{
+    uint32_t segment = larder_word_segment(pool, slot->word);
+    uint32_t generation = larder_word_generation(slot->word);
+    bool held = slot->is_taken && larder_pin_holds(pool, segment, generation);
+    if (!slot->is_taken ||
+        (!held && (larder_pinned(pool, segment) != 0 || !larder_pin_set(pool, segment, generation)))) {
+        /* Nothing is there; or nothing any more, if its segment was recycled meanwhile. */
+        return larder_exchange_word(LARDER_AT_PENDING, slot->at, slot->word, pending);
+    }
+    larder_item *item = (larder_item *)(pool->rw + larder_word_offset(pool, slot->word));
+    bool alive = larder_is_alive(pool, item) || !larder_stays_dead(pool, item);
+    bool may_go = !alive || pool->geometry.evict != 0; /* it was dead when it was chosen */
+    bool taken = may_go && larder_exchange_word(LARDER_AT_PENDING, slot->at, slot->word, pending);
+    if (taken) {
+        larder_segment_account(pool, segment, -1, item->units);
+        larder_count(pool, alive ? LARDER_EVICTIONS : LARDER_EXPIRED);
+    }
+    if (!held) {
+        larder_pin_drop(pool, segment);
+    }
+    return taken;
+}
+
+/* ---- publishing -------------------------------------------------------------------------------------------- */
 
 static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
 {
@@ -76,12 +200,12 @@ static enum larder_result insert(larder_pool *pool, const larder_place *place, c
                                  bool *again)
 {
     uint64_t pending = pending_word(pool, place->fingerprint);
-    larder_vacancy own;
-    *again = larder_find_vacancy(pool, place, &own);
+    free_slot own = {.at = NULL};
+    *again = find_free_slot(pool, place, &own);
     if (!*again) {
         return LARDER_FULL;
     }
-    if (!larder_take_vacancy(pool, &own, pending)) {
+    if (!take_free_slot(pool, &own, pending)) {
         return LARDER_BUSY;
     }
     if (!is_alone(pool, place, key, draft, own.at, patient)) {

@@ -1,9 +1,7 @@
 #include "reserve.h"
 #include "evict.h"
-#include "line.h"
 #include "lock.h"
 #include "pin.h"
-#include "recover.h"
 #include "run.h"
 #include "segment.h"
 

@@ -2,10 +2,8 @@
 #define _GNU_SOURCE
 #endif
 #include "save.h"
-#include "abandon.h"
 #include "attach.h"
 #include "directory.h"
-#include "file.h"
 #include "formats.h"
 #include "geometry.h"
 #include "handle.h"

@@ -101,7 +101,7 @@ static inline uint64_t larder_run_bytes(const larder_pool *pool, uint32_t segmen
     return (uint64_t)larder_run_of(pool, segment) << pool->segment_shift;
 }
 
-/* ---- under the segment lock (for evict.c, walk.c, run.c, recover.c) ----------------------------------------- */
+/* ---- under the segment lock (for evict.c, walk.c, run.c, lock.c) ----------------------------------------- */
 
 void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t segment);
 void larder_list_remove(larder_pool *pool, uint32_t segment);

@@ -2,7 +2,6 @@
 #include "carried.h"
 #include "evict.h"
 #include "ghost.h"
-#include "line.h"
 #include "reserve.h"
 #include "segment.h"
 #include "snapshot.h"

@@ -37,6 +37,7 @@
 #ifndef LARDER_TAG_H
 #define LARDER_TAG_H
 
+#include "item.h"
 #include "pool.h"
 
 #define LARDER_TAG_CELLS 4u
@@ -44,17 +45,6 @@
 /* What items and callers know a tag by: the hash of its name, as of a key's. It knows no pool, so that it can be
  * carried from one to the next. */
 uint64_t larder_tag_of(const char *name, size_t length);
-
-/* The item's own words behind its header, if it has tags. */
-static inline _Atomic uint64_t *larder_item_looked_at(larder_item *item)
-{
-    return (_Atomic uint64_t *)(item + 1);
-}
-
-static inline const uint64_t *larder_item_tags(const larder_item *item)
-{
-    return (const uint64_t *)(item + 1) + 1;
-}
 
 /* The cells of a tag, by which fills are judged (token.c). */
 void larder_tag_cells(const larder_pool *pool, uint64_t tag, _Atomic uint64_t *cells[LARDER_TAG_CELLS]);

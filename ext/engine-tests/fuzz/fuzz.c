@@ -3,11 +3,10 @@
 #endif
 #include "fuzz.h"
 
+#include "engine/change.h"
 #include "engine/check.h"
 #include "engine/get.h"
 #include "engine/handle.h"
-#include "engine/invalidate.h"
-#include "engine/request.h"
 #include "engine/stats.h"
 #include "engine/tag.h"
 

@@ -1,4 +1,4 @@
-/* The segment lock, and what its owner's death leaves: engine/lock.c, engine/recover.c (S3), engine/slot.c.
+/* The segment lock, and what its owner's death leaves: engine/lock.c (S3), engine/slot.c.
  *
  * Processes take a slot, lock, take one segment a step further in its life, unlock; and die anywhere. The lock's word
  * names the owner's slot and its incarnation. Whoever finds it taken asks the kernel whether that slot's owner lives;

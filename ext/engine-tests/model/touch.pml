@@ -1,4 +1,4 @@
-/* Touching an item while it is moved, or dropped because it has expired: larder_touch() in engine/item.c, move_item() in
+/* Touching an item while it is moved, or dropped because it has expired: larder_touch() in engine/change.c, move_item() in
  * engine/walk.c, larder_stays_dead() in engine/index.c.
  *
  * Both write one thing and look at the other's: a touch writes the expiry and looks whether the word still leads there,
