@@ -7,10 +7,7 @@
 
 #include "shared_memory.h"
 
-#include "engine/change.h"
-#include "engine/count.h"
-#include "engine/tag.h"
-#include "engine/take.h"
+#include "engine/larder.h"
 
 #include "zend_exceptions.h"
 

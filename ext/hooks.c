@@ -2,7 +2,7 @@
  * not. A path that lies in a pool is copied before it gets there: by include and its like, and by opcache's own
  * functions.
  *
- * And who takes the signal by which writes into values are noticed (engine/stray.h) gives it back at once.
+ * And who takes the signal by which writes into values are noticed (engine/stray.c) gives it back at once.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -12,8 +12,7 @@
 
 #include "hooks.h"
 
-#include "engine/handle.h"
-#include "engine/stray.h"
+#include "engine/larder.h"
 
 #include "zend_compile.h"
 #include "zend_extensions.h"

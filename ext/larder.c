@@ -8,10 +8,7 @@
 #include "hooks.h"
 #include "strays.h"
 
-#include "engine/enter.h"
-#include "engine/evict.h"
-#include "engine/handle.h"
-#include "engine/stats.h"
+#include "engine/larder.h"
 #include "image/image.h"
 
 #include "ext/standard/file.h"

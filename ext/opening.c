@@ -7,12 +7,7 @@
 
 #include "shared_memory.h"
 
-#include "engine/directory.h"
-#include "engine/geometry.h"
-#include "engine/handle.h"
-#include "engine/save.h"
-#include "engine/snapshot.h"
-#include "engine/tag.h"
+#include "engine/larder.h"
 #include "image/image.h"
 
 #include "php_main.h"
@@ -224,7 +219,7 @@ static void tell_where(const larder_pool *pool)
         return;
     }
     zend_spprintf(&message, 0, "Larder: %s Until then the pools of %s lie in %s.", pool->why_aside,
-                  larder_owner_name(larder_owner_of(pool)), pool->directory);
+                  larder_pool_owner(pool), pool->directory);
     php_log_err_with_severity(message, LOG_WARNING);
     efree(message);
 }

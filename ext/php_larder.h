@@ -4,7 +4,7 @@
 
 #include "php.h"
 
-#include "engine/pool.h"
+#include "engine/larder.h"
 
 #define PHP_LARDER_VERSION "0.1.0-dev"
 

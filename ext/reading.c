@@ -7,8 +7,7 @@
 
 #include "shared_memory.h"
 
-#include "engine/take.h"
-#include "engine/token.h"
+#include "engine/larder.h"
 #include "image/image.h"
 
 /* ---- values out ---------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 #include "shared_memory.h"
 
-#include "engine/lease.h"
+#include "engine/larder.h"
 
 #include "ext/random/php_random.h"
 #include "zend_closures.h"

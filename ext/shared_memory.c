@@ -8,13 +8,8 @@
 #include "php_larder.h"
 #include "shared_memory.h"
 
-#include "engine/change.h"
-#include "engine/geometry.h"
 #include "engine/get.h"
-#include "engine/handle.h"
-#include "engine/lease.h"
-#include "engine/stats.h"
-#include "engine/token.h"
+#include "engine/larder.h"
 #include "image/image.h"
 
 #include "ext/spl/spl_exceptions.h"

@@ -5,7 +5,7 @@
 #include "php_larder.h"
 
 #include "engine/get.h"
-#include "engine/store.h"
+#include "engine/larder.h"
 
 extern zend_class_entry *larder_shared_memory_class, *larder_token_class, *larder_computation_class,
     *larder_pool_unusable_class, *larder_unstorable_class, *larder_not_a_counter_class;

@@ -8,7 +8,7 @@
 
 #include "strays.h"
 
-#include "engine/stray.h"
+#include "engine/larder.h"
 
 #include "php_main.h"
 

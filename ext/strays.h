@@ -1,4 +1,4 @@
-/* Functions that write into values: each is named once in PHP's error log. engine/stray.h has what becomes of the
+/* Functions that write into values: each is named once in PHP's error log. engine/stray.c has what becomes of the
  * write.
  */
 #ifndef LARDER_STRAYS_H

@@ -4,7 +4,7 @@
 #endif
 #include "saving.h"
 
-#include "engine/handle.h"
+#include "engine/larder.h"
 #include "engine/pin.h"
 
 #include <fcntl.h>

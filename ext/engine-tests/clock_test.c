@@ -1,3 +1,4 @@
+#include "increment.h"
 #include "fixture.h"
 
 #include <time.h>

@@ -2,11 +2,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "increment.h"
 #include "saving.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
-#include "engine/take.h"
 #include "engine/token.h"
 
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* Counters. */
+#include "increment.h"
 #include "fixture.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 

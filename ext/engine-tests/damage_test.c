@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "increment.h"
 #include "fixture.h"
 
 #include "engine/geometry.h"

@@ -1,3 +1,4 @@
+#include "increment.h"
 #include "fixture.h"
 
 typedef struct front {

@@ -2,11 +2,12 @@
 #define _GNU_SOURCE
 #endif
 #include "everything.h"
+#include "increment.h"
 #include "lines.h"
 #include "waiting.h"
 
-#include "engine/change.h"
 #include "engine/evict.h"
+#include "engine/larder.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

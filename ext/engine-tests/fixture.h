@@ -4,15 +4,12 @@
 #ifndef LARDER_FIXTURE_H
 #define LARDER_FIXTURE_H
 
-#include "engine/change.h"
 #include "engine/check.h"
-#include "engine/count.h"
 #include "engine/enter.h"
 #include "engine/get.h"
-#include "engine/handle.h"
+#include "engine/larder.h"
 #include "engine/reserve.h"
 #include "engine/segment.h"
-#include "engine/stats.h"
 #include "engine/store.h"
 
 #include "children.h"

@@ -8,7 +8,7 @@
 #include "history.h"
 #include "relay.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

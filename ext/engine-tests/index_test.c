@@ -1,4 +1,5 @@
 /* Buckets and words: what a key leads to, and where a new one finds a place. */
+#include "increment.h"
 #include "fixture.h"
 
 #include "engine/lock.h"

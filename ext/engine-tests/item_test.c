@@ -1,4 +1,5 @@
 /* What a pool does for its users, one process at a time. */
+#include "increment.h"
 #include "fixture.h"
 
 #include "engine/token.h"

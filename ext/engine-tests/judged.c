@@ -1,4 +1,5 @@
 #include "judged.h"
+#include "increment.h"
 
 enum { COUNTERS = 20, ITEMS = 5 /* of each process */ };
 

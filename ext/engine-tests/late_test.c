@@ -1,7 +1,7 @@
 /* Tokens, and deletes, writes, invalidations and clears that are late in one of their steps. */
 #include "requests.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 #include "engine/underway.h"

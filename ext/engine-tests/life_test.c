@@ -7,8 +7,7 @@
 #include "saving.h"
 #include "waiting.h"
 
-#include "engine/change.h"
-#include "engine/handle.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 
 #include <fcntl.h>

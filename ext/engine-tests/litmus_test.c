@@ -8,7 +8,7 @@
 #endif
 #include "fixture.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/lock.h"
 #include "engine/pin.h"
 #include "engine/tag.h"

@@ -5,8 +5,7 @@
 #include "judged.h"
 #include "saving.h"
 
-#include "engine/change.h"
-#include "engine/handle.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #endif
 #include "saving.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 
 #include <signal.h>

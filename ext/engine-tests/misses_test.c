@@ -1,7 +1,7 @@
 /* What a request remembers of the keys that it has missed. */
 #include "requests.h"
 
-#include "engine/handle.h"
+#include "engine/larder.h"
 #include "engine/token.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Random histories beside a plain model: a table of what each key must hold. A miss is right only where the engine may
  * drop things, and then it is counted as an eviction; a hit must be what was stored last. */
+#include "increment.h"
 #include "fixture.h"
 
 #define KEYS 3000u

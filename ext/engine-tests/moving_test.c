@@ -1,4 +1,5 @@
 /* Items on their way to another segment, while others do something to them. */
+#include "increment.h"
 #include "fixture.h"
 
 enum { NUMBERS = 60000 }; /* more than fit */

@@ -4,7 +4,7 @@
 #endif
 #include "fixture.h"
 
-#include "engine/save.h"
+#include "engine/larder.h"
 #include "engine/snapshot.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "increment.h"
 #include "crowd.h"
 #include "judged.h"
 

@@ -1,4 +1,5 @@
 /* Pools that do not evict: they refuse, and drop nothing. */
+#include "increment.h"
 #include "fixture.h"
 #include "waiting.h"
 

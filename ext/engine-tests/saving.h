@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 
-#include "engine/save.h"
+#include "engine/larder.h"
 
 /* The usual configuration, with a directory for snapshots. */
 larder_pool_config saving_config(const char *name);

@@ -2,9 +2,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "increment.h"
 #include "saving.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 
 #include <sys/mman.h>

@@ -2,11 +2,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "increment.h"
 #include "fixture.h"
 
+#include "engine/larder.h"
 #include "engine/map.h"
 #include "engine/slot.h"
-#include "engine/stray.h"
 
 #include <setjmp.h>
 #include <signal.h>

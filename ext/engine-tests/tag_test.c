@@ -2,7 +2,7 @@
 #include "lines.h"
 #include "requests.h"
 
-#include "engine/change.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 

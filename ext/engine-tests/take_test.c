@@ -1,7 +1,8 @@
 /* Taking one version of an item, while others count, replace, delete and take it. */
+#include "increment.h"
 #include "fixture.h"
 
-#include "engine/take.h"
+#include "engine/larder.h"
 
 static larder_pool *beside;
 static int64_t counted;

@@ -1,8 +1,9 @@
 /* Two verbs: writes, and fills that are judged by their tokens. */
+#include "increment.h"
 #include "requests.h"
 
-#include "engine/change.h"
 #include "engine/index.h"
+#include "engine/larder.h"
 #include "engine/token.h"
 
 TEST(stale_fill,

@@ -7,8 +7,8 @@
 #include "crowd.h"
 #include "judged.h"
 
-#include "engine/change.h"
 #include "engine/evict.h"
+#include "engine/larder.h"
 #include "engine/lease.h"
 #include "engine/tag.h"
 #include "engine/token.h"

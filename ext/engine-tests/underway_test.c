@@ -4,8 +4,8 @@
 #endif
 #include "requests.h"
 
-#include "engine/change.h"
 #include "engine/index.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 #include "engine/token.h"
 #include "engine/underway.h"

@@ -14,7 +14,7 @@
 #include "segment.h"
 #include "slot.h"
 #include "snapshot.h"
-#include "stray.h"
+#include "larder.h"
 #include "token.h"
 
 #include <errno.h>

@@ -1,10 +1,15 @@
-#include "change.h"
+/* What is done to items, besides reading (get.h), counting (count.c) and taking (take.c): store, delete, touch,
+ * invalidate, clear, list.
+ */
 #include "carried.h"
 #include "enter.h"
 #include "formats.h"
+#include "index.h"
+#include "larder.h"
 #include "lock.h"
 #include "recent.h"
 #include "segment.h"
+#include "store.h"
 #include "tag.h"
 #include "token.h"
 #include "underway.h"

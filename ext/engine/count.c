@@ -1,6 +1,10 @@
-#include "count.h"
+/* Counters: one word each, counted in place; frozen when they are moved, and written anew when they cannot be counted
+ * where they are. An int beyond a counter's range is an ordinary item, and becomes a counter when it comes back.
+ */
 #include "enter.h"
 #include "get.h"
+#include "index.h"
+#include "larder.h"
 #include "store.h"
 #include "token.h"
 
@@ -215,13 +219,6 @@ static enum larder_counted count_entered(larder_pool *pool, const larder_key *ke
         }
     }
     return LARDER_COUNT_BUSY;
-}
-
-enum larder_counted larder_increment(larder_pool *pool, const larder_key *key, int64_t by, int64_t initial,
-                                     uint64_t expiry, int64_t *result)
-{
-    const larder_counting how = {.by = by, .initial = initial, .least = INT64_MIN, .creates = true, .expiry = expiry};
-    return larder_count_up(pool, key, &how, result);
 }
 
 enum larder_counted larder_count_up(larder_pool *pool, const larder_key *key, const larder_counting *how,

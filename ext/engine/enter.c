@@ -5,9 +5,9 @@
 #include "aside.h"
 #include "attach.h"
 #include "formats.h"
+#include "larder.h"
 #include "map.h"
 #include "slot.h"
-#include "stray.h"
 #include "token.h"
 
 #include <stdlib.h>

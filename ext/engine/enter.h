@@ -12,9 +12,6 @@
  * False: the pool cannot be used now (the cache behaves as empty). */
 bool larder_pool_enter_slowly(larder_pool *pool);
 
-/* For who only looks: the same, but a pool that is gone is not made anew. */
-bool larder_pool_visit(larder_pool *pool);
-
 static inline bool larder_pool_enter(larder_pool *pool)
 {
     /* relaxed: the mark only says to look; what it announces is read then. */

@@ -33,6 +33,7 @@
 #define _GNU_SOURCE
 #endif
 #include "evict.h"
+#include "larder.h"
 #include "lock.h"
 #include "pin.h"
 #include "publish.h"

@@ -12,10 +12,6 @@
 #define LARDER_STRIDE 1024u
 void larder_make_room_ahead(larder_pool *pool, uint64_t strides);
 
-/* Between requests: goes on with it for so many microseconds, so that the next writers find a little more room than
- * they keep, and have nothing to walk. */
-void larder_keep_house(larder_pool *pool, uint32_t microseconds);
-
 /* Of what killed processes left in one segment, so many at most are told from what lives. */
 #define LARDER_LEFT_AT_MOST 8u
 

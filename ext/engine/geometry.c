@@ -4,6 +4,7 @@
  * 64th (a quarter of that cells, an eighth the filter, the rest the table), item starts a 64th of the segments.
  */
 #include "geometry.h"
+#include "larder.h"
 
 #include <string.h>
 

@@ -18,7 +18,4 @@ enum larder_verdict { LARDER_SOUND, LARDER_DAMAGED };
 /* Judges a header read from a file of `file_size` bytes. */
 enum larder_verdict larder_geometry_judge(const larder_geometry *geometry, uint64_t file_size);
 
-/* Rounds up to whole pages. */
-uint64_t larder_round_size(uint64_t size);
-
 #endif

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "handle.h"
+#include "larder.h"
 #include "aside.h"
 #include "attach.h"
 #include "directory.h"
@@ -25,6 +26,23 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Nobody in this process uses values of replaced pools any more: unmaps them. */
+static void bury_graves(larder_pool *pool)
+{
+    while (pool->graves != NULL) {
+        larder_grave *grave = pool->graves;
+        pool->graves = grave->next;
+        larder_unmap(grave->mapping);
+        if (grave->inherited_fd >= 0) {
+            close(grave->inherited_fd);
+        }
+        if (grave->slot_fd >= 0) {
+            close(grave->slot_fd);
+        }
+        free(grave);
+    }
+}
 
 /* ---- forks --------------------------------------------------------------------------------------------- */
 
@@ -177,7 +195,7 @@ void larder_pool_close(larder_pool *pool)
     if (pool->slot != NULL && !pool->pins_shared) {
         larder_pins_drop(pool);
     }
-    larder_graves_bury(pool);
+    bury_graves(pool);
     larder_leases_end(pool);
     larder_detach(pool);
     free_handle(pool);
@@ -232,22 +250,6 @@ int larder_pool_remove(const larder_pool_config *config, larder_error *error)
 
 /* ---- the end of a request -------------------------------------------------------------------------------------- */
 
-void larder_graves_bury(larder_pool *pool)
-{
-    while (pool->graves != NULL) {
-        larder_grave *grave = pool->graves;
-        pool->graves = grave->next;
-        larder_unmap(grave->mapping);
-        if (grave->inherited_fd >= 0) {
-            close(grave->inherited_fd);
-        }
-        if (grave->slot_fd >= 0) {
-            close(grave->slot_fd);
-        }
-        free(grave);
-    }
-}
-
 bool larder_pool_contains(const larder_pool *pool, const void *address)
 {
     bool contains = (uintptr_t)address - (uintptr_t)pool->ro < pool->geometry.size;
@@ -288,7 +290,7 @@ void larder_pool_leave(larder_pool *pool)
         close(pool->inherited_fd);
         pool->inherited_fd = -1;
     }
-    larder_graves_bury(pool);
+    bury_graves(pool);
     larder_map_reunite(pool);
     pool->in_request = false;
     pool->entered->countdown = 0;
@@ -336,4 +338,9 @@ void larder_pool_abandon(larder_pool *pool)
         larder_detach(pool);
         pool->checked_at = 0; /* the next operation looks for the next pool, however soon it comes */
     }
+}
+
+const char *larder_pool_owner(const larder_pool *pool)
+{
+    return larder_owner_name(larder_owner_of(pool));
 }

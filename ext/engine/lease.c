@@ -3,6 +3,7 @@
 #endif
 #include "lease.h"
 #include "enter.h"
+#include "larder.h"
 #include "slot.h"
 
 #include <linux/futex.h>

@@ -12,28 +12,8 @@
 #ifndef LARDER_LEASE_H
 #define LARDER_LEASE_H
 
-#include "index.h"
-
-#define LARDER_LEASE_MS     10000u /* that a holder has, unless it asks for another time */
-#define LARDER_LEASE_MOST_S 3600u
-#define LARDER_WAITERS_MAX  256u /* at one lease; others go on without */
-
-enum larder_lease_result {
-    LARDER_LEASE_TAKEN,  /* it is ours: larder_lease_give_back() it */
-    LARDER_LEASE_HELD,   /* somebody else computes this key */
-    LARDER_LEASE_OURS,   /* this process does so already, further up in its calls */
-    LARDER_LEASE_NOWHERE /* another key's lease is in its place, or the pool cannot be used: go on without */
-};
-
-enum larder_lease_result larder_lease_take(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
-void larder_lease_give_back(larder_pool *pool, const larder_key *key);
-
-/* Gives it back, but in such a way that nobody has it for so long, whatever becomes of this process. */
-void larder_lease_hold_off(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
-
-/* Waits, for so long at most, until the key's lease is free, its holder dead or past its time, or the pool removed or
- * saved; not at all if too many wait already. Is it to be had? */
-bool larder_lease_wait(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
+#include "pool.h"
+#include "terms.h"
 
 /* The request ends: gives all back that it still has. */
 void larder_leases_end(larder_pool *pool);

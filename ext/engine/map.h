@@ -2,7 +2,7 @@
  * where PHP uses the values in place, and writable wherever there is room, for the engine alone.
  *
  * The read-only one is private: what is written to the file shows there, but once a page of it was made writable and
- * written to (stray.h), the process has a page of its own in its place, which shows nothing of the file any more. Its
+ * written to (stray.c), the process has a page of its own in its place, which shows nothing of the file any more. Its
  * segment is *apart* from the moment before that until the page has gone:
  *
  *     writer:  the segment is apart | full fence | mark it where any thread pins it | make the page writable
@@ -41,7 +41,7 @@ bool larder_map_is_apart(const larder_mapping *mapping, uint32_t segment);
 void larder_map_give_marks_back(larder_pool *pool);
 
 /* Makes the page at that address writable, for this process alone. False: no thread of the process pins what lies
- * there, or it is no segment of a pool. For the handler of a signal (stray.h): takes no lock. */
+ * there, or it is no segment of a pool. For the handler of a signal (stray.c): takes no lock. */
 bool larder_map_part(uintptr_t address);
 
 /* Gives the private pages back that no thread pins any more. */

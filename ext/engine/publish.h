@@ -4,21 +4,7 @@
 #define LARDER_PUBLISH_H
 
 #include "index.h"
-
-enum larder_mode { LARDER_SET, LARDER_ADD, LARDER_REPLACE };
-
-enum larder_result {
-    LARDER_OK,
-    LARDER_EXISTS,    /* an add of a living key */
-    LARDER_ABSENT,    /* a replace of a dead one, or a word that was to be replaced is gone */
-    LARDER_OVERTAKEN, /* a later write or delete came first */
-    LARDER_LOST,      /* the segment was reclaimed before the item was published: try again */
-    LARDER_FULL,      /* refused: nothing can be evicted */
-    LARDER_PINNED,    /* ... because what could be is still being read */
-    LARDER_LARGE,     /* ... because no such value fits in this pool */
-    LARDER_BUSY,      /* ... because the segment lock was held too long */
-    LARDER_UNREACHED, /* nothing was done: the pool cannot be reached */
-};
+#include "terms.h"
 
 /* A complete item that is not in the index yet. */
 typedef struct larder_draft {

@@ -1,7 +1,8 @@
+/* Saving a pool to a snapshot (snapshot.h), and giving one another size by saving it and loading it again. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "save.h"
+#include "larder.h"
 #include "attach.h"
 #include "directory.h"
 #include "formats.h"
@@ -12,7 +13,6 @@
 #include "make.h"
 #include "segment.h"
 #include "snapshot.h"
-#include "stats.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,17 @@
-#include "take.h"
-#include "count.h"
+/* Taking: one version of a key's item is removed, and no other, so that of all who try one succeeds.
+ *
+ *     take:  tick, move the guard | freeze a counter | exchange the word of that very version for nothing
+ *
+ * Invariant: the exchange that empties the word is what takes the version. Who replaced it, deleted it or took it
+ * before has exchanged that word, and the take fails; what is stored later has a word of its own, and stays.
+ *
+ * A take is a delete to fills: the guard has moved before the word goes, so that what was computed before is refused.
+ * It is none to writes: one that is under way is a later one, and its deletion is not raised.
+ */
 #include "enter.h"
 #include "get.h"
+#include "index.h"
+#include "larder.h"
 #include "token.h"
 
 #define COPIES (2 * LARDER_BUCKET_WORDS) /* words that may lead to copies of one key */

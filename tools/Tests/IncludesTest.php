@@ -35,6 +35,9 @@ final class IncludesTest extends TestCase
             ['ext/engine/pin.c' => '#include "pin.h"', 'ext/engine/pin.h' => '#include "slot.h"', 'ext/engine/slot.c' => '#include "pin.h"', 'ext/engine/slot.h' => ''],
             'parts of ext/engine include each other in a circle',
         ];
+        yield 'the extension includes an inner part of the engine' => [
+            ['ext/storing.c' => '#include "engine/pool.h"', 'ext/engine/pool.h' => ''], 'ext/storing.c may not include engine/pool.h',
+        ];
         yield 'parts of the images are in a circle' => [
             ['ext/image/ask.c' => '#include "survey.h"', 'ext/image/ask.h' => '', 'ext/image/survey.c' => '', 'ext/image/survey.h' => '#include "ask.h"'],
             'parts of ext/image include each other in a circle',
@@ -58,7 +61,9 @@ final class IncludesTest extends TestCase
             'ext/engine/pool.h' => '',
             'ext/engine/clock.h' => '',
             'ext/image/image.h' => "#include \"php.h\"\n#include <zend_smart_str.h>",
-            'ext/shared_memory.c' => "#include \"php.h\"\n#include \"engine/pool.h\"\n#include \"image/image.h\"",
+            'ext/shared_memory.c' => "#include \"php.h\"\n#include \"engine/larder.h\"\n#include \"engine/get.h\"\n#include \"image/image.h\"",
+            'ext/engine/larder.h' => '',
+            'ext/engine/get.h' => '',
             'ext/engine-tests/image/tests.c' => "#include \"php.h\"\n#include \"image/image.h\"",
             'ext/engine-tests/pool.c' => '#include "../engine/pool.h"',
         ]);

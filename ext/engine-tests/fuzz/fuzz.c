@@ -2,12 +2,11 @@
 #define _GNU_SOURCE
 #endif
 #include "fuzz.h"
+#include "../increment.h"
 
-#include "engine/change.h"
 #include "engine/check.h"
 #include "engine/get.h"
-#include "engine/handle.h"
-#include "engine/stats.h"
+#include "engine/larder.h"
 #include "engine/tag.h"
 
 #include <fcntl.h>

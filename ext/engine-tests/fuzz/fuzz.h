@@ -4,8 +4,7 @@
 #ifndef LARDER_FUZZ_H
 #define LARDER_FUZZ_H
 
-#include "engine/change.h"
-#include "engine/count.h"
+#include "engine/larder.h"
 #include "engine/pool.h"
 #include "engine/store.h"
 

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #endif
 #include "fuzz.h"
-#include "engine/handle.h"
+#include "engine/larder.h"
 
 #include <stdlib.h>
 #include <string.h>

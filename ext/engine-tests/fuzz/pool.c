@@ -11,7 +11,7 @@
 #include "fuzz.h"
 
 #include "engine/geometry.h"
-#include "engine/handle.h"
+#include "engine/larder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,7 @@
 #include "fuzz.h"
 
 #include "engine/check.h"
-#include "engine/handle.h"
-#include "engine/save.h"
+#include "engine/larder.h"
 #include "engine/snapshot.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* A full look at pools of this user that nobody is using: look NAME…; says what is wrong. */
 #include "engine/check.h"
-#include "engine/handle.h"
+#include "engine/larder.h"
 
 #include <stdio.h>
 
