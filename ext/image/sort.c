@@ -2,7 +2,7 @@
  *
  * Tarjan's algorithm (1972) on what a survey found, without recursion: what is strongly connected is a cycle.
  */
-#include "unfold.h"
+#include "sort.h"
 
 #define DONE UINT32_MAX
 

@@ -31,6 +31,7 @@
  * unserialize(). So there is a limit to what is written more than once.
  */
 #include "unfold.h"
+#include "sort.h"
 
 static void enter_way(struct larder_unfolding *unfolding, uint32_t from, uint32_t to, bool counting)
 {
