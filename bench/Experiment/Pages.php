@@ -79,12 +79,15 @@ final class Pages implements Experiment
             $sites->reopen();
             for ($turn = 0; $turn < $turns; $turn++) {
                 $progress->advance('turn ' . ($run * $turns + $turn + 1) . ' of ' . $runs * $turns);
-                foreach (Shuffled::of($sites->sites) as $name => $site) {
-                    $laboratory->goOn();
-                    try {
-                        $this->turn($outcome, $name, $site, $run, $turn, $requests);
-                    } catch (WorkerFailed $failure) {
-                        $sites->drop($name, $failure);
+                foreach ($this->steps($outcome, $run, $turn, $requests) as $step) {
+                    // All sites do one step after the other, so that what is compared is seconds apart.
+                    foreach (Shuffled::of($sites->sites) as $name => $site) {
+                        $laboratory->goOn();
+                        try {
+                            $step($name, $site);
+                        } catch (WorkerFailed $failure) {
+                            $sites->drop($name, $failure);
+                        }
                     }
                 }
             }
@@ -105,48 +108,74 @@ final class Pages implements Experiment
         ];
     }
 
-    private function turn(Outcome $outcome, string $name, ShopSite $site, int $run, int $turn, int $requests): void
+    /** @return list<\Closure(string, ShopSite): void> of a turn, each for every site */
+    private function steps(Outcome $outcome, int $run, int $turn, int $requests): array
     {
         $pages = self::uris();
-        $isLimit = $name === ObjectCache::LIMIT;
+        $steps = [];
         if ($turn === 0) {
             // What opcache has not compiled yet is no matter of the object cache.
-            foreach ($pages as [$uri, $expects]) {
-                $site->pages($uri, $expects, 1);
-            }
-        }
-        if (!$isLimit) {
-            foreach ([self::FRONT, self::CATALOGUE] as $page) {
-                $site->visit('flush');
-                if ($run === 0 && $turn === 0) {
-                    $this->count($outcome, $name, $site, $page, self::COLD);
-                    $site->visit('flush');
+            $steps[] = static function (string $name, ShopSite $site) use ($pages): void {
+                foreach ($pages as [$uri, $expects]) {
+                    $site->pages($uri, $expects, 1);
                 }
-                $this->add($outcome, $name, $page, self::COLD, $run, $turn, $site->pages($pages[$page][0], $pages[$page][1], 1));
-            }
+            };
         }
-        foreach ($pages as $page => [$uri, $expects]) {
-            $site->pages($uri, $expects, 1);
-            if ($run === 0 && $turn === 0) {
-                $this->count($outcome, $name, $site, $page, self::WARM);
-            }
-            $found = $site->pages($uri, $expects, \in_array($page, [self::FRONT, self::CATALOGUE], true) ? $requests : intdiv($requests, 2));
-            $this->add($outcome, $name, $page, self::WARM, $run, $turn, $found);
-            $outcome->measurement(['cache' => self::WARM, 'page' => $page], self::RATE, 'pages per second', Direction::HigherIsBetter, $name)->add($run, $turn, 1e9 / $found->time);
+        $isFirst = $run === 0 && $turn === 0;
+        foreach ([self::FRONT, self::CATALOGUE] as $page) {
+            $steps[] = fn(string $name, ShopSite $site) => $this->cold($outcome, $name, $site, $page, $run, $turn, $isFirst);
         }
-        if ($isLimit) {
+        foreach (array_keys($pages) as $page) {
+            $often = \in_array($page, [self::FRONT, self::CATALOGUE], true) ? $requests : intdiv($requests, 2);
+            $steps[] = fn(string $name, ShopSite $site) => $this->warm($outcome, $name, $site, $page, $run, $turn, $isFirst, $often);
+        }
+        $newest = [self::FRONT => self::FIRST_ID + 4 * Shop::PRODUCTS + self::STORIES - 1, self::CATALOGUE => self::FIRST_ID + 4 * (Shop::PRODUCTS - 1)];
+        foreach ($newest as $page => $post) {
+            $steps[] = fn(string $name, ShopSite $site) => $this->save($outcome, $name, $site, $page, $run, $turn, $post);
+        }
+        $steps[] = fn(string $name, ShopSite $site) => $name === ObjectCache::LIMIT ? null : $this->add($outcome, $name, self::CRON, self::WARM, $run, $turn, $site->cron());
+
+        return $steps;
+    }
+
+    private function cold(Outcome $outcome, string $name, ShopSite $site, string $page, int $run, int $turn, bool $isCounted): void
+    {
+        if ($name === ObjectCache::LIMIT) {
             return;
         }
-        foreach ([self::FRONT => self::FIRST_ID + 4 * Shop::PRODUCTS + self::STORIES - 1, self::CATALOGUE => self::FIRST_ID + 4 * (Shop::PRODUCTS - 1)] as $page => $post) {
-            $title = ($page === self::FRONT ? 'Story' : 'Product') . " saved {$this->saved}";
-            $this->saved++;
-            $found = $site->measuredVisit('save', ['post' => $post, 'title' => $title], "\"saved\":{$post}");
-            if ($page === self::FRONT) {
-                $this->add($outcome, $name, self::SAVE, self::WARM, $run, $turn, $found);
-            }
-            $this->add($outcome, $name, $page, self::AFTER_SAVE, $run, $turn, $site->pages($pages[$page][0], $title, 1));
+        [$uri, $expects] = self::uris()[$page];
+        $site->visit('flush');
+        if ($isCounted) {
+            $this->count($outcome, $name, $site, $page, self::COLD);
+            $site->visit('flush');
         }
-        $this->add($outcome, $name, self::CRON, self::WARM, $run, $turn, $site->cron());
+        $this->add($outcome, $name, $page, self::COLD, $run, $turn, $site->pages($uri, $expects, 1));
+    }
+
+    private function warm(Outcome $outcome, string $name, ShopSite $site, string $page, int $run, int $turn, bool $isCounted, int $requests): void
+    {
+        [$uri, $expects] = self::uris()[$page];
+        $site->pages($uri, $expects, 1);
+        if ($isCounted) {
+            $this->count($outcome, $name, $site, $page, self::WARM);
+        }
+        $found = $site->pages($uri, $expects, $requests);
+        $this->add($outcome, $name, $page, self::WARM, $run, $turn, $found);
+        $outcome->measurement(['cache' => self::WARM, 'page' => $page], self::RATE, 'pages per second', Direction::HigherIsBetter, $name)->add($run, $turn, 1e9 / $found->time);
+    }
+
+    private function save(Outcome $outcome, string $name, ShopSite $site, string $page, int $run, int $turn, int $post): void
+    {
+        if ($name === ObjectCache::LIMIT) {
+            return;
+        }
+        $title = ($page === self::FRONT ? 'Story' : 'Product') . " saved {$this->saved}";
+        $this->saved++;
+        $found = $site->measuredVisit('save', ['post' => $post, 'title' => $title], "\"saved\":{$post}");
+        if ($page === self::FRONT) {
+            $this->add($outcome, $name, self::SAVE, self::WARM, $run, $turn, $found);
+        }
+        $this->add($outcome, $name, $page, self::AFTER_SAVE, $run, $turn, $site->pages(self::uris()[$page][0], $title, 1));
     }
 
     private function add(Outcome $outcome, string $name, string $page, string $cache, int $run, int $turn, Cost $found): void
