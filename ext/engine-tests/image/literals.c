@@ -4,7 +4,8 @@
  *
  * Under opcache as well: what it has compiled, optimised and put in its memory is changed there. So its hook has to be
  * inside ours, and it takes its place only after all modules have started. One request of one process is all that the
- * images last for.
+ * images last for. What belongs to classes stays PHP's own there: opcache writes into it when a class that inherits is
+ * linked, and nothing that comes from a pool ever gets there.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -14,6 +15,8 @@
 #include "place.h"
 
 #include "image/image.h"
+
+#include "zend_extensions.h"
 
 static zend_op_array *(*file_compiler)(zend_file_handle *file, int type);
 static zend_op_array *(*string_compiler)(zend_string *source, const char *name, zend_compile_position position);
@@ -69,6 +72,9 @@ static void in_class(zend_class_entry *class)
 {
     zend_class_constant *constant;
     in_functions(&class->function_table);
+    if (zend_get_extension("Zend OPcache") != NULL) {
+        return;
+    }
     ZEND_HASH_FOREACH_PTR(&class->constants_table, constant)
     {
         if (constant->ce == class) {
