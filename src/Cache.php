@@ -6,13 +6,13 @@ namespace Larder;
 
 use Larder\Cache\Batches;
 use Larder\Cache\Counting;
-use Larder\Cache\Delivery;
 use Larder\Cache\Envelope;
 use Larder\Cache\Generation;
 use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
 use Larder\Cache\Names;
+use Larder\Cache\Outbox;
 use Larder\Cache\RequestToken;
 use Larder\Cache\Updates;
 use Larder\Cache\Writes;
@@ -32,10 +32,10 @@ use Larder\Exception\UnsupportedOperation;
 use Larder\Lease\AddedLeases;
 use Larder\Remember\AtTheEnd;
 use Larder\Remember\Beginnings;
-use Larder\Remember\Patience;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembering;
 use Larder\Remember\Remembers;
+use Larder\Remember\StampedeOptions;
 use Larder\Store\NamespacedStore;
 use Larder\Store\Retention;
 use Larder\Store\SharedMemory\PoolRemembering;
@@ -47,7 +47,7 @@ use Psr\Log\LoggerInterface;
  * What an application talks to: one store, and everything that is the same for all stores.
  *
  *     $cache = Cache::open('shm:');
- *     $page = $cache->remember('page:42', fn (Draft $draft) => render(42), 300);
+ *     $page = $cache->remember('page:42', fn (PendingItem $pending) => render(42), 300);
  *
  * A cache never takes its site down. A store that fails at run time is a miss, or false; it is counted,
  * logged once, and used again as soon as it answers. A delete, overwrite, tag invalidation or clear that the store
@@ -91,7 +91,7 @@ final class Cache
 
     private readonly Lifetimes $lifetimes;
 
-    private readonly Delivery $delivery;
+    private readonly Outbox $outbox;
 
     /** Null where the store cannot do it in one moment. */
     private readonly ?Takes $takes;
@@ -101,7 +101,7 @@ final class Cache
     /**
      * What the pool calls when something is to be computed; null without a pool.
      *
-     * @var (\Closure(callable(Draft): mixed, Computation): mixed)|null
+     * @var (\Closure(callable(PendingItem): mixed, Computation): mixed)|null
      */
     private readonly ?\Closure $computing;
 
@@ -175,14 +175,14 @@ final class Cache
         $this->takes = $store instanceof Takes && \in_array(Capability::Takes, $store->capabilities(), true) ? $store : null;
         $pool = $store instanceof Pooled && $events === null ? $store->pool() : null;
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
-        $this->delivery = new Delivery($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
+        $this->outbox = new Outbox($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
         $this->atTheEnd = new AtTheEnd();
         $this->beginnings = new Beginnings();
         $this->seals = !$store instanceof Pooled;
         $this->writes = new Writes($this->seals, $logger, $events);
-        $this->counting = new Counting($this->delivery, $this->writes, $this->clock);
-        $this->batches = new Batches($this->delivery, $this->writes);
-        $this->updates = new Updates($this->delivery, $this->lifetimes, $this->writes, $this->clock);
+        $this->counting = new Counting($this->outbox, $this->writes, $this->clock);
+        $this->batches = new Batches($this->outbox, $this->writes);
+        $this->updates = new Updates($this->outbox, $this->lifetimes, $this->writes, $this->clock);
         $this->reads = $store instanceof Reads && $events === null ? $store : null;
         $this->judges = \in_array(Capability::Tokens, $store->capabilities(), true);
         $this->misses = $this->seals && $this->judges ? new Misses() : null;
@@ -190,7 +190,7 @@ final class Cache
             $this->remembering = new PoolRemembering($store, $this->lifetimes, $this->atTheEnd, $logger, $events);
             $this->computing = $this->remembering->compute(...);
         } else {
-            $this->remembering = new Remembering($store, $this->delivery, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
+            $this->remembering = new Remembering($store, $this->outbox, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
             $this->computing = null;
         }
     }
@@ -222,7 +222,7 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        $pool = $this->delivery->pool;
+        $pool = $this->outbox->pool;
         if ($pool !== null) {
             try {
                 return $pool->get($key, $default);
@@ -233,14 +233,14 @@ final class Cache
         if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
-        if ($this->reads === null || !$this->delivery->isOpen) {
+        if ($this->reads === null || !$this->outbox->isOpen) {
             return $this->look($key, $default);
         }
         try {
             $value = $this->reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
             $this->misses?->noteUnknown([$key]);
-            $this->delivery->fail($failure);
+            $this->outbox->fail($failure);
 
             return $default;
         }
@@ -271,7 +271,7 @@ final class Cache
      */
     public function getMany(iterable $keys): array
     {
-        $pool = $this->delivery->pool;
+        $pool = $this->outbox->pool;
         if ($pool !== null && \is_array($keys)) {
             try {
                 /** @var array<array-key> $keys or others, which the pool refuses */
@@ -281,7 +281,7 @@ final class Cache
             }
         }
         $keys = Names::keys($keys);
-        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
+        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
             $this->misses?->noteUnknown($keys);
             $fetched = new Fetched([], []);
@@ -321,17 +321,17 @@ final class Cache
     public function fetch(iterable $keys): Fetched
     {
         $keys = Names::keys($keys);
-        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
+        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
         $items = $tokens = [];
         foreach ($keys as $key) {
             $item = $fetched->items[$key] ?? null;
             $found = $item === null ? null : $this->found($item);
             if ($item !== null && $found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
-                $items[$key] = Item::found($key, $found->value, $item->expiry, $item->stamp, $item->tags);
+                $items[$key] = Item::found($key, $found->value, $item->expiry, $item->version, $item->tags);
             } elseif ($this->judges) {
                 // Only what is there past its time has none.
                 $tokens[$key] = $fetched->tokens[$key]
-                    ?? ($item === null ? null : $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)))
+                    ?? ($item === null ? null : $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)))
                     ?? Generation::unknown();
             }
         }
@@ -366,19 +366,19 @@ final class Cache
         Key::check($key);
         $this->demandTokens();
 
-        return $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
+        return $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
     }
 
     /**
      * Reads a value, has it changed, and stores it if nobody else has changed it meanwhile; else does all of it again. So
      * no change of any process is lost.
      *
-     * @param callable(mixed, Draft): mixed $change  gets the value, or $default if there is none, and returns the new
-     *                                               one. It may be called several times. The draft takes another TTL
+     * @param callable(mixed, PendingItem): mixed $change  gets the value, or $default if there is none, and returns the new
+     *                                               one. It may be called several times. The pending item takes another TTL
      *                                               and more tags; doNotStore() leaves everything as it is
      * @param list<string>                  $tags
      *
-     * @return bool whether it was stored. false: the draft said not to, the store is unavailable or cannot take the
+     * @return bool whether it was stored. false: the pending item said not to, the store is unavailable or cannot take the
      *              value, or others have changed it a thousand times meanwhile
      *
      * @throws InvalidKey
@@ -425,7 +425,7 @@ final class Cache
         ?Token $token = null,
         OnConflict $onConflict = OnConflict::Leave,
     ): bool {
-        $pool = $this->delivery->pool;
+        $pool = $this->outbox->pool;
         if ($pool !== null && $token === null && ($key[0] ?? "\0") !== "\0") {
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
@@ -434,7 +434,7 @@ final class Cache
                     return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false)
                         || $this->writes->noteSet($this->store, [$key], [$key], [$key => $value]);
                 } catch (PoolUnusable $failure) {
-                    $this->delivery->lose(SharedMemoryStore::unavailable($failure), [$key]);
+                    $this->outbox->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
                     return false;
                 } catch (\ValueError) {
@@ -488,7 +488,7 @@ final class Cache
                 $lost[] = $key;
             }
         }
-        $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
+        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
         $this->remove($lost, $unsaved);
 
         $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
@@ -541,7 +541,7 @@ final class Cache
                 $item->token ?? $missed ?? $begun,
                 $mode === SaveMode::Add || ($item->token === null ? Misses::isOfAMiss($missed) : $item->fill),
                 $item->cost,
-                stamp: $item->stamp,
+                version: $item->version,
                 keeps: $item->keeps,
             );
             if ($mode !== SaveMode::Add && ($item->token === null ? $missed !== null && !Misses::isOfAMiss($missed) : $onConflict === OnConflict::Remove)) {
@@ -578,7 +578,7 @@ final class Cache
         $missed = $this->misses?->take($key);
         $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
 
-        return $this->writes->noteAdded($key, $this->delivery->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
+        return $this->writes->noteAdded($key, $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
 
     /**
@@ -607,7 +607,7 @@ final class Cache
         }
         $this->misses?->drop($key);
         $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token);
-        $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
+        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
         $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
 
         return $this->writes->noteAdded($key, $unsaved);
@@ -625,7 +625,7 @@ final class Cache
      */
     public function delete(string $key, ?bool &$existed = null): bool
     {
-        $pool = $this->delivery->pool;
+        $pool = $this->outbox->pool;
         if ($pool !== null && ($key[0] ?? "\0") !== "\0") {
             try {
                 $this->requestToken?->own([$key]);
@@ -634,7 +634,7 @@ final class Cache
                 return true;
             } catch (PoolUnusable $failure) {
                 $existed = null;
-                $this->delivery->lose(SharedMemoryStore::unavailable($failure), [$key]);
+                $this->outbox->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
                 return false;
             } catch (\ValueError) {
@@ -682,7 +682,7 @@ final class Cache
         }
         for ($tries = 0; $tries < self::PULLS; $tries++) {
             // Before the look: what is stored after it is younger.
-            $token = $this->judges ? $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)) : null;
+            $token = $this->judges ? $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) : null;
             $value = $this->judges && $token === null ? $this->absent : $this->get($key, $this->absent);
             if ($value === $this->absent) {
                 return $default;
@@ -716,7 +716,7 @@ final class Cache
         $seconds = $this->lifetimes->seconds($ttl);
         $lost = $seconds !== null && $seconds <= 0 ? [$key] : [];
 
-        return $this->delivery->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
+        return $this->outbox->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
     }
 
     /**
@@ -752,7 +752,7 @@ final class Cache
             return $this->counting->count($key, $by, $initial, $seconds, $min, $create, $numbers);
         }
 
-        return $this->delivery->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
+        return $this->outbox->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
     }
 
     /**
@@ -788,15 +788,15 @@ final class Cache
      * What is stored is as old as the moment the computation began: where the store judges tokens, it does
      * not survive a delete of the key, or an invalidation of its tags, that came in between.
      *
-     * An int is stored as a counter, which knows neither grace nor earliness.
+     * An int is stored as a counter, which knows neither grace nor early expiry.
      *
      * @template T
      *
-     * @param callable(Draft): T $compute   may shape the item through the draft
+     * @param callable(PendingItem): T $compute   may shape the item through the pending item
      * @param list<string>       $tags
      * @param int                $grace     seconds past its time in which the value may be served while another is
      *                                      computed, or when that fails
-     * @param float              $earliness how readily a value is computed anew before its time is over: 1.0 is
+     * @param float              $beta how readily a value is computed anew before its time is over: 1.0 is
      *                                      best for most, 0.0 is never (XFetch's beta)
      *
      * @return T what $compute returned, now or earlier; that earlier code stored the same type is the caller's promise
@@ -814,11 +814,11 @@ final class Cache
         int|\DateInterval|Ttl|null $ttl = null,
         array $tags = [],
         int $grace = 0,
-        float $earliness = 1.0,
-        ?Patience $patience = null,
+        float $beta = 1.0,
+        ?StampedeOptions $stampede = null,
     ): mixed {
-        $pool = $this->delivery->pool;
-        if ($pool !== null && $patience === null && $earliness <= 1_000.0) {
+        $pool = $this->outbox->pool;
+        if ($pool !== null && $stampede === null && $beta <= 1_000.0) {
             if ($tags !== []) {
                 $tags = Names::tags($tags);
             }
@@ -826,23 +826,23 @@ final class Cache
                 $ttl = $this->isExact && $ttl === null ? $this->ofNull : $this->lifetimes->seconds($ttl);
             }
             try {
-                return $pool->remember($key, $compute, $ttl, $tags, $earliness, $grace, $this->computing);
+                return $pool->remember($key, $compute, $ttl, $tags, $beta, $grace, $this->computing);
             } catch (\ValueError $error) {
                 $this->store instanceof Pooled && $this->store->check($key);
-                Recipe::check($grace, $earliness);
+                Recipe::check($grace, $beta);
                 // It is the computation's.
                 throw $error;
             }
         }
         Key::check($key);
-        Recipe::check($grace, $earliness);
+        Recipe::check($grace, $beta);
         $this->misses?->drop($key);
-        if (!$this->seals && !$this->delivery->isOpen) {
+        if (!$this->seals && !$this->outbox->isOpen) {
             // What is found or computed is not to be from before what the pool has missed.
-            $this->delivery->attempt(static fn(): bool => true);
+            $this->outbox->attempt(static fn(): bool => true);
         }
 
-        return $this->remembering->remember($key, $compute, $ttl, Names::tags($tags), $grace, $earliness, $patience);
+        return $this->remembering->remember($key, $compute, $ttl, Names::tags($tags), $grace, $beta, $stampede);
     }
 
     /**
@@ -858,12 +858,12 @@ final class Cache
      *
      * @param list<string> $tags
      * @param int          $grace     as of remember()
-     * @param float        $earliness as of remember()
+     * @param float        $beta as of remember()
      *
      * @return mixed the value, or an Unfinished, which can be no value
      *
      * @throws InvalidKey
-     * @throws InvalidOption also a patience that puts off, as nothing could be called later
+     * @throws InvalidOption also for options with afterResponse, as nothing could be called later
      * @throws InvalidTag
      * @throws UnsupportedOperation if the store keeps no tags
      */
@@ -872,14 +872,14 @@ final class Cache
         int|\DateInterval|Ttl|null $ttl = null,
         array $tags = [],
         int $grace = 0,
-        float $earliness = 1.0,
-        ?Patience $patience = null,
+        float $beta = 1.0,
+        ?StampedeOptions $stampede = null,
     ): mixed {
-        if ($patience?->afterResponse === true) {
+        if ($stampede?->afterResponse === true) {
             throw InvalidOption::unsupported('afterResponse', 'by begin()', 'use remember(), whose callback can be called later');
         }
 
-        return $this->beginnings->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $earliness, $patience));
+        return $this->beginnings->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $beta, $stampede));
     }
 
     /**
@@ -887,7 +887,7 @@ final class Cache
      *
      * @template T
      *
-     * @param callable(Draft): T $compute
+     * @param callable(PendingItem): T $compute
      * @param list<string>       $tags
      *
      * @return T
@@ -897,9 +897,9 @@ final class Cache
      * @throws Unstorable
      * @throws UnsupportedOperation if the store keeps no tags
      */
-    public function rememberForever(string $key, callable $compute, array $tags = [], ?Patience $patience = null): mixed
+    public function rememberForever(string $key, callable $compute, array $tags = [], ?StampedeOptions $stampede = null): mixed
     {
-        return $this->remember($key, $compute, Ttl::Forever, $tags, patience: $patience);
+        return $this->remember($key, $compute, Ttl::Forever, $tags, stampede: $stampede);
     }
 
     /**
@@ -924,13 +924,13 @@ final class Cache
         }
         // What is set from now on is this request's own word, not the end of an older computation.
         $this->forgetMisses();
-        $delivered = $tags === [] || $this->delivery->attempt(static function (Store $store) use ($tags, $serveStale): bool {
+        $delivered = $tags === [] || $this->outbox->attempt(static function (Store $store) use ($tags, $serveStale): bool {
             $store->invalidateTags($tags, $serveStale);
 
             return true;
         }, tags: $tags) === true;
         // It is this request's own word.
-        $this->delivery->renewRequest();
+        $this->outbox->renewRequest();
         if ($delivered && $tags !== []) {
             $this->events?->dispatch(new TagsInvalidated($tags));
         }
@@ -946,13 +946,13 @@ final class Cache
     public function clear(): bool
     {
         $this->forgetMisses();
-        $delivered = $this->delivery->attempt(static function (Store $store): bool {
+        $delivered = $this->outbox->attempt(static function (Store $store): bool {
             $store->clear();
 
             return true;
         }, clears: true) === true;
         // It is this request's own word.
-        $this->delivery->renewRequest();
+        $this->outbox->renewRequest();
         if ($delivered) {
             $this->events?->dispatch(new Cleared());
         }
@@ -1005,7 +1005,7 @@ final class Cache
 
         return new Lock(
             $this->store instanceof Leases ? $this->store : new AddedLeases($this->store),
-            $this->delivery,
+            $this->outbox,
             $name,
             $seconds,
             $owner,
@@ -1021,7 +1021,7 @@ final class Cache
     {
         try {
             if ($this->store instanceof PerRequest) {
-                $this->delivery->begin($this->store);
+                $this->outbox->begin($this->store);
             }
         } finally {
             $this->beginRequest();
@@ -1040,12 +1040,12 @@ final class Cache
     /** @return ?StoreStatistics null if the store is unavailable */
     public function statistics(): ?StoreStatistics
     {
-        return $this->delivery->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
+        return $this->outbox->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
     }
 
     public function health(): Health
     {
-        return $this->delivery->health();
+        return $this->outbox->health();
     }
 
     private function demandTokens(): void
@@ -1063,7 +1063,7 @@ final class Cache
     {
         $lost = $keys === [] || $unsaved === null || $unsaved === [] ? [] : array_values(array_intersect($keys, $unsaved));
         if ($lost !== []) {
-            $this->delivery->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
+            $this->outbox->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
         }
     }
 
@@ -1104,8 +1104,8 @@ final class Cache
     private function beginRequest(): void
     {
         $this->misses?->clear();
-        $this->delivery->renewRequest();
-        $this->delivery->readJournal();
+        $this->outbox->renewRequest();
+        $this->outbox->readJournal();
         foreach ($this->namespaces as $namespace) {
             $namespace->beginRequest();
         }
@@ -1150,7 +1150,7 @@ final class Cache
     {
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
-        $item = $this->delivery->attempt(static fn(): ?Item => $from->take($key));
+        $item = $this->outbox->attempt(static fn(): ?Item => $from->take($key));
         $found = $item === null ? null : $this->found($item);
         if ($found === null || $found->freshUntil <= ($this->clock)()) {
             $this->events?->dispatch(new Missed($key));
@@ -1166,7 +1166,7 @@ final class Cache
     /** @param ?Fetched $known what the store has fetched already */
     private function look(string $key, mixed $default, ?Fetched $known = null): mixed
     {
-        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
+        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
         $found = isset($fetched->items[$key]) ? $this->found($fetched->items[$key]) : null;
         if ($found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
             $this->misses?->drop($key);
@@ -1195,7 +1195,7 @@ final class Cache
         foreach ($keys as $key) {
             $this->misses?->drop($key);
         }
-        $existed = $this->delivery->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
+        $existed = $this->outbox->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
         if ($existed !== null && ($token === null || $existed !== [])) {
             $this->events?->dispatch(new Deleted($keys));
         }

@@ -8,7 +8,7 @@ namespace Larder;
  * A key with its value and its metadata.
  *
  * An item for a store says how long it is to live ($ttl). An item from a store says until when it lives ($expiry), and has the version
- * that tells its age ($stamp).
+ * that tells its age ($version).
  *
  * A store judges it by its token. A *write* ($fill is false) is a new value. With a token, the write says what it was made from, and is
  * refused if that has changed. A *fill* keeps a value that was computed because of a miss. It is refused if the key was written or
@@ -16,7 +16,7 @@ namespace Larder;
  */
 final class Item
 {
-    /** As a stamp: the value was made where there was none. */
+    /** As a version: the value was made where there was none. */
     public const FROM_NOTHING = -1;
 
     /**
@@ -27,9 +27,9 @@ final class Item
      * @param bool         $fill   true if the value was computed because of a miss, false if it is new truth
      * @param float        $cost   seconds the computation took; 0.0 if unknown
      * @param ?int         $expiry from when on it is dead, in Unix seconds; null: never. Set by fetch() only
-     * @param int          $stamp  the store's logical time at which the computation of the value began.
+     * @param int          $version  the store's logical time at which the computation of the value began.
      *                             Set by fetch(), and only by stores that can judge tokens. On its way in, with a token: the
-     *                             stamp of the item that the value was made from, or FROM_NOTHING; 0: it is not known
+     *                             version of the item that the value was made from, or FROM_NOTHING; 0: it is not known
      * @param bool         $keeps  whether what the key holds stays if the store has no room for this item, or no time; false: it
      *                             goes, as it is not true any more. (Where APCu or Memcached is full, it may go all the same.)
      */
@@ -42,7 +42,7 @@ final class Item
         public readonly bool $fill = false,
         public readonly float $cost = 0.0,
         public readonly ?int $expiry = null,
-        public readonly int $stamp = 0,
+        public readonly int $version = 0,
         public readonly bool $keeps = false,
     ) {}
 
@@ -52,8 +52,8 @@ final class Item
      * @param ?int         $expiry in Unix seconds; null: never
      * @param list<string> $tags
      */
-    public static function found(string $key, mixed $value, ?int $expiry, int $stamp = 0, array $tags = []): self
+    public static function found(string $key, mixed $value, ?int $expiry, int $version = 0, array $tags = []): self
     {
-        return new self($key, $value, tags: $tags, expiry: $expiry, stamp: $stamp);
+        return new self($key, $value, tags: $tags, expiry: $expiry, version: $version);
     }
 }

@@ -51,7 +51,7 @@ interface Store
 
     /**
      * Stores items, and judges them by their tokens (see Item) where it can. What refuses an item because of its token is newer,
-     * and stays. A fill without a token was computed just now. An item with a token may also name by its stamp what it was made
+     * and stays. A fill without a token was computed just now. An item with a token may also name by its version what it was made
      * from: a store that tells a token while another write is still under way looks at that.
      *
      * Any other item that is not saved leaves nothing behind in mode Set: its key is then a miss. Where there is no room, a store

@@ -11,20 +11,20 @@ namespace Larder;
 final class Unfinished
 {
     /**
-     * @param Draft $draft what the callback of remember() would get
-     * @param ?\Fiber<\Closure(callable(Draft): mixed): mixed, mixed, void, Draft|array{mixed}> $waiting in which remember()
+     * @param PendingItem $pending what the callback of remember() would get
+     * @param ?\Fiber<\Closure(callable(PendingItem): mixed): mixed, mixed, void, PendingItem|array{mixed}> $waiting in which remember()
      *     waits for the value; null: it is over
      *
      * @internal for Cache::begin()
      */
     public function __construct(
-        public readonly Draft $draft,
+        public readonly PendingItem $pending,
         private ?\Fiber $waiting,
     ) {}
 
     /**
-     * Stores the value, on the terms of begin() and of the draft. It is refused if its key or one of its tags was invalidated
-     * since begin(), and the draft may say not to store it.
+     * Stores the value, on the terms of begin() and of the pending item. It is refused if its key or one of its tags was invalidated
+     * since begin(), and the pending item may say not to store it.
      *
      * @template T
      *
@@ -38,7 +38,7 @@ final class Unfinished
      */
     public function finish(mixed $value): mixed
     {
-        $waiting = $this->waiting ?? throw new \LogicException(\sprintf('The value of "%s" was finished or abandoned before; begin it again.', $this->draft->key));
+        $waiting = $this->waiting ?? throw new \LogicException(\sprintf('The value of "%s" was finished or abandoned before; begin it again.', $this->pending->key));
         $this->waiting = null;
         $waiting->resume($value);
 

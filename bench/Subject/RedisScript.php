@@ -22,7 +22,7 @@ final class RedisScript
     private readonly Cache $cache;
     private readonly Layout $layout;
     private readonly string $hash;
-    /** @var list<string> the clock's, the tags' and the guards' */
+    /** @var list<string> the clock's, the tags' and the key versions' */
     private readonly array $names;
     private readonly bool $hasIgbinary;
 

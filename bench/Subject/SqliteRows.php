@@ -30,10 +30,10 @@ final class SqliteRows
         foreach ($schema->statements() as $statement) {
             $this->database->exec($statement);
         }
-        $this->select = $this->prepare("SELECT value, expiry, stamp, guard, tags FROM {$schema->items} WHERE key = ?");
+        $this->select = $this->prepare("SELECT value, expiry, version, key_version, tags FROM {$schema->items} WHERE key = ?");
         $this->insert = $this->prepare(
-            "INSERT INTO {$schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, ?, ?, NULL, tick + 1, tick + 1 FROM {$schema->clock} WHERE id = 1"
-            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, stamp = excluded.stamp, guard = excluded.guard',
+            "INSERT INTO {$schema->items} (key, value, expiry, tags, version, key_version) SELECT ?, ?, ?, NULL, tick + 1, tick + 1 FROM {$schema->clock} WHERE id = 1"
+            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, version = excluded.version, key_version = excluded.key_version',
         );
     }
 

@@ -20,7 +20,7 @@ use Larder\Store;
 final class Batches
 {
     public function __construct(
-        private readonly Delivery $delivery,
+        private readonly Outbox $outbox,
         private readonly Writes $writes,
     ) {}
 
@@ -43,7 +43,7 @@ final class Batches
         $save = function (Store $store) use ($items, $mode, &$unstorable): array {
             return $this->parts($store, $items, $mode, $unstorable);
         };
-        $unsaved = $items === [] ? [] : $this->delivery->attempt($save, $lost);
+        $unsaved = $items === [] ? [] : $this->outbox->attempt($save, $lost);
 
         return $this->writes->noteBatch($keys, $unsaved === null ? null : array_values(array_unique($unsaved, \SORT_STRING)));
     }

@@ -26,7 +26,7 @@ final class Counting
 
     /** @param \Closure(): float $clock the time in Unix seconds */
     public function __construct(
-        private readonly Delivery $delivery,
+        private readonly Outbox $outbox,
         private readonly Writes $writes,
         private readonly \Closure $clock,
     ) {}
@@ -45,7 +45,7 @@ final class Counting
             if ($tries > 1) {
                 usleep(random_int(0, min(self::LONGEST_SLEEP, 10 << min($tries, 20))));
             }
-            $counted = $this->delivery->attempt(fn(Store $store): array => $this->inOneMoment($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
+            $counted = $this->outbox->attempt(fn(Store $store): array => $this->inOneMoment($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
                 ?? $this->underAToken($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
                 ?? []);
             if ($counted === null) {
@@ -91,7 +91,7 @@ final class Counting
             if (!$create) {
                 return [null];
             }
-            $item = new Item($key, Counter::floored($key, $initial, $by, $min), $ttl, [], $token, stamp: $found->stamp ?? Item::FROM_NOTHING, keeps: true);
+            $item = new Item($key, Counter::floored($key, $initial, $by, $min), $ttl, [], $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
         } else {
             $number = $numbers->of($envelope->value) ?? throw Counter::isNoInteger($key, get_debug_type($envelope->value));
             $left = $found->expiry === null ? null : max(1, $found->expiry - (int) $now);
@@ -103,6 +103,6 @@ final class Counting
 
     private function item(Item $found, int $sum, ?int $ttl, Token $token): Item
     {
-        return new Item($found->key, $sum, $ttl, $found->tags, $token, stamp: $found->stamp, keeps: true);
+        return new Item($found->key, $sum, $ttl, $found->tags, $token, version: $found->version, keeps: true);
     }
 }

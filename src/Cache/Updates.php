@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
-use Larder\Draft;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Item;
+use Larder\PendingItem;
 use Larder\Store;
 use Larder\Token;
 use Larder\Ttl;
@@ -30,14 +30,14 @@ final class Updates
 
     /** @param \Closure(): float $clock the time in Unix seconds */
     public function __construct(
-        private readonly Delivery $delivery,
+        private readonly Outbox $outbox,
         private readonly Lifetimes $lifetimes,
         private readonly Writes $writes,
         private readonly \Closure $clock,
     ) {}
 
     /**
-     * @param \Closure(mixed, Draft): mixed $change
+     * @param \Closure(mixed, PendingItem): mixed $change
      * @param list<string>                  $tags
      *
      * @return bool whether it was stored
@@ -52,20 +52,20 @@ final class Updates
             if ($tries > 1) {
                 usleep(random_int(0, min(self::LONGEST_SLEEP, 10 << min($tries, 20))));
             }
-            $read = $this->delivery->attempt(static fn(Store $store): ?array => self::read($store, $key));
+            $read = $this->outbox->attempt(static fn(Store $store): ?array => self::read($store, $key));
             if ($read === null) {
                 return false;
             }
             [$token, $found] = $read;
             $missing = $found === null ? $missing + 1 : 0;
-            $draft = new Draft($key, $ttl, $tags);
-            $value = $change($found === null ? $default : $this->value($found, $default), $draft);
-            if (!$draft->isStored()) {
+            $pending = new PendingItem($key, $ttl, $tags);
+            $value = $change($found === null ? $default : $this->value($found, $default), $pending);
+            if (!$pending->isStored()) {
                 return false;
             }
-            $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($draft->ttl()), $draft->tags(), $token, stamp: $found->stamp ?? Item::FROM_NOTHING, keeps: true);
+            $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($pending->ttl()), $pending->tags(), $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
             // What could not be stored makes nothing untrue: the value is made from what is there.
-            $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store->save([$item]));
+            $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item]));
             if ($unsaved === null || $unsaved === []) {
                 return $this->writes->noteAdded($key, $unsaved);
             }

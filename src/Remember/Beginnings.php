@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Remember;
 
-use Larder\Draft;
+use Larder\PendingItem;
 use Larder\Unfinished;
 
 /** How Cache::begin() has remember() stand still where it calls back: each call runs in a fiber. One that was not needed serves the next call. */
@@ -13,12 +13,12 @@ final class Beginnings
     /**
      * Null, or one that waits for another call.
      *
-     * @var ?\Fiber<\Closure(callable(Draft): mixed): mixed, mixed, void, Draft|array{mixed}>
+     * @var ?\Fiber<\Closure(callable(PendingItem): mixed): mixed, mixed, void, PendingItem|array{mixed}>
      */
     private ?\Fiber $idle = null;
 
     /**
-     * @param \Closure(callable(Draft): mixed): mixed $remember calls remember() with that callback
+     * @param \Closure(callable(PendingItem): mixed): mixed $remember calls remember() with that callback
      *
      * @return mixed what remember() returns, or an Unfinished if it calls back
      */
@@ -27,10 +27,10 @@ final class Beginnings
         $fiber = $this->idle;
         $this->idle = null;
         if ($fiber === null) {
-            /** @var \Fiber<\Closure(callable(Draft): mixed): mixed, mixed, void, Draft|array{mixed}> $fiber */
+            /** @var \Fiber<\Closure(callable(PendingItem): mixed): mixed, mixed, void, PendingItem|array{mixed}> $fiber */
             $fiber = new \Fiber(static function (?\Closure $remember): void {
                 for (; ;) {
-                    /** @var \Closure(callable(Draft): mixed): mixed $next */
+                    /** @var \Closure(callable(PendingItem): mixed): mixed $next */
                     $next = \Fiber::suspend(self::returned($remember));
                     $remember = $next;
                     unset($next);
@@ -40,7 +40,7 @@ final class Beginnings
         } else {
             $said = $fiber->resume($remember);
         }
-        if ($said instanceof Draft) {
+        if ($said instanceof PendingItem) {
             return new Unfinished($said, $fiber);
         }
         $this->idle = $fiber;
@@ -52,7 +52,7 @@ final class Beginnings
     /**
      * Keeps nothing, as the fiber would keep it till the next call.
      *
-     * @param (\Closure(callable(Draft): mixed): mixed)|null $remember
+     * @param (\Closure(callable(PendingItem): mixed): mixed)|null $remember
      *
      * @param-out null $remember
      *
@@ -60,7 +60,7 @@ final class Beginnings
      */
     private static function returned(?\Closure &$remember): array
     {
-        $value = $remember === null ? null : $remember(static fn(Draft $draft): mixed => \Fiber::suspend($draft));
+        $value = $remember === null ? null : $remember(static fn(PendingItem $pending): mixed => \Fiber::suspend($pending));
         $remember = null;
 
         return [$value];

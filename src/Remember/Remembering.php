@@ -4,10 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Remember;
 
-use Larder\Cache\Delivery;
 use Larder\Cache\Envelope;
 use Larder\Cache\Lifetimes;
-use Larder\Draft;
+use Larder\Cache\Outbox;
 use Larder\Event\Computed;
 use Larder\Event\Hit;
 use Larder\Event\Missed;
@@ -18,6 +17,7 @@ use Larder\Item;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
+use Larder\PendingItem;
 use Larder\Reads;
 use Larder\Store;
 use Larder\Token;
@@ -68,7 +68,7 @@ final class Remembering implements Remembers
     /** @param \Closure(): float $clock Unix time */
     public function __construct(
         Store $store,
-        private readonly Delivery $delivery,
+        private readonly Outbox $outbox,
         private readonly \Closure $clock,
         private readonly Lifetimes $lifetimes,
         private readonly AtTheEnd $atTheEnd,
@@ -80,17 +80,17 @@ final class Remembering implements Remembers
         $this->absent = new \stdClass();
     }
 
-    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $earliness, ?Patience $patience): mixed
+    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $beta, ?StampedeOptions $stampede): mixed
     {
         $found = $fetched = null;
-        if ($this->reads !== null && $this->delivery->isOpen) {
+        if ($this->reads !== null && $this->outbox->isOpen) {
             $found = $this->read($this->reads, $key, $fetched);
-            if ($found !== null && ($found->freshUntil === \INF || $this->isFresh($found, $earliness))) {
+            if ($found !== null && ($found->freshUntil === \INF || $this->isFresh($found, $beta))) {
                 return $found->value;
             }
         }
 
-        return $this->value(new Recipe($key, $compute(...), $ttl, $tags, $grace, $earliness, $patience ?? new Patience()), $found, $fetched);
+        return $this->value(new Recipe($key, $compute(...), $ttl, $tags, $grace, $beta, $stampede ?? new StampedeOptions()), $found, $fetched);
     }
 
     /** @param ?Fetched $fetched as of Reads::read(); null if the key has to be fetched to tell more */
@@ -99,7 +99,7 @@ final class Remembering implements Remembers
         try {
             $value = $reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
-            $this->delivery->fail($failure);
+            $this->outbox->fail($failure);
 
             return null;
         }
@@ -108,10 +108,10 @@ final class Remembering implements Remembers
     }
 
     /** Whether a value is still to be served, and not to be computed early this time. */
-    private function isFresh(Envelope $found, float $earliness): bool
+    private function isFresh(Envelope $found, float $beta): bool
     {
         $left = $found->freshUntil - ($this->clock)();
-        $spread = $found->cost * $earliness;
+        $spread = $found->cost * $beta;
 
         return $left > 0.0 && ($left > $spread * self::EARLIEST || $left > -$spread * log(self::chance()));
     }
@@ -123,17 +123,17 @@ final class Remembering implements Remembers
     private function value(Recipe $recipe, ?Envelope $due, ?Fetched $known): mixed
     {
         $look = $this->look($recipe, known: $known);
-        if ($look->live !== null && $look->live->freshUntil !== $due?->freshUntil && $this->isFresh($look->live, $recipe->earliness)) {
+        if ($look->live !== null && $look->live->freshUntil !== $due?->freshUntil && $this->isFresh($look->live, $recipe->beta)) {
             $this->events?->dispatch(new Hit($recipe->key));
 
             return $look->live->value;
         }
         $this->events?->dispatch($look->live === null ? new Missed($recipe->key) : new Hit($recipe->key));
-        if ($recipe->patience->lease <= 0.0 || !$this->delivery->isOpen || isset($this->computing[$recipe->key])) {
+        if ($recipe->stampede->lease <= 0.0 || !$this->outbox->isOpen || isset($this->computing[$recipe->key])) {
             return $this->compute($recipe, $look, null);
         }
         $lease = $this->lease($recipe);
-        if ($lease->acquire($recipe->patience->lease)) {
+        if ($lease->acquire($recipe->stampede->lease)) {
             return $this->computeUnder($lease, $recipe, $look);
         }
         try {
@@ -153,7 +153,7 @@ final class Remembering implements Remembers
             return $look->live->value;
         }
         $old = $look->servable();
-        if ($old === null || !$recipe->patience->afterResponse) {
+        if ($old === null || !$recipe->stampede->afterResponse) {
             return $this->compute($recipe, $look, $lease);
         }
         $lease->putOff();
@@ -171,20 +171,20 @@ final class Remembering implements Remembers
     private function wait(Held $lease, Recipe $recipe, Look $before): mixed
     {
         $old = $before->servable();
-        if ($old !== null && $recipe->patience->soft <= 0.0) {
+        if ($old !== null && $recipe->stampede->staleWait <= 0.0) {
             return $old->value;
         }
-        $deadline = hrtime(true) + (int) (1e9 * ($old === null ? $recipe->patience->hard : $recipe->patience->soft));
+        $deadline = hrtime(true) + (int) (1e9 * ($old === null ? $recipe->stampede->missWait : $recipe->stampede->staleWait));
         $look = $this->look($recipe, waiting: true);
         for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
             if ($look->live !== null && $look->live->freshUntil > ($before->live->freshUntil ?? 0.0)) {
                 return $look->live->value;
             }
             $left = ($deadline - hrtime(true)) / 1e9;
-            if ($left <= 0 || $look->isVain || !$this->delivery->isOpen) {
+            if ($left <= 0 || $look->isVain || !$this->outbox->isOpen) {
                 break;
             }
-            if ($lease->acquire($recipe->patience->lease)) {
+            if ($lease->acquire($recipe->stampede->lease)) {
                 return $this->computeUnder($lease, $recipe, $before);
             }
             if ($lease->isOutOfReach()) {
@@ -204,18 +204,18 @@ final class Remembering implements Remembers
     {
         $key = $recipe->key;
         // What is computed is as old as this moment.
-        $token = $look->isThere ? $this->delivery->attempt(static fn(Store $store): Token => $store->token($key)) : $look->token;
-        $draft = new Draft($key, $recipe->ttl, $recipe->tags);
+        $token = $look->isThere ? $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) : $look->token;
+        $pending = new PendingItem($key, $recipe->ttl, $recipe->tags);
         $isNested = isset($this->computing[$key]);
         $this->computing[$key] = true;
         $outcome = Outcome::InVain;
         $cost = 0.0;
         $began = hrtime(true);
         try {
-            $value = ($recipe->compute)($draft);
+            $value = ($recipe->compute)($pending);
             $cost = (hrtime(true) - $began) / 1e9;
             $this->events?->dispatch(new Computed($key, $cost));
-            $outcome = $this->store($recipe, $draft, $value, $token, $cost);
+            $outcome = $this->store($recipe, $pending, $value, $token, $cost);
 
             return $value;
         } catch (\Throwable $failure) {
@@ -224,7 +224,7 @@ final class Remembering implements Remembers
                 throw $failure;
             }
             $this->logFailure($recipe, $failure);
-            $lease?->holdOthersOff($recipe->patience->retry);
+            $lease?->holdOthersOff($recipe->stampede->retry);
 
             return $old->value;
         } finally {
@@ -238,22 +238,22 @@ final class Remembering implements Remembers
         }
     }
 
-    private function store(Recipe $recipe, Draft $draft, mixed $value, ?Token $token, float $cost): Outcome
+    private function store(Recipe $recipe, PendingItem $pending, mixed $value, ?Token $token, float $cost): Outcome
     {
-        $ttl = $this->lifetimes->seconds($draft->ttl());
+        $ttl = $this->lifetimes->seconds($pending->ttl());
         // Without a token the store was not there when the computation began, and nobody knows what has happened since.
-        if ($token === null || !$draft->isStored() || ($ttl !== null && $ttl <= 0)) {
+        if ($token === null || !$pending->isStored() || ($ttl !== null && $ttl <= 0)) {
             return Outcome::InVain;
         }
         $grace = $ttl === null || \is_int($value) ? 0 : $recipe->grace;
-        $isSealed = $ttl !== null && !\is_int($value) && ($grace > 0 || ($recipe->earliness > 0.0 && $cost >= self::CHEAP));
+        $isSealed = $ttl !== null && !\is_int($value) && ($grace > 0 || ($recipe->beta > 0.0 && $cost >= self::CHEAP));
         $stored = $isSealed
             ? (new Envelope($value, $cost, ($this->clock)() + $ttl, $grace))->sealed()
             : Envelope::plain($value);
         // A sum that is no int any more is longer than anything lives.
         $lifetime = $ttl === null ? null : (int) min($ttl + $grace, \PHP_INT_MAX);
-        $item = new Item($recipe->key, $stored, $lifetime, $draft->tags(), $token, true, $cost);
-        $unsaved = $this->delivery->attempt(static fn(Store $store): array => $store->save([$item]));
+        $item = new Item($recipe->key, $stored, $lifetime, $pending->tags(), $token, true, $cost);
+        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item]));
         if ($unsaved === []) {
             $this->events?->dispatch(new Written([$recipe->key]));
         }
@@ -266,7 +266,7 @@ final class Remembering implements Remembers
         $key = $recipe->key;
         $note = self::note($key);
         $keys = $waiting ? [$key, $note] : [$key];
-        $fetched = $this->delivery->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch($keys));
+        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch($keys));
         if ($fetched === null) {
             return new Look();
         }
@@ -288,7 +288,7 @@ final class Remembering implements Remembers
 
     private function lease(Recipe $recipe): Held
     {
-        return new Held($this->leases, $this->delivery, $this->atTheEnd, Key::internal('computing', $recipe->key));
+        return new Held($this->leases, $this->outbox, $this->atTheEnd, Key::internal('computing', $recipe->key));
     }
 
     /** @param float $cost seconds that the computation took */
@@ -298,7 +298,7 @@ final class Remembering implements Remembers
         if ($outcome === Outcome::Refused) {
             // It lasts until the next one has been computed.
             $ttl = self::VAIN_TTL + (int) min(ceil(2 * $cost), 172_800.0);
-            $times = $this->delivery->attempt(static function (Store $store) use ($note, $ttl): int {
+            $times = $this->outbox->attempt(static function (Store $store) use ($note, $ttl): int {
                 try {
                     return $store->increment($note, 1, 0, $ttl);
                 } catch (StoreUnavailable $failure) {
@@ -310,7 +310,7 @@ final class Remembering implements Remembers
         }
         if ($outcome === Outcome::InVain) {
             $vain = new Item($note, self::IN_VAIN, self::VAIN_TTL);
-            $this->delivery->attempt(static fn(Store $store): array => $store->save([$vain]));
+            $this->outbox->attempt(static fn(Store $store): array => $store->save([$vain]));
         }
     }
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Session;
 
 use Larder\Cache;
-use Larder\Cache\Delivery;
+use Larder\Cache\Outbox;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
@@ -36,7 +36,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
 {
     private readonly Store $store;
 
-    private readonly Delivery $delivery;
+    private readonly Outbox $outbox;
 
     private readonly int $lifetime;
 
@@ -70,7 +70,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         if ($this->lifetime < 1) {
             throw InvalidOption::range('lifetime', $this->lifetime, 'at least 1 second');
         }
-        $this->delivery = new Delivery($this->store, $logger, false, null, static fn(): float => microtime(true));
+        $this->outbox = new Outbox($this->store, $logger, false, null, static fn(): float => microtime(true));
     }
 
     public function open(string $path, string $name): bool
@@ -119,7 +119,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         $key = $this->prefix . $id;
         $item = new Item($key, $data, $this->lifetime, keeps: true);
 
-        return $this->delivery->attempt(static fn(Store $store): array => $store->save([$item])) === [];
+        return $this->outbox->attempt(static fn(Store $store): array => $store->save([$item])) === [];
     }
 
     /** PHP calls this instead of write() if session.lazy_write is on, which it is, and nothing has changed. */
@@ -133,20 +133,20 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         }
         $key = $this->read->key;
 
-        return $this->delivery->attempt(fn(Store $store): array => $store->touch([$key], $this->lifetime)) === [$key];
+        return $this->outbox->attempt(fn(Store $store): array => $store->touch([$key], $this->lifetime)) === [$key];
     }
 
     public function destroy(string $id): bool
     {
         $key = $this->prefix . $id;
 
-        return self::isLegal($id) && $this->delivery->attempt(static fn(Store $store): array => $store->delete([$key])) !== null;
+        return self::isLegal($id) && $this->outbox->attempt(static fn(Store $store): array => $store->delete([$key])) !== null;
     }
 
     /** A visitor waits for it, so it does no more than a store that needs it can do in a moment. */
     public function gc(int $max_lifetime): int|false
     {
-        return $this->delivery->attempt(static fn(Store $store): int => $store instanceof Tidying ? $store->tidy() : 0) ?? false;
+        return $this->outbox->attempt(static fn(Store $store): int => $store instanceof Tidying ? $store->tidy() : 0) ?? false;
     }
 
     private function lock(string $id): bool
@@ -185,7 +185,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
     {
         $key = $this->prefix . $id;
 
-        return $this->delivery->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
+        return $this->outbox->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
     }
 
     /** What session_create_id() makes, and nothing else that a browser may send. */

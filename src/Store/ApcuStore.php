@@ -20,10 +20,10 @@ use Larder\Serializer\PhpSerializer;
 use Larder\Serializer\Refusal;
 use Larder\Store;
 use Larder\Store\Apcu\Changes;
-use Larder\Store\Apcu\Clock;
 use Larder\Store\Apcu\Entries;
-use Larder\Store\Apcu\Guards;
+use Larder\Store\Apcu\KeyVersions;
 use Larder\Store\Apcu\Section;
+use Larder\Store\Apcu\TagVersions;
 use Larder\Store\Apcu\Wrapping;
 use Larder\StoreStatistics;
 use Larder\Token;
@@ -33,7 +33,7 @@ use Larder\Token;
  * with a restart. All pools of one FPM master share one APCu, so give each site a prefix of its own.
  *
  * APCu can store nothing on condition that something else has not changed, without its one lock. So readers judge the items. The
- * items lie as Wrapping says. Beside them are names that begin with prefix!: the clock and the tags (see Clock), and the
+ * items lie as Wrapping says. Beside them are names that begin with prefix!: the clock and the tags (see TagVersions), and the
  * key versions and marks that judge fills.
  *
  * A process that is killed while it holds APCu's lock blocks all others for good. This is a property of APCu. So a web server's
@@ -54,9 +54,9 @@ final class ApcuStore implements Store, Reads
 
     private readonly Section $section;
 
-    private readonly Clock $clock;
+    private readonly TagVersions $clock;
 
-    private readonly Guards $guards;
+    private readonly KeyVersions $keyVersions;
 
     private readonly Entries $entries;
 
@@ -85,11 +85,11 @@ final class ApcuStore implements Store, Reads
         $this->pattern = '/^' . preg_quote($this->prefix, '/') . '/';
         $this->internal = substr($this->prefix, 0, -1) . '!';
         $this->section = new Section();
-        $this->clock = new Clock($this->internal, $this->section);
-        $this->guards = new Guards($this->internal, $this->clock, $this->section);
+        $this->clock = new TagVersions($this->internal, $this->section);
+        $this->keyVersions = new KeyVersions($this->internal, $this->clock, $this->section);
         $this->payload = new Payload(new PhpSerializer());
-        $this->entries = new Entries($this->prefix, $this->payload, $this->clock, $this->guards, $this->section);
-        $this->changes = new Changes($this->prefix, $this->clock, $this->guards, $this->entries, $this->section);
+        $this->entries = new Entries($this->prefix, $this->payload, $this->clock, $this->keyVersions, $this->section);
+        $this->changes = new Changes($this->prefix, $this->clock, $this->keyVersions, $this->entries, $this->section);
     }
 
     /** Options: prefix. */
@@ -148,7 +148,7 @@ final class ApcuStore implements Store, Reads
 
     public function token(string $key): Token
     {
-        return $this->guards->token($key);
+        return $this->keyVersions->token($key);
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -243,7 +243,7 @@ final class ApcuStore implements Store, Reads
             }
         }
         if ($removed === 0) {
-            $this->guards->prune($this->prefix);
+            $this->keyVersions->prune($this->prefix);
         }
 
         return $removed;

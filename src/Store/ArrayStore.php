@@ -17,7 +17,7 @@ use Larder\Serializer\Contents;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
-use Larder\Store\Memory\Clock;
+use Larder\Store\Memory\Versions;
 use Larder\StoreStatistics;
 use Larder\Token;
 use Larder\Ttl;
@@ -30,7 +30,7 @@ use Larder\Ttl;
  * it leaves the application enough of PHP's memory_limit. A full store drops a sixteenth: the oldest items that were
  * not read since the last time. An item larger than the whole store is not stored.
  *
- * Fills are judged by a logical time of its own (see Clock).
+ * Fills are judged by a logical time of its own (see Versions).
  */
 final class ArrayStore implements Store, Reads, RequestTokens
 {
@@ -43,7 +43,7 @@ final class ArrayStore implements Store, Reads, RequestTokens
     /** About how many bytes an item takes besides its key and value: the entry, and its places in the tables. */
     private const ENTRY = 400;
 
-    /** @var array<array-key, array{mixed, bool, ?int, int, list<string>, int}> the value or its payload, whether it is a payload, expiry, stamp, tags, bytes */
+    /** @var array<array-key, array{mixed, bool, ?int, int, list<string>, int}> the value or its payload, whether it is a payload, expiry, version, tags, bytes */
     private array $entries = [];
 
     /** The sum of the entries' bytes. */
@@ -69,7 +69,7 @@ final class ArrayStore implements Store, Reads, RequestTokens
 
     private readonly \stdClass $foreign;
 
-    private readonly Clock $ticks;
+    private readonly Versions $ticks;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -96,7 +96,7 @@ final class ArrayStore implements Store, Reads, RequestTokens
         $this->clock = $clock ?? time(...);
         $this->payload = new Payload(new PhpSerializer());
         $this->foreign = new \stdClass();
-        $this->ticks = new Clock(max($items ?? 0, self::REMEMBERED));
+        $this->ticks = new Versions(max($items ?? 0, self::REMEMBERED));
     }
 
     /** Options: items, how many at most; size, about how many bytes at most. */
@@ -189,13 +189,13 @@ final class ArrayStore implements Store, Reads, RequestTokens
                 $unsaved[] = $item->key;
                 continue;
             }
-            $stamp = $item->token->clock ?? $this->ticks->now();
+            $version = $item->token->clock ?? $this->ticks->now();
             if (!$item->fill) {
                 $this->ticks->move($item->key);
-                $stamp = $item->token === null ? $this->ticks->now() : $stamp;
+                $version = $item->token === null ? $this->ticks->now() : $version;
             }
             $this->drop($item->key);
-            if (($item->ttl === null || $item->ttl > 0) && !$this->keep($item, $stamp, ...$prepared[$i])) {
+            if (($item->ttl === null || $item->ttl > 0) && !$this->keep($item, $version, ...$prepared[$i])) {
                 $unsaved[] = $item->key;
             }
         }
@@ -372,13 +372,13 @@ final class ArrayStore implements Store, Reads, RequestTokens
     }
 
     /** @return bool false: it is larger than all of this store may be */
-    private function keep(Item $item, int $stamp, mixed $stored, bool $isPayload, ?int $expiry, int $bytes): bool
+    private function keep(Item $item, int $version, mixed $stored, bool $isPayload, ?int $expiry, int $bytes): bool
     {
         $bytes = $this->bytes($item, $bytes);
         if ($bytes > $this->size) {
             return false;
         }
-        $this->entries[$item->key] = [$stored, $isPayload, $expiry, $stamp, $item->tags, $bytes];
+        $this->entries[$item->key] = [$stored, $isPayload, $expiry, $version, $item->tags, $bytes];
         $this->bytes += $bytes;
         if ($this->isOverfull()) {
             $this->evict();

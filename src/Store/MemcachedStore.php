@@ -27,7 +27,7 @@ use Larder\Token;
 /**
  * Items in Memcached: for several machines.
  *
- *     prefix!clock                       of each server: the generation, the tick, and which slots of tags there are (see Clock)
+ *     prefix!clock                       of each server: the generation, the tick, and which slots of tags there are (see TagVersions)
  *     prefix:<generation>:k:<key>        an item, if the key is short and printable (see Entry)
  *     prefix:<generation>:h:<sha256>     an item of any other key, which is inside and compared
  *     prefix:<generation>:p:<random>:<n> a piece of a value that is too large for one item (see Values)

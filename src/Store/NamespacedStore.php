@@ -169,7 +169,7 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
             $item->token,
             $item->fill,
             $item->cost,
-            stamp: $item->stamp,
+            version: $item->version,
             keeps: $item->keeps,
         ), $items);
 
@@ -332,6 +332,6 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
 
     private function renamed(Item $item, string $key): Item
     {
-        return Item::found($key, $item->value, $item->expiry, $item->stamp, array_values(array_diff($item->tags, [$this->tag])));
+        return Item::found($key, $item->value, $item->expiry, $item->version, array_values(array_diff($item->tags, [$this->tag])));
     }
 }

@@ -47,7 +47,7 @@ use Larder\Ttl;
  *     prefix:key      an item, with the server's own expiry
  *     prefix!clock    the epoch, the tick, and when a tag was last invalidated
  *     prefix!tags     a hash of the tags' versions
- *     prefix!guards   some thousand key versions, which the keys share by their hashes: the tick at which one was last written or
+ *     prefix!key_versions   some thousand key versions, which the keys share by their hashes: the tick at which one was last written or
  *                     deleted; and the same of counts
  *
  * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
@@ -116,7 +116,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     /**
      * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
-     * @param float  $patience seconds that the connection waits for a reply; 0: for ever
+     * @param float  $stampede seconds that the connection waits for a reply; 0: for ever
      * @param ?Noted $noted    what the processes of this machine know of the server; null: each asks for itself
      * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
      *                           die with a restart; the same for all who use the server
@@ -128,14 +128,14 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
-        float $patience = 1.0,
+        float $stampede = 1.0,
         ?Noted $noted = null,
         bool $trustsDisk = false,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection, $trustsDisk);
         $this->walk = new Walk($this->scripts, $this->layout);
-        $this->time = new ServerTime($this->scripts, $patience, $noted ?? new Noted());
+        $this->time = new ServerTime($this->scripts, $stampede, $noted ?? new Noted());
         $this->leases = new RedisLeases($this->scripts, $this->layout, $this->time);
         $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload);
         $this->eviction = new Eviction($connection, $noted ?? new Noted());
@@ -202,7 +202,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
     {
         $token = $this->reads->requestToken();
 
-        // There may have been a counter then, which only its own guard knows.
+        // There may have been a counter then, which only its own key version knows.
         return $token === null ? null : new Token(rtrim($token->epoch, Script::COUNTER) . Script::COUNTER, $token->clock);
     }
 
@@ -233,7 +233,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 self::epoch($item->token),
                 (string) ($item->token->clock ?? ''),
                 Entry::withoutRoom($isLarge ? $before : $bytes),
-                $this->guards($item->key, $item->token),
+                $this->keyVersions($item->key, $item->token),
             ];
         }
         $unsaved = [];
@@ -270,7 +270,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             $keys,
             Script::Delete,
             [self::epoch($token), (string) ($token->clock ?? '')],
-            array_map(fn(string $key): array => [$this->guards($key, $token)], $keys),
+            array_map(fn(string $key): array => [$this->keyVersions($key, $token)], $keys),
         ));
     }
 
@@ -420,7 +420,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
             self::milliseconds($ttl),
             (string) $initial,
-            $this->layout->guard($key),
+            $this->layout->keyVersion($key),
             $this->layout->count($key),
         ]]]);
         [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
@@ -490,10 +490,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         return array_map(strval(...), array_keys($found));
     }
 
-    /** @return string where the guards begin by which something is judged, the first of which a write moves */
-    private function guards(string $key, ?Token $token): string
+    /** @return string where the key versions begin by which something is judged, the first of which a write moves */
+    private function keyVersions(string $key, ?Token $token): string
     {
-        return $this->layout->guard($key) . (str_ends_with($token->epoch ?? '', Script::COUNTER) ? " {$this->layout->count($key)}" : '');
+        return $this->layout->keyVersion($key) . (str_ends_with($token->epoch ?? '', Script::COUNTER) ? " {$this->layout->count($key)}" : '');
     }
 
     private static function epoch(?Token $token): string

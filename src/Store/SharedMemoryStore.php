@@ -180,8 +180,8 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         $found = $this->pool->fetch($keys);
         foreach ($keys as $key) {
             if (isset($found[$key])) {
-                [$value, $expiry, $stamp] = $found[$key];
-                $items[$key] = Item::found($key, $value, $expiry, $stamp);
+                [$value, $expiry, $version] = $found[$key];
+                $items[$key] = Item::found($key, $value, $expiry, $version);
             } elseif ($token !== null) {
                 $tokens[$key] = $token;
             }
@@ -254,11 +254,11 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         $this->checkLengths($keys);
         $existed = [];
         foreach ($keys as $key) {
-            $stamp = $token === null ? null : $this->pool->fetch([$key])[$key][2] ?? null;
-            if ($token !== null && ($stamp === null || !$this->isSince($key, $stamp, $token))) {
+            $version = $token === null ? null : $this->pool->fetch([$key])[$key][2] ?? null;
+            if ($token !== null && ($version === null || !$this->isSince($key, $version, $token))) {
                 continue;
             }
-            if (self::reaching(fn(): bool => $this->pool->delete($key, $stamp))) {
+            if (self::reaching(fn(): bool => $this->pool->delete($key, $version))) {
                 $existed[] = $key;
             }
         }
@@ -446,7 +446,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
 
         return $token === null
             ? $this->write($item, $ttl)
-            : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps, $item->stamp === 0 ? null : $item->stamp);
+            : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps, $item->version === 0 ? null : $item->version);
     }
 
     /**
@@ -474,12 +474,12 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return $ttl !== null && $ttl <= 0;
     }
 
-    /** Whether what has this stamp is not younger than the token. What has the same tick may be, unless nothing at all has happened since. */
-    private function isSince(string $key, int $stamp, Token $token): bool
+    /** Whether what has this version is not younger than the token. What has the same tick may be, unless nothing at all has happened since. */
+    private function isSince(string $key, int $version, Token $token): bool
     {
         $now = $this->token($key);
 
-        return $now->epoch === $token->epoch && ($stamp < $token->clock || ($stamp === $token->clock && $now->clock === $token->clock));
+        return $now->epoch === $token->epoch && ($version < $token->clock || ($version === $token->clock && $now->clock === $token->clock));
     }
 
     private static function ttl(?int $ttl): ?int

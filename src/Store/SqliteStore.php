@@ -148,7 +148,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
                 if ($row !== null && $row->verdict !== Verdict::Dead) {
                     $value = $tables->values->of($row);
                     if ($value !== $tables->values->nothing) {
-                        $item = Item::found($key, $value, $row->expiry, $row->stamp, $row->tags);
+                        $item = Item::found($key, $value, $row->expiry, $row->version, $row->tags);
                         $row->verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
                     }
                 }
@@ -256,7 +256,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
             if ($value !== $tables->values->nothing) {
                 $sum = Counter::sum($key, $value, $by);
                 $tables->database->change(
-                    "UPDATE {$this->schema->items} SET value = ?, guard = (SELECT tick + 1 FROM {$this->schema->clock} WHERE id = 1) WHERE key = ?",
+                    "UPDATE {$this->schema->items} SET value = ?, key_version = (SELECT tick + 1 FROM {$this->schema->clock} WHERE id = 1) WHERE key = ?",
                     $sum,
                     $key,
                 );
@@ -309,14 +309,14 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
             [, $token] = $tables->rows->look([]);
             $tick = $token->clock + 1;
             $tables->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
-            foreach ($tables->rows->tagStamps($tags, $token->epoch) as $tag => $stamp) {
-                $stamp = $stamp->invalidated($tick, $serveStale, ($this->clock)());
+            foreach ($tables->rows->tagVersions($tags, $token->epoch) as $tag => $version) {
+                $version = $version->invalidated($tick, $serveStale, ($this->clock)());
                 $tables->database->change(
                     "INSERT OR REPLACE INTO {$this->schema->tags} VALUES (?, ?, ?, ?)",
                     (string) $tag,
-                    $stamp->dead,
-                    $stamp->stale,
-                    $stamp->until,
+                    $version->dead,
+                    $version->stale,
+                    $version->until,
                 );
             }
             // Only now and then, as counting takes as long as there are tags; after a thousand, about.
@@ -338,7 +338,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         $work = fn(): null => $tables->database->atomically(function () use ($tables): null {
             $tables->rows->look([]);
             $tables->rows->removeAllButLeases();
-            $tables->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
+            $tables->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, key_version_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
 
             return null;
         });

@@ -44,7 +44,7 @@ final class TagSlot
         return pack('Jn', $floor, 0);
     }
 
-    public static function stamp(string $slot, string $name): TagStamp
+    public static function version(string $slot, string $name): TagVersion
     {
         [$at, $length] = self::find($slot, $name);
         $numbers = match ($length) {
@@ -55,13 +55,13 @@ final class TagSlot
         /** @var array<int> $numbers */
         $numbers = $numbers === false ? [\PHP_INT_MAX] : array_values($numbers);
 
-        return new TagStamp($numbers[0], $numbers[1] ?? 0, $numbers[2] ?? 0);
+        return new TagVersion($numbers[0], $numbers[1] ?? 0, $numbers[2] ?? 0);
     }
 
-    public static function with(string $slot, string $name, TagStamp $stamp): string
+    public static function with(string $slot, string $name, TagVersion $version): string
     {
-        $isShort = $stamp->stale === 0;
-        $entry = $name . ($isShort ? pack('J', $stamp->dead) : pack('J3', $stamp->dead, $stamp->stale, $stamp->until));
+        $isShort = $version->stale === 0;
+        $entry = $name . ($isShort ? pack('J', $version->dead) : pack('J3', $version->dead, $version->stale, $version->until));
         [$at, $length] = self::find($slot, $name);
         if ($length === \strlen($entry)) {
             return substr_replace($slot, $entry, $at, $length);

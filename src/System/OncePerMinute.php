@@ -15,7 +15,7 @@ final class OncePerMinute
 
     private const BEGINNING = 'told-';
 
-    /** What an exception's message has after the cause where another process has met it, see Store\Breaker. */
+    /** What an exception's message has after the cause where another process has met it, see Store\CircuitBreaker. */
     private const REPEATED = ' (a moment ago)';
 
     /** @var array<string, float> Unix seconds, by cause; where there is no directory for files, that is all */

@@ -6,12 +6,12 @@ namespace Larder\Tests\Contract;
 
 use Larder\Cache;
 use Larder\Capability;
-use Larder\Draft;
 use Larder\Exception\NotACounter;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
 use Larder\Numbers;
 use Larder\OnConflict;
+use Larder\PendingItem;
 use Larder\Pooled;
 use Larder\SaveMode;
 use Larder\Store;
@@ -301,18 +301,18 @@ final class CacheWritesContract extends Suite
         $cache = new Cache($this->store(), strict: true);
         $canTag = $this->can(Capability::Tags);
         $before = time();
-        self::assertTrue($cache->update('key', static function (mixed $value, Draft $draft) use ($canTag): array {
+        self::assertTrue($cache->update('key', static function (mixed $value, PendingItem $pending) use ($canTag): array {
             self::assertSame('none', $value);
-            $draft->expireAfter(1_000);
-            $canTag && $draft->tag('x');
+            $pending->expireAfter(1_000);
+            $canTag && $pending->tag('x');
 
             return ['a'];
         }, 5, default: 'none'));
         self::assertEqualsWithDelta($before + 1_000, $this->store()->fetch(['key'])->items['key']->expiry ?? 0, 10);
         self::assertTrue($cache->update('key', static fn(mixed $value): mixed => \is_array($value) ? [...$value, 'b'] : null, 1_000, $canTag ? ['x'] : []));
         self::assertSame(['a', 'b'], $cache->get('key'));
-        self::assertFalse($cache->update('key', static function (mixed $value, Draft $draft): mixed {
-            $draft->doNotStore();
+        self::assertFalse($cache->update('key', static function (mixed $value, PendingItem $pending): mixed {
+            $pending->doNotStore();
 
             return 'not stored';
         }));
@@ -331,8 +331,8 @@ final class CacheWritesContract extends Suite
         self::assertSame(['computed'], $cache->remember('remembered', static fn(): array => ['computed'], 1_000, grace: 10));
         self::assertTrue($cache->update('remembered', static fn(mixed $value): mixed => \is_array($value) ? [...$value, 'updated'] : null));
         self::assertSame(['computed', 'updated'], $cache->get('remembered'));
-        self::assertTrue($cache->update('remembered', static function (mixed $value, Draft $draft): mixed {
-            $draft->expireAfter(0);
+        self::assertTrue($cache->update('remembered', static function (mixed $value, PendingItem $pending): mixed {
+            $pending->expireAfter(0);
 
             return $value;
         }));

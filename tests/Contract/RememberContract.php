@@ -7,7 +7,7 @@ namespace Larder\Tests\Contract;
 use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception\InvalidOption;
-use Larder\Remember\Patience;
+use Larder\Remember\StampedeOptions;
 use Larder\Store;
 use Larder\Tests\MemoryLogger;
 use Larder\Unfinished;
@@ -34,13 +34,13 @@ final class RememberContract extends Suite
             return 'value ' . ++$computed;
         };
         // The chance of each try is exp(-left / (cost * earliness)): a seventh or more.
-        $cache->remember('key', $compute, 100, earliness: 1_000.0);
+        $cache->remember('key', $compute, 100, beta: 1_000.0);
         for ($tries = 0; $tries < 50; $tries++) {
-            self::assertSame('value 1', $cache->remember('key', $compute, 100, earliness: 0.0));
+            self::assertSame('value 1', $cache->remember('key', $compute, 100, beta: 0.0));
         }
         for (; $computed < 2; $tries++) {
             self::assertLessThan(10_000, $tries, 'It is never computed early.');
-            $cache->remember('key', $compute, 100, earliness: 1_000.0);
+            $cache->remember('key', $compute, 100, beta: 1_000.0);
         }
         self::assertSame('value 2', $cache->get('key'));
     }
@@ -87,7 +87,7 @@ final class RememberContract extends Suite
 
             return 'new';
         };
-        self::assertSame('old', $cache->remember('key', $compute, 1_000, grace: 1_000, patience: new Patience(afterResponse: true)));
+        self::assertSame('old', $cache->remember('key', $compute, 1_000, grace: 1_000, stampede: new StampedeOptions(afterResponse: true)));
         self::assertSame(0, $computed);
         $cache->finish();
         self::assertSame(['new', 1], [$cache->get('key'), $computed]);
@@ -105,7 +105,7 @@ final class RememberContract extends Suite
             self::assertSame([['printed'], ['printed'], ['printed']], [$cache->get('key'), $cache->begin('key', 1_000), $cache->begin('key', 1_000)]);
             $dropped = $cache->begin('not stored');
             self::assertInstanceOf(Unfinished::class, $dropped);
-            $dropped->draft->doNotStore();
+            $dropped->pending->doNotStore();
             self::assertSame('value', $dropped->finish('value'));
             self::assertFalse($cache->has('not stored'));
             try {
@@ -167,7 +167,7 @@ final class RememberContract extends Suite
     public function testWhatIsBegunCannotBePutOff(): void
     {
         try {
-            $this->cache()->begin('key', patience: new Patience(afterResponse: true));
+            $this->cache()->begin('key', stampede: new StampedeOptions(afterResponse: true));
             self::fail('A value that nothing can compute later was put off.');
         } catch (InvalidOption) {
             self::assertFalse($this->cache()->has('key'));

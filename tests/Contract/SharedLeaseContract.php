@@ -6,7 +6,7 @@ namespace Larder\Tests\Contract;
 
 use Larder\Cache;
 use Larder\Capability;
-use Larder\Remember\Patience;
+use Larder\Remember\StampedeOptions;
 use Larder\Store;
 use Larder\Tests\Scratch;
 
@@ -91,7 +91,7 @@ final class SharedLeaseContract extends SharedSuite
                 }
 
                 return "by {$process}";
-            }, 1_000, ['tag'], patience: new Patience(lease: (float) self::PATIENCE));
+            }, 1_000, ['tag'], stampede: new StampedeOptions(lease: (float) self::PATIENCE));
 
             return [$answer];
         });

@@ -101,7 +101,7 @@ abstract class StoreCase extends TestCase
     }
 
     /** Whether to count may refuse a few fills of other keys. */
-    public function countsMoveGuards(): bool
+    public function countsMoveKeyVersions(): bool
     {
         return false;
     }

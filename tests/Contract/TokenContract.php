@@ -194,7 +194,7 @@ final class TokenContract extends Suite
         if ($this->cannotJudge()) {
             return;
         }
-        if ($this->of->countsMoveGuards()) {
+        if ($this->of->countsMoveKeyVersions()) {
             // Then there is nothing to be seen.
             self::assertTrue($this->can(Capability::Tokens));
 

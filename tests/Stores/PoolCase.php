@@ -75,14 +75,14 @@ abstract class PoolCase extends SharedStoreCase
         return $this->of($this->pools->open('neighbour'));
     }
 
-    /** A write moves its guard before its word is placed, and a plain one does not look back. */
+    /** A write moves its key version before its word is placed, and a plain one does not look back. */
     public function overtakesPlainWrites(): bool
     {
         return true;
     }
 
-    /** A counter moves the guard of its bucket. */
-    public function countsMoveGuards(): bool
+    /** A counter moves the key version of its bucket. */
+    public function countsMoveKeyVersions(): bool
     {
         return true;
     }

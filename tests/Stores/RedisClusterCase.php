@@ -36,7 +36,7 @@ abstract class RedisClusterCase extends NamedStoreCase
 
     final public function losses(): iterable
     {
-        foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*guards' => 'the guards'] as $pattern => $name) {
+        foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*key_versions' => 'the key versions'] as $pattern => $name) {
             yield $name => static function () use ($pattern): void {
                 foreach (self::$cluster->nodes ?? [] as $node) {
                     $redis = new \Redis();

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\System\ErrorLog;
 use Larder\System\OncePerMinute;
 use Larder\Tests\Scratch;
@@ -14,7 +14,7 @@ use Symfony\Component\Process\Process;
 
 #[CoversClass(ErrorLog::class)]
 #[CoversClass(OncePerMinute::class)]
-#[CoversClass(Breaker::class)]
+#[CoversClass(CircuitBreaker::class)]
 final class ErrorLogTest extends TestCase
 {
     public function testWithoutALoggerEveryProcessOfAMachineTellsPhpsErrorLogTogetherOnce(): void

@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\Cache\Delivery;
 use Larder\Cache\Journal;
-use Larder\Store\Breaker;
+use Larder\Cache\Outbox;
+use Larder\Store\CircuitBreaker;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\Scratch;
@@ -19,9 +19,9 @@ use PHPUnit\Framework\Attributes\DataProvider;
  * continued. What does not reach it is told to it by whoever asks it next, so nobody reads anything older than what was
  * known when his request began.
  */
-#[CoversClass(Delivery::class)]
+#[CoversClass(Outbox::class)]
 #[CoversClass(Journal::class)]
-#[CoversClass(Breaker::class)]
+#[CoversClass(CircuitBreaker::class)]
 final class FailureUnderLoadTest extends OwnServers
 {
     private const THINGS = 4;

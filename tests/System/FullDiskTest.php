@@ -10,8 +10,8 @@ use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Lease\AddedLeases;
-use Larder\Remember\Patience;
 use Larder\Remember\Remembering;
+use Larder\Remember\StampedeOptions;
 use Larder\Store\File\Lock;
 use Larder\Store\File\Usage;
 use Larder\Store\FileStore;
@@ -99,7 +99,7 @@ final class FullDiskTest extends TestCase
             for ($i = 0; $i < 100 && hrtime(true) < $deadline; $i++) {
                 $cache->remember("computed {$i}", static function () use (&$computed): string {
                     return random_bytes(5_000) . ++$computed;
-                }, patience: new Patience(lease: 100.0));
+                }, stampede: new StampedeOptions(lease: 100.0));
                 $cache->get('there');
             }
 
@@ -554,7 +554,7 @@ final class FullDiskTest extends TestCase
             pcntl_signal(\SIGXFSZ, \SIG_IGN);
             posix_setrlimit(\POSIX_RLIMIT_FSIZE, 0, 0);
             $begun = hrtime(true);
-            $value = $open()->remember('missing', static fn(): string => 'computed', patience: new Patience(lease: 100.0, hard: 30.0));
+            $value = $open()->remember('missing', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 100.0, missWait: 30.0));
 
             return [$value, $keeper->get('there'), hrtime(true) - $begun < 30_000_000_000 ? 'Nobody waited.' : 'It took too long.'];
         });
@@ -590,7 +590,7 @@ final class FullDiskTest extends TestCase
             $value = $cache->remember('key', static function () use ($directory, $other, &$waited): string {
                 self::fill($directory);
                 $begun = hrtime(true);
-                $other->remember('key', static fn(): int => 1, patience: new Patience(lease: 100.0, hard: 0.3));
+                $other->remember('key', static fn(): int => 1, stampede: new StampedeOptions(lease: 100.0, missWait: 0.3));
                 $waited = (hrtime(true) - $begun) / 1e9;
 
                 return 'value';

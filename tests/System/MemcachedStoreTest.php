@@ -7,10 +7,10 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Item;
 use Larder\Store;
-use Larder\Store\Memcached\Clock;
 use Larder\Store\Memcached\MemcachedLeases;
 use Larder\Store\Memcached\Ring;
 use Larder\Store\Memcached\Shard;
+use Larder\Store\Memcached\TagVersions;
 use Larder\Store\MemcachedStore;
 use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
@@ -23,7 +23,7 @@ use PHPUnit\Framework\Attributes\CoversClass;
 /** What a MemcachedStore costs in round trips, and what becomes of it when one of several servers is gone. */
 #[CoversClass(MemcachedStore::class)]
 #[CoversClass(Shard::class)]
-#[CoversClass(Clock::class)]
+#[CoversClass(TagVersions::class)]
 #[CoversClass(Ring::class)]
 #[CoversClass(MemcachedLeases::class)]
 final class MemcachedStoreTest extends OwnServers

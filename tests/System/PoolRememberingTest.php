@@ -6,12 +6,12 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Cache\Envelope;
-use Larder\Draft;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\Unstorable;
 use Larder\Key;
-use Larder\Remember\Patience;
+use Larder\PendingItem;
+use Larder\Remember\StampedeOptions;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemory\PoolRemembering;
 use Larder\Tests\Contract\Crowd;
@@ -69,23 +69,23 @@ final class PoolRememberingTest extends TestCase
 
     public function testADraftShapesTheItem(): void
     {
-        $value = $this->cache->remember('short', static function (Draft $draft): string {
-            $draft->expireAfter(50);
+        $value = $this->cache->remember('short', static function (PendingItem $pending): string {
+            $pending->expireAfter(50);
 
             return 'value';
         }, 1_000);
         self::assertSame('value', $value);
         $item = $this->cache->store->fetch(['short'])->items['short'];
         self::assertLessThanOrEqual(time() + 51, $item->expiry);
-        $this->cache->remember('forever', static function (Draft $draft): int {
-            $draft->expireAfter(Ttl::Forever);
+        $this->cache->remember('forever', static function (PendingItem $pending): int {
+            $pending->expireAfter(Ttl::Forever);
 
             return 1;
         }, 1_000);
         self::assertNull($this->cache->store->fetch(['forever'])->items['forever']->expiry);
-        foreach (['not' => static fn(Draft $draft) => $draft->doNotStore(), 'dead' => static fn(Draft $draft) => $draft->expireAfter(0)] as $key => $shape) {
-            self::assertSame('value', $this->cache->remember($key, static function (Draft $draft) use ($shape): string {
-                $shape($draft);
+        foreach (['not' => static fn(PendingItem $pending) => $pending->doNotStore(), 'dead' => static fn(PendingItem $pending) => $pending->expireAfter(0)] as $key => $shape) {
+            self::assertSame('value', $this->cache->remember($key, static function (PendingItem $pending) use ($shape): string {
+                $shape($pending);
 
                 return 'value';
             }));
@@ -95,8 +95,8 @@ final class PoolRememberingTest extends TestCase
 
     public function testADraftsTagsAreKept(): void
     {
-        $this->cache->remember('key', static function (Draft $draft): string {
-            $draft->tag('late');
+        $this->cache->remember('key', static function (PendingItem $pending): string {
+            $pending->tag('late');
 
             return 'value';
         }, tags: ['early']);
@@ -110,9 +110,9 @@ final class PoolRememberingTest extends TestCase
 
     public function testWhatIsShapedIsJudgedByTheMomentTheComputationBegan(): void
     {
-        $this->cache->remember('key', function (Draft $draft): string {
+        $this->cache->remember('key', function (PendingItem $pending): string {
             Crowd::of(1, fn(): bool => Cache::open("shm:{$this->pool}")->delete('key'));
-            $draft->expireAfter(50);
+            $pending->expireAfter(50);
 
             return 'stale';
         }, 1_000);
@@ -138,8 +138,8 @@ final class PoolRememberingTest extends TestCase
 
     public function testWhatIsPutOffIsServedStaleAndComputedAtTheEnd(): void
     {
-        $later = new Patience(afterResponse: true);
-        self::assertSame('old', $this->cache->remember('key', static fn(): string => 'old', 1, grace: 100, patience: $later));
+        $later = new StampedeOptions(afterResponse: true);
+        self::assertSame('old', $this->cache->remember('key', static fn(): string => 'old', 1, grace: 100, stampede: $later));
         usleep(1_100_000);
         $computed = 0;
         $compute = static function () use (&$computed): string {
@@ -147,7 +147,7 @@ final class PoolRememberingTest extends TestCase
 
             return 'new';
         };
-        self::assertSame('old', $this->cache->remember('key', $compute, 100, grace: 100, patience: $later));
+        self::assertSame('old', $this->cache->remember('key', $compute, 100, grace: 100, stampede: $later));
         self::assertSame(0, $computed);
         $this->cache->finish();
         self::assertSame(['new', 1], [$this->cache->get('key'), $computed]);
@@ -159,8 +159,8 @@ final class PoolRememberingTest extends TestCase
     {
         foreach ([false, true] as $isShaped) {
             try {
-                $this->cache->remember('key', static function (Draft $draft) use ($isShaped): array {
-                    $draft->expireAfter($isShaped ? 5 : 100);
+                $this->cache->remember('key', static function (PendingItem $pending) use ($isShaped): array {
+                    $pending->expireAfter($isShaped ? 5 : 100);
 
                     return ['x' => static fn(): int => 1];
                 }, 100);
@@ -182,8 +182,8 @@ final class PoolRememberingTest extends TestCase
             for ($value = 'stale'; $value !== null; usleep(10_000)) {
                 $value = $this->cache->get('key');
             }
-            self::assertSame('computed', $this->cache->remember('key', static function (Draft $draft): string {
-                $draft->expireAfter(5);
+            self::assertSame('computed', $this->cache->remember('key', static function (PendingItem $pending): string {
+                $pending->expireAfter(5);
 
                 return 'computed';
             }));
@@ -233,8 +233,8 @@ final class PoolRememberingTest extends TestCase
         $outer = Key::internal('in', 'shop:key');
         self::assertSame(['value'], $pool->get($outer));
         self::assertSame('inner', $pool->get(Key::internal('in', 'shop:' . Key::internal('in', 'inner:key'))));
-        $shop->remember('shaped', static function (Draft $draft): int {
-            $draft->expireAfter(50);
+        $shop->remember('shaped', static function (PendingItem $pending): int {
+            $pending->expireAfter(50);
 
             return 1;
         });
@@ -310,9 +310,9 @@ final class PoolRememberingTest extends TestCase
                 }
                 $call(substr($long, 1));
             }
-            foreach ([[-1, 1.0], [0, -0.1], [0, \NAN], [0, 1_001.0]] as [$grace, $earliness]) {
+            foreach ([[-1, 1.0], [0, -0.1], [0, \NAN], [0, 1_001.0]] as [$grace, $beta]) {
                 try {
-                    $cache->remember('a', static fn(): int => 1, grace: $grace, earliness: $earliness);
+                    $cache->remember('a', static fn(): int => 1, grace: $grace, beta: $beta);
                     self::fail('An option out of its range was taken.');
                 } catch (InvalidOption) {
                     self::assertNull($cache->get('a'));
@@ -323,14 +323,14 @@ final class PoolRememberingTest extends TestCase
 
     public function testAWayThatIsFastWaitsAsPatienceSays(): void
     {
-        $patience = new Patience();
+        $stampede = new StampedeOptions();
         $says = [];
         foreach ((new \ReflectionMethod(SharedMemory::class, 'remember'))->getParameters() as $parameter) {
             $says[$parameter->getName()] = $parameter->isOptional() ? $parameter->getDefaultValue() : null;
         }
-        self::assertSame([$patience->lease, $patience->soft, $patience->retry], [$says['lease'], $says['soft'], $says['retry']]);
+        self::assertSame([$stampede->lease, $stampede->staleWait, $stampede->retry], [$says['lease'], $says['staleWait'], $says['retry']]);
         // The wait is told by the lease.
-        self::assertSame([null, $patience->hard], [$says['wait'], 2 * $patience->lease]);
+        self::assertSame([null, $stampede->missWait], [$says['wait'], 2 * $stampede->lease]);
     }
 
     private static function broken(\Throwable $failure): mixed

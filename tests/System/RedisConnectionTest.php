@@ -7,7 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\ErrorReply;
 use Larder\Store\Redis\Parallel;
@@ -27,7 +27,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 #[CoversClass(PredisConnection::class)]
 #[CoversClass(SentinelConnection::class)]
 #[CoversClass(Server::class)]
-#[CoversClass(Breaker::class)]
+#[CoversClass(CircuitBreaker::class)]
 final class RedisConnectionTest extends OwnServers
 {
     /** @return iterable<string, array{\Closure(Server): Connection}> */
@@ -118,7 +118,7 @@ final class RedisConnectionTest extends OwnServers
         [$old, $new] = [$this->started(CacheServer::redis()), $this->started(CacheServer::redis())];
         $scratch = new Scratch();
         symlink($old->socket, "{$scratch->path}/master");
-        $cache = new Cache(new RedisStore($connect(new Server(socket: "{$scratch->path}/master", timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0)), patience: 10.0));
+        $cache = new Cache(new RedisStore($connect(new Server(socket: "{$scratch->path}/master", timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0)), stampede: 10.0));
         self::assertTrue($cache->set('key', 'old'));
         self::assertSame('old', $cache->get('key'));
         $redis = self::redis($old);

@@ -183,7 +183,7 @@ final class RedisLivesTest extends OwnServers
                 return $this->connection->send($commands);
             }
         };
-        $store = new RedisStore($connection, patience: 10.0);
+        $store = new RedisStore($connection, stampede: 10.0);
         $this->seeded($store, $server);
         self::assertSame(['old'], array_keys($store->fetch(['old', 'absent'])->items));
         $server->kill();
@@ -260,7 +260,7 @@ final class RedisLivesTest extends OwnServers
         $server->start();
         // Both have seen the old clock, and one of them the other's doing.
         [$first, $second] = [new PhpRedisConnection(new Server(socket: $server->socket)), new PhpRedisConnection(new Server(socket: $server->socket))];
-        $names = ['larder!clock', 'larder!tags', 'larder!guards'];
+        $names = ['larder!clock', 'larder!tags', 'larder!key_versions'];
         $late = new class ($second, new Lives($first), $names) implements Connection {
             /** @param non-empty-list<string> $names */
             public function __construct(private readonly Connection $connection, private readonly Lives $other, private readonly array $names) {}

@@ -193,10 +193,10 @@ final class RedisReadsTest extends OneRedis
         self::assertSame('fresh', $store->fetch(['key'])->items['key']->value);
     }
 
-    public function testGuardsThatAreLostRefuseWhatBeganBeforeAndNothingElse(): void
+    public function testLostKeyVersionsRefuseFillsThatBeganBeforeAndNothingElse(): void
     {
         [$store, $other] = [$this->plain('phpredis'), $this->plain('phpredis')];
-        $guards = (new Layout("{$this->prefix}:"))->guards(0);
+        $keyVersions = (new Layout("{$this->prefix}:"))->keyVersions(0);
         $makers = [
             'a fill' => static fn(): mixed => $other->save([new Item('other', 'x', 100, token: $other->token('other'), fill: true)]),
             'a write' => static fn(): mixed => $other->save([new Item('other', 'x', 100)]),
@@ -207,7 +207,7 @@ final class RedisReadsTest extends OneRedis
             foreach (['', 'not ours', str_repeat("\xff", 100), null] as $left) {
                 $early = $store->token('key');
                 $other->delete(['key']);
-                $left === null ? self::redis()->del($guards) : self::redis()->set($guards, $left);
+                $left === null ? self::redis()->del($keyVersions) : self::redis()->set($keyVersions, $left);
                 $make();
                 self::assertSame(['key'], $store->save([new Item('key', 'late', 100, token: $early, fill: true)]), $what);
                 self::assertSame([], $store->save([new Item('key', 'fresh', 100, token: $store->token('key'), fill: true)]), $what);
@@ -215,7 +215,7 @@ final class RedisReadsTest extends OneRedis
         }
     }
 
-    /** Of a version that knew other guards, which is in use beside this one for a while. */
+    /** Of a version that knew other key versions, which is in use beside this one for a while. */
     public function testAClockOfAnotherFormIsNoneAndItsItemsAreMisses(): void
     {
         $store = $this->plain('phpredis');

@@ -111,7 +111,7 @@ final class RedisStoreTest extends OneRedis
         $names = $redis->keys('memory:*');
         sort($names);
         self::assertSame(['memory:alive', 'memory:and well'], $names);
-        self::assertEqualsCanonicalizing(['memory!clock', 'memory!tags', 'memory!guards'], $redis->keys('memory!*'));
+        self::assertEqualsCanonicalizing(['memory!clock', 'memory!tags', 'memory!key_versions'], $redis->keys('memory!*'));
         self::assertSame([], array_filter($redis->hKeys('memory!tags'), static fn(string $field): bool => $field[0] === 't'));
         self::assertSame('not ours', $redis->get('another:foreign'));
         self::assertCount(2, $store->fetch(['alive', 'and well'])->items);
@@ -128,7 +128,7 @@ final class RedisStoreTest extends OneRedis
             if ($i === 1_990) {
                 $store->save([new Item('new', 'x', null, ['never invalidated', 'tag 5']), new Item('dead', 'x', null, ['tag 1999'])]);
             }
-            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!guards'], ['0', '500', "tag {$i}", "again {$i}"]]]);
+            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!key_versions'], ['0', '500', "tag {$i}", "again {$i}"]]]);
         }
         $fields = array_filter(self::redis()->hKeys('tags!tags'), static fn(string $field): bool => $field[0] === 't');
         self::assertLessThanOrEqual(750, \count($fields));
@@ -188,8 +188,8 @@ final class RedisStoreTest extends OneRedis
         $layout = new Layout('late:');
         $save = static fn(int $deadline): array => $scripts->run([[Script::Save, $layout->names(0, ['written', 'judged']), [
             'S', (string) $deadline,
-            'w', '', '', '', $body, $layout->guard('written'),
-            'f', '', $token->epoch, (string) $token->clock, $body, $layout->guard('judged'),
+            'w', '', '', '', $body, $layout->keyVersion('written'),
+            'f', '', $token->epoch, (string) $token->clock, $body, $layout->keyVersion('judged'),
         ]]]);
         self::assertSame([[-1, 1]], $save((time() - 10) * 1000));
         self::assertSame(['judged'], array_keys($store->fetch(['written', 'judged'])->items));
@@ -260,7 +260,7 @@ final class RedisStoreTest extends OneRedis
             $seen[$shard] = true;
             self::assertStringStartsWith("p:{{$shard}}:", $layout->item($key));
             self::assertSame("p!{{$shard}}clock", $layout->clock($shard));
-            self::assertSame("p!{{$shard}}guards", $layout->guards($shard));
+            self::assertSame("p!{{$shard}}key_versions", $layout->keyVersions($shard));
             self::assertSame($key, $layout->key($shard, $layout->item($key)));
         }
         self::assertGreaterThan(2, \count($seen));

@@ -8,8 +8,8 @@ use Larder\Cache;
 use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
-use Larder\Remember\Patience;
 use Larder\Remember\Remembering;
+use Larder\Remember\StampedeOptions;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\Server;
 use Larder\Store\RedisStore;
@@ -57,9 +57,9 @@ final class RememberTest extends TestCase
         $keys = array_map(static fn(int $i): string => "key-{$i}", range(1, self::KEYS));
         $of = static fn(string $key): int => \count(file("{$scratch->path}/{$key}") ?: []);
         // Who waits in vain computes, too: that must be far off.
-        $patience = new Patience(lease: self::PATIENCE, hard: 2 * self::PATIENCE);
+        $stampede = new StampedeOptions(lease: self::PATIENCE, missWait: 2 * self::PATIENCE);
         $isOver = "{$scratch->path}/over";
-        $reports = Crowd::of(self::PROCESSES + 1, static function (int $process) use ($place, $scratch, $keys, $of, $patience, $isOver): array {
+        $reports = Crowd::of(self::PROCESSES + 1, static function (int $process) use ($place, $scratch, $keys, $of, $stampede, $isOver): array {
             $cache = Cache::open($place->dsn, strict: true);
             if ($process === self::PROCESSES) {
                 try {
@@ -81,7 +81,7 @@ final class RememberTest extends TestCase
                         file_put_contents("{$scratch->path}/{$key}", "computed\n", \FILE_APPEND | \LOCK_EX);
 
                         return "version {$of($key)}";
-                    }, 1_000, earliness: 0.0, patience: $patience);
+                    }, 1_000, beta: 0.0, stampede: $stampede);
                 }
                 usleep(5_000);
             } while (!$isLast);
@@ -135,7 +135,7 @@ final class RememberTest extends TestCase
     {
         $place = new Place($kind);
         $scratch = new Scratch();
-        $patience = new Patience(lease: 1.0, hard: 2 * self::PATIENCE);
+        $stampede = new StampedeOptions(lease: 1.0, missWait: 2 * self::PATIENCE);
         $child = pcntl_fork();
         if ($child === 0) {
             $cache = Cache::open($place->dsn);
@@ -145,7 +145,7 @@ final class RememberTest extends TestCase
                 sleep(1_000);
 
                 return 0;
-            }, patience: $patience), patience: $patience);
+            }, stampede: $stampede), stampede: $stampede);
         }
         for ($deadline = hrtime(true) + (int) (self::PATIENCE * 1e9); !file_exists("{$scratch->path}/computing"); usleep(1_000)) {
             self::assertLessThan($deadline, hrtime(true), 'The other process does not get to its computation.');
@@ -160,7 +160,7 @@ final class RememberTest extends TestCase
             $computed++;
 
             return 'computed by another';
-        }, patience: $patience);
+        }, stampede: $stampede);
         self::assertSame(['computed by another', 1], [$value, $computed]);
         self::assertLessThan(self::PATIENCE / 2, (hrtime(true) - $began) / 1e9, 'It is not the lease that ends the wait.');
         self::assertSame('computed by another', $cache->get('key'));
@@ -169,7 +169,7 @@ final class RememberTest extends TestCase
         do {
             $asked = microtime(true);
             $isOurs = $leases->acquire(Key::internal('computing', 'another'), 'another', self::PATIENCE);
-            self::assertTrue($isOurs || $asked < $since + $patience->lease + self::ROUNDING, 'The lease outlives its time.');
+            self::assertTrue($isOurs || $asked < $since + $stampede->lease + self::ROUNDING, 'The lease outlives its time.');
             usleep(1_000);
         } while (!$isOurs);
     }
@@ -231,11 +231,11 @@ final class RememberTest extends TestCase
     {
         $server = CacheServer::redis()->start();
         $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
-        $store = new RedisStore($connection, patience: 10.0);
+        $store = new RedisStore($connection, stampede: 10.0);
         $cache = new Cache($store);
         $cache->get('warm');
         $connection->loses = 'computing';
-        self::assertSame('value', $cache->remember('key', static fn(): string => 'value', patience: new Patience(lease: 1_000.0)));
+        self::assertSame('value', $cache->remember('key', static fn(): string => 'value', stampede: new StampedeOptions(lease: 1_000.0)));
         self::assertSame(1, $connection->lost);
         self::assertTrue($store->acquire(Key::internal('computing', 'key'), 'another', 1_000.0));
         $server->stop();

@@ -7,7 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
-use Larder\Remember\Patience;
+use Larder\Remember\StampedeOptions;
 use Larder\Store\MemcachedStore;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\PredisConnection;
@@ -298,14 +298,14 @@ final class ServerFailureTest extends TestCase
         $cache->remember('held', static function () use ($redis, $other, &$waited): int {
             $redis->config('SET', 'maxmemory', '1');
             $begun = hrtime(true);
-            $other->remember('held', static fn(): int => 1, patience: new Patience(lease: 100.0, hard: 0.3));
+            $other->remember('held', static fn(): int => 1, stampede: new StampedeOptions(lease: 100.0, missWait: 0.3));
             $waited = (hrtime(true) - $begun) / 1e9;
 
             return 1;
         });
         self::assertGreaterThanOrEqual(0.3, $waited, 'Who has the lease is not waited for.');
         $begun = hrtime(true);
-        self::assertSame('computed', $other->remember('free', static fn(): string => 'computed', patience: new Patience(lease: 100.0)));
+        self::assertSame('computed', $other->remember('free', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 100.0)));
         self::assertLessThan(100e9, hrtime(true) - $begun);
     }
 
@@ -327,7 +327,7 @@ final class ServerFailureTest extends TestCase
             self::assertNull($cache->get('missed before'));
             $each();
             $begun = hrtime(true);
-            self::assertSame('computed', $cache->remember('missed before', static fn(): string => 'computed', patience: new Patience(lease: 100.0, hard: 30.0)), "case {$i}");
+            self::assertSame('computed', $cache->remember('missed before', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 100.0, missWait: 30.0)), "case {$i}");
             self::assertLessThan(30e9, hrtime(true) - $begun, "case {$i}");
             self::assertSame(1, $cache->get('there'), "case {$i}");
         }
@@ -343,7 +343,7 @@ final class ServerFailureTest extends TestCase
             }
         }
         $begun = hrtime(true);
-        self::assertSame('computed', $cache->remember('free', static fn(): string => 'computed', patience: new Patience(lease: 100.0)));
+        self::assertSame('computed', $cache->remember('free', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 100.0)));
         self::assertLessThan(100e9, hrtime(true) - $begun);
     }
 

@@ -13,8 +13,8 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Session\SessionHandler;
 use Larder\Store\ArrayStore;
-use Larder\Store\Breaker;
 use Larder\Store\ChaosStore;
+use Larder\Store\CircuitBreaker;
 use Larder\Store\FileStore;
 use Larder\Store\Noted;
 use Larder\Store\PhpFileStore;
@@ -220,7 +220,7 @@ final class StrangersFilesTest extends TestCase
         $chaos = new ChaosStore();
         $chaos->isDown = true;
         (new Cache($chaos, journal: "{$directory}/journal"))->delete('key');
-        (new Breaker('server', 10.0, "{$directory}/user"))->failed();
+        (new CircuitBreaker('server', 10.0, "{$directory}/user"))->failed();
         (new Noted('server', "{$directory}/user"))->write('about', 'what');
         (new RecordingStore(new ArrayStore(), "{$directory}/trace", 1.0))->fetch(['key']);
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\Store\FileStore;
 use Larder\Store\PhpFileStore;
 use Larder\Store\SqliteStore;
@@ -18,7 +18,7 @@ use Symfony\Component\Process\Process;
 
 /** What becomes of a cache whose PHP or file system lacks something: an extension, locks, the right to look elsewhere. */
 #[CoversClass(Cache::class)]
-#[CoversClass(Breaker::class)]
+#[CoversClass(CircuitBreaker::class)]
 #[CoversClass(FileLock::class)]
 #[CoversClass(FileStore::class)]
 #[CoversClass(PhpFileStore::class)]

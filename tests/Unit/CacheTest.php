@@ -5,13 +5,13 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit;
 
 use Larder\Cache;
-use Larder\Draft;
 use Larder\Exception;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\NotACounter;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
+use Larder\PendingItem;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Tests\EventList;
@@ -161,8 +161,8 @@ final class CacheTest extends TestCase
         $cache->setMany(['many' => 1], tags: ['a']);
         $cache->add('added', 1, tags: ['b']);
         $cache->replace('added', 2, tags: ['a']);
-        $cache->remember('remembered', static function (Draft $draft): int {
-            $draft->tag('a');
+        $cache->remember('remembered', static function (PendingItem $pending): int {
+            $pending->tag('a');
 
             return 1;
         }, tags: ['c']);

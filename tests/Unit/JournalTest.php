@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit;
 
 use Larder\Cache;
-use Larder\Cache\Delivery;
 use Larder\Cache\Journal;
+use Larder\Cache\Outbox;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
@@ -20,7 +20,7 @@ use PHPUnit\Framework\TestCase;
 
 /** Two caches over one store are to each other like two processes, of which one has ended. */
 #[CoversClass(Journal::class)]
-#[CoversClass(Delivery::class)]
+#[CoversClass(Outbox::class)]
 final class JournalTest extends TestCase
 {
     private Scratch $scratch;

@@ -16,7 +16,6 @@ use function is_object;
 
 use Larder\Cache;
 use Larder\Capability;
-use Larder\Draft;
 use Larder\Event;
 use Larder\Exception;
 use Larder\Fetched;
@@ -24,6 +23,7 @@ use Larder\Health;
 use Larder\Item;
 use Larder\Lock;
 use Larder\OnConflict;
+use Larder\PendingItem;
 use Larder\Psr16\SimpleCache;
 use Larder\Psr6\CachePool;
 use Larder\SaveMode;
@@ -66,7 +66,7 @@ final class Api
 
     /** @var array<string, list<class-string>> by heading */
     private const CLASSES = [
-        'The cache' => [Cache::class, Draft::class, Lock::class, Health::class, Token::class, Ttl::class, OnConflict::class],
+        'The cache' => [Cache::class, PendingItem::class, Lock::class, Health::class, Token::class, Ttl::class, OnConflict::class],
         'Standards and sessions' => [SimpleCache::class, CachePool::class, SessionHandler::class],
         'Stores' => [Stores::class, Store::class, Item::class, Fetched::class, SaveMode::class, Capability::class, StoreStatistics::class, RecordingStore::class],
         'Events' => [Event\Hit::class, Event\Missed::class, Event\Computed::class, Event\Written::class, Event\Deleted::class, Event\TagsInvalidated::class, Event\Cleared::class],

@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Cache;
 
-/** Larder's library over one of its stores: tags by stamps. */
+/** Larder's library over one of its stores: tags by versions. */
 final readonly class LibraryTags implements TaggedCache
 {
     private Cache $cache;

@@ -23,14 +23,14 @@ final class LarderLock extends Lock
      * @param string  $name
      * @param int     $seconds 0: it does not end by itself
      * @param ?string $owner   null: a new one
-     * @param string  $stamp   of all locks of the store
+     * @param string  $version   of all locks of the store
      */
     public function __construct(
         private readonly Cache $cache,
         $name,
         $seconds,
         $owner,
-        private readonly string $stamp,
+        private readonly string $version,
     ) {
         parent::__construct($name, $seconds, $owner);
         $this->key = "\0lock:{$name}";
@@ -38,7 +38,7 @@ final class LarderLock extends Lock
 
     public function acquire(): bool
     {
-        return $this->cache->add($this->key, $this->owner, $this->seconds > 0 ? $this->seconds : Ttl::Forever, [$this->stamp]);
+        return $this->cache->add($this->key, $this->owner, $this->seconds > 0 ? $this->seconds : Ttl::Forever, [$this->version]);
     }
 
     public function release(): bool
@@ -56,7 +56,7 @@ final class LarderLock extends Lock
         $seconds ??= $this->seconds;
         $ttl = $seconds > 0 ? $seconds : null;
 
-        return $this->ifMine(fn(Token $token): bool => $this->cache->store->save([new Item($this->key, $this->owner, $ttl, [$this->stamp], $token)]) === []);
+        return $this->ifMine(fn(Token $token): bool => $this->cache->store->save([new Item($this->key, $this->owner, $ttl, [$this->version], $token)]) === []);
     }
 
     public function forceRelease(): void

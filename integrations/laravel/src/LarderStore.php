@@ -171,7 +171,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function flushTags(array $tags): bool
     {
-        return $this->cache->invalidateTags(array_map($this->stamp(...), $tags));
+        return $this->cache->invalidateTags(array_map($this->version(...), $tags));
     }
 
     /** What `cache:prune-stale-tags` calls: tags leave nothing behind here, so what is dead for other reasons goes. */
@@ -223,10 +223,10 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
 
     private function count(string $key, int $by): int|false
     {
-        $stamps = $this->stamps();
-        if ($stamps !== []) {
+        $versions = $this->stamps();
+        if ($versions !== []) {
             // So that one that is made carries them.
-            $this->cache->add($key, 0, Ttl::Forever, $stamps);
+            $this->cache->add($key, 0, Ttl::Forever, $versions);
         }
         try {
             return $this->cache->increment($key, $by, 0, Ttl::Forever);
@@ -250,15 +250,15 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     /** @return list<string> */
     private function stamps(): array
     {
-        $stamps = array_map($this->stamp(...), $this->tags);
+        $versions = array_map($this->version(...), $this->tags);
         if ($this->prefix !== '') {
-            $stamps[] = $this->stampOfAll();
+            $versions[] = $this->stampOfAll();
         }
 
-        return $stamps;
+        return $versions;
     }
 
-    private function stamp(string $tag): string
+    private function version(string $tag): string
     {
         return self::legal("{$this->prefix}tag:{$tag}");
     }

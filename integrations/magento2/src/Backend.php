@@ -35,15 +35,15 @@ class Backend extends \Larder_Cache_Backend
 
     protected function stamped(array $tags): array
     {
-        $stamps = parent::stamped($tags);
+        $versions = parent::stamped($tags);
         $last = \count($tags) - 1;
         foreach ($tags as $number => $tag) {
             foreach (\count($tags) <= self::FEW ? \array_slice($tags, $number + 1) : ($number < $last ? [$tags[$last]] : []) as $other) {
-                $stamps[] = $this->pair($tag, $other);
+                $versions[] = $this->pair($tag, $other);
             }
         }
 
-        return $stamps;
+        return $versions;
     }
 
     protected function stampOfAll(array $tags): ?string

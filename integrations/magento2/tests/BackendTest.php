@@ -73,7 +73,7 @@ final class BackendTest extends TestCase
         self::assertFalse($backend->test('menu'));
     }
 
-    /** Its stamp is that of the pair: no walk over the ids could find an item here, as the store lists none. */
+    /** Its version is that of the pair: no walk over the ids could find an item here, as the store lists none. */
     public function testCleaningByATagInAScopeWalksOverNothing(): void
     {
         $backend = new class (['dsn' => 'array:']) extends Backend {

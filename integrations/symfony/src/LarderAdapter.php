@@ -6,11 +6,11 @@ namespace Larder\Symfony;
 
 use Larder\Cache;
 use Larder\Capability;
-use Larder\Draft;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
+use Larder\PendingItem;
 use Larder\Token;
 use Larder\Ttl;
 use Psr\Cache\CacheItemInterface;
@@ -369,21 +369,21 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     {
         $made = $this->absent;
         $isCalled = false;
-        $compute = function (Draft $draft) use ($key, $callback, &$made, &$isCalled): mixed {
+        $compute = function (PendingItem $pending) use ($key, $callback, &$made, &$isCalled): mixed {
             $isCalled = true;
             $item = ($this->make)($key, null, false, []);
             [$value, $isSaved, $ttl, $kept] = $this->call($item, $callback);
             $made = Kept::of($value, $kept);
-            $draft->tag(...$this->tags($kept));
-            $draft->expireAfter($ttl ?? $this->endless());
+            $pending->tag(...$this->tags($kept));
+            $pending->expireAfter($ttl ?? $this->endless());
             if (!$isSaved) {
-                $draft->doNotStore();
+                $pending->doNotStore();
             }
 
             return $made;
         };
         try {
-            $kept = $this->cache->remember($id, $compute, $this->endless(), $this->names->tags, earliness: 0.0);
+            $kept = $this->cache->remember($id, $compute, $this->endless(), $this->names->tags, beta: 0.0);
         } catch (Unstorable|StoreUnavailable $failure) {
             if ($made === $this->absent && $isCalled) {
                 throw $failure;

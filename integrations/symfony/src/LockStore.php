@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace Larder\Symfony;
 
 use Larder\Cache;
-use Larder\Draft;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Key as LarderKey;
+use Larder\PendingItem;
 use Larder\Store\Retention;
 use Symfony\Component\Lock\Exception\InvalidTtlException;
 use Symfony\Component\Lock\Exception\LockConflictedException;
@@ -116,17 +116,17 @@ final class LockStore implements SharedLockStoreInterface
     {
         $isAsked = $isConflict = false;
         try {
-            $isStored = $this->cache->update(self::name($key), static function (mixed $stored, Draft $draft) use ($change, &$isAsked, &$isConflict): mixed {
+            $isStored = $this->cache->update(self::name($key), static function (mixed $stored, PendingItem $pending) use ($change, &$isAsked, &$isConflict): mixed {
                 $isAsked = true;
                 $now = microtime(true);
                 $holders = $change(Holders::of($stored, $now));
                 $isConflict = $holders === null;
                 if ($holders === null) {
-                    $draft->doNotStore();
+                    $pending->doNotStore();
 
                     return null;
                 }
-                $draft->expireAfter($holders->ttl($now));
+                $pending->expireAfter($holders->ttl($now));
 
                 return $holders->stored();
             });

@@ -45,9 +45,9 @@ final readonly class Counting implements Backend
         $this->counted()->fill($fills);
     }
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
     {
-        return $this->counted()->set($key, $value, $ttl, $tags, $token, $stamp);
+        return $this->counted()->set($key, $value, $ttl, $tags, $token, $version);
     }
 
     public function setMany(array $values, ?int $ttl, array $tags): void

@@ -20,7 +20,7 @@ interface Backend
     /**
      * The value, and by what a change of it is judged: set() takes both.
      *
-     * @return array{mixed, ?Token, int} the value or $absent, a token of before it was read, its stamp; without a token it cannot be changed
+     * @return array{mixed, ?Token, int} the value or $absent, a token of before it was read, its version; without a token it cannot be changed
      */
     public function getForChange(string $key, mixed $absent): array;
 
@@ -56,9 +56,9 @@ interface Backend
      * @param list<string> $tags
      * @param ?Token       $token with one, what the value was made from may have changed meanwhile: then the key holds nothing
      *                            afterwards
-     * @param int          $stamp of the item that the value was made from, which must still be there; 0: it was made from none
+     * @param int          $version of the item that the value was made from, which must still be there; 0: it was made from none
      */
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool;
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool;
 
     /**
      * @param array<array-key, mixed> $values key => value

@@ -51,7 +51,7 @@ final class CacheBackend implements Backend
         $token = $this->tokenOfNow($key);
         $item = $this->cache->fetch([$key])->items[$key] ?? null;
 
-        return $item === null ? [$absent, $token, 0] : [$item->value, $token, $item->stamp];
+        return $item === null ? [$absent, $token, 0] : [$item->value, $token, $item->version];
     }
 
     public function getMany(array $keys): array
@@ -94,11 +94,11 @@ final class CacheBackend implements Backend
         }
     }
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
     {
         $this->own[$key] = true;
 
-        return $this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags, $token, stamp: $stamp)], onConflict: OnConflict::Remove) === [];
+        return $this->cache->saveMany([new Item($key, $value, $ttl ?? self::FOREVER, $tags, $token, version: $version)], onConflict: OnConflict::Remove) === [];
     }
 
     public function setMany(array $values, ?int $ttl, array $tags): void
@@ -211,7 +211,7 @@ final class CacheBackend implements Backend
             }
             $sum = max(0, (is_numeric($item->value) ? $item->value + 0 : 0) + $by);
             $ttl = $item->expiry === null ? self::FOREVER : max(1, $item->expiry - time());
-            if ($this->cache->saveMany([new Item($key, $sum, $ttl, $tags, $token, stamp: $item->stamp, keeps: true)]) === []) {
+            if ($this->cache->saveMany([new Item($key, $sum, $ttl, $tags, $token, version: $item->version, keeps: true)]) === []) {
                 return $sum;
             }
         }

@@ -51,10 +51,10 @@ final class DropIn
         if ($this->exists() && file_get_contents($this->path) === $text) {
             return null;
         }
-        $draft = $this->path . '.' . bin2hex(random_bytes(6));
+        $pending = $this->path . '.' . bin2hex(random_bytes(6));
         // Complete before it has its name: a request that comes meanwhile must not load half of it.
-        if (@file_put_contents($draft, $text) !== \strlen($text) || !@chmod($draft, 0o644) || !@rename($draft, $this->path)) {
-            @unlink($draft);
+        if (@file_put_contents($pending, $text) !== \strlen($text) || !@chmod($pending, 0o644) || !@rename($pending, $this->path)) {
+            @unlink($pending);
 
             return "{$this->path} could not be written; make the directory {$this->content} writable for PHP, or copy the file there yourself.";
         }

@@ -44,7 +44,7 @@ final class NoBackend implements Backend
 
     public function fill(array $fills): void {}
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
     {
         $this->warn();
 

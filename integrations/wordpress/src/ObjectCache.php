@@ -552,10 +552,10 @@ final class ObjectCache
             return;
         }
         [$name, $tags] = $this->place($group, $id);
-        $stamp = 0;
+        $version = 0;
         $token = isset(self::CHANGED[$group]) && !isset($this->pending[$group][$id]) && $this->knows($group, $id) ? null : $this->judging($group, $id);
         if ($token === null && $this->knows($group, $id)) {
-            [$there, $token, $stamp] = $this->backend->getForChange($name, $this->absent);
+            [$there, $token, $version] = $this->backend->getForChange($name, $this->absent);
             // It was made from what this request has; if others have changed that, the database knows best.
             $token = $this->isSame($there, $old) ? $token : null;
         }
@@ -564,7 +564,7 @@ final class ObjectCache
         if ($token === null) {
             $this->backend->delete([$name]);
         } else {
-            $this->backend->set($name, $data, $this->ttl($expire), $tags, $token, $stamp);
+            $this->backend->set($name, $data, $this->ttl($expire), $tags, $token, $version);
         }
         unset($this->missed[$group][$id]);
         $this->cache[$group][$id] = $data;

@@ -34,9 +34,9 @@ final class PoolBackend implements Backend
     public function getForChange(string $key, mixed $absent): array
     {
         $token = $this->token($key);
-        [$value, , $stamp] = $this->pool->fetch([$key])[$key] ?? [$absent, null, 0];
+        [$value, , $version] = $this->pool->fetch([$key])[$key] ?? [$absent, null, 0];
 
-        return [$value, $token, $stamp];
+        return [$value, $token, $version];
     }
 
     public function getMany(array $keys): array
@@ -74,11 +74,11 @@ final class PoolBackend implements Backend
         }
     }
 
-    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $stamp = 0): bool
+    public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
     {
         try {
             if ($token !== null) {
-                if ($this->pool->set($key, $value, $ttl, $tags, $token, false, $stamp === 0 ? null : $stamp)) {
+                if ($this->pool->set($key, $value, $ttl, $tags, $token, false, $version === 0 ? null : $version)) {
                     return true;
                 }
                 $this->pool->delete($key);
@@ -233,9 +233,9 @@ final class PoolBackend implements Backend
                 if ($item === null) {
                     return false;
                 }
-                [$value, $expiry, $stamp] = $item;
+                [$value, $expiry, $version] = $item;
                 $sum = max(0, (is_numeric($value) ? $value + 0 : 0) + $by);
-                if ($this->pool->set($key, $sum, $expiry === null ? null : max(1, $expiry - time()), $tags, $token, true, $stamp)) {
+                if ($this->pool->set($key, $sum, $expiry === null ? null : max(1, $expiry - time()), $tags, $token, true, $version)) {
                     return $sum;
                 }
             }

@@ -18,8 +18,8 @@ final class Changes
     /** @param string $prefix what begins the names of items */
     public function __construct(
         private readonly string $prefix,
-        private readonly Clock $clock,
-        private readonly Guards $guards,
+        private readonly TagVersions $clock,
+        private readonly KeyVersions $keyVersions,
         private readonly Entries $entries,
         private readonly Section $section,
     ) {}
@@ -46,7 +46,7 @@ final class Changes
             return $this->section->atomically(fn(): bool => $this->isUnchanged($key, $token) && $this->delete($key, null));
         }
         $live = $this->entries->isLive($key);
-        $this->guards->move($key);
+        $this->keyVersions->move($key);
         $deleted = apcu_delete($this->prefix . $key);
         // Somebody may have begun in between to make something new from what was there.
         $this->moveIfAwaited($key);
@@ -77,13 +77,13 @@ final class Changes
             if ($found === true) {
                 return $this->section->atomically(fn(): int => $this->incrementWrapped($key, $by, $initial, $ttl));
             }
-            $this->guards->move($key);
+            $this->keyVersions->move($key);
             $sum = Counter::sum($key, $initial, $by);
             if (($ttl !== null && $ttl <= 0) || $this->add($key, Wrapping::of($sum, $ttl), $ttl)) {
                 return $sum;
             }
             if (!$this->entries->isLive($key) && !$this->store($key, Wrapping::of($sum, $ttl), $ttl)) {
-                throw Clock::full();
+                throw TagVersions::full();
             }
         } while (true);
     }
@@ -97,7 +97,7 @@ final class Changes
                 return false;
             }
             if ($wrapping[2] !== null) {
-                $this->guards->markAgain($key, $wrapping[2], $ttl);
+                $this->keyVersions->markAgain($key, $wrapping[2], $ttl);
             }
             // What APCu's own serializer was not given, it is not given now either.
             $this->store($key, Wrapping::of($payload ?? $value, $ttl, $wrapping[0], $wrapping[1], $wrapping[2], $payload !== null), $ttl);
@@ -114,7 +114,7 @@ final class Changes
         }
         $isDead = $item->ttl !== null && $item->ttl <= 0;
         if (!$item->fill && ($isDead || $mode !== SaveMode::Replace)) {
-            $this->guards->move($item->key);
+            $this->keyVersions->move($item->key);
         }
         if ($isDead) {
             $mode === SaveMode::Add || apcu_delete($this->prefix . $item->key);
@@ -124,9 +124,9 @@ final class Changes
         }
         $mark = null;
         if ($item->fill && $item->token !== null) {
-            $mark = $this->guards->marked($item->key, $item->ttl);
+            $mark = $this->keyVersions->marked($item->key, $item->ttl);
             if ($mark === null || !$this->isUnchanged($item->key, $item->token)) {
-                $this->guards->unmark($item->key);
+                $this->keyVersions->unmark($item->key);
 
                 return false;
             }
@@ -143,14 +143,14 @@ final class Changes
                 $lives = $this->entries->isLive($item->key);
                 if (!$item->fill) {
                     // Not before, as an item that was filled dies of it.
-                    $this->guards->move($item->key);
+                    $this->keyVersions->move($item->key);
                 }
 
                 return $lives && $this->store($item->key, $value, $item->ttl, $item->keeps);
             }),
         };
         if ($saved && $mark !== null) {
-            $this->guards->forget($item->key);
+            $this->keyVersions->forget($item->key);
         }
         if (!$item->fill) {
             // As after a delete.
@@ -170,20 +170,20 @@ final class Changes
 
     private function moveIfAwaited(string $key): void
     {
-        if ($this->guards->isAwaited($key)) {
-            $this->guards->move($key);
+        if ($this->keyVersions->isAwaited($key)) {
+            $this->keyVersions->move($key);
         }
     }
 
     /** Whether the key was neither written, deleted nor counted since. Of a counter only the key's own miss can tell. */
     private function isUnchanged(string $key, Token $token): bool
     {
-        if ($this->guards->isMissed($key, $token)) {
+        if ($this->keyVersions->isMissed($key, $token)) {
             return true;
         }
         [$value, , $wrapping] = $this->entries->look($key);
 
-        return (!\is_int($value) || $wrapping[2] !== null) && $this->guards->isGuarded($key, $token);
+        return (!\is_int($value) || $wrapping[2] !== null) && $this->keyVersions->hasKeyVersion($key, $token);
     }
 
     /** @param mixed $value wrapped where it has to be */
@@ -218,7 +218,7 @@ final class Changes
         $sum = Counter::sum($key, $verdict === Verdict::Live ? $value : $initial, $by);
         $expiry = $verdict === Verdict::Live ? $this->entries->expiry($key) : null;
         if ($verdict !== Verdict::Live || $wrapping[2] !== null) {
-            $this->guards->move($key);
+            $this->keyVersions->move($key);
         } else {
             $this->moveIfAwaited($key);
         }
@@ -226,7 +226,7 @@ final class Changes
             if ($ttl !== null && $ttl <= 0) {
                 apcu_delete($this->prefix . $key);
             } elseif (!$this->store($key, Wrapping::of($sum, $ttl), $ttl)) {
-                throw Clock::full();
+                throw TagVersions::full();
             }
 
             return $sum;
@@ -235,7 +235,7 @@ final class Changes
         $until = \is_array($wrapped) ? $wrapped[1] ?? null : null;
         $counted = [Wrapping::MARK, $until ?? $expiry, $sum, $wrapping[0], $wrapping[1], null];
         if (!apcu_store($this->prefix . $key, $counted, Wrapping::ttl($expiry === null ? null : max(2, $expiry - time() + 1)))) {
-            throw Clock::full();
+            throw TagVersions::full();
         }
         $this->moveIfAwaited($key);
 

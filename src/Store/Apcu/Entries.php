@@ -17,12 +17,12 @@ final class Entries
     public function __construct(
         private readonly string $prefix,
         private readonly Payload $payload,
-        private readonly Clock $clock,
-        private readonly Guards $guards,
+        private readonly TagVersions $clock,
+        private readonly KeyVersions $keyVersions,
         private readonly Section $section,
     ) {}
 
-    /** @return array{mixed, Verdict, array{int, list<string>, ?int}, ?string} the value; stamp, tags and mark; and the payload, if it lies there as one */
+    /** @return array{mixed, Verdict, array{int, list<string>, ?int}, ?string} the value; version, tags and mark; and the payload, if it lies there as one */
     public function look(string $key): array
     {
         try {
@@ -38,13 +38,13 @@ final class Entries
         if (!\is_array($value) || ($value[0] ?? null) !== Wrapping::MARK) {
             return [$value, Verdict::Live, [0, [], null], null];
         }
-        [$stamp, $tags, $mark] = [$value[3] ?? 0, $value[4] ?? [], $value[5] ?? null];
+        [$version, $tags, $mark] = [$value[3] ?? 0, $value[4] ?? [], $value[5] ?? null];
         $tags = \is_array($tags) ? array_values(array_filter($tags, is_string(...))) : [];
 
         $content = $this->unwrapped($value, $this);
         $payload = ($value[6] ?? false) === true && \is_string($value[2] ?? null) ? $value[2] : null;
 
-        return [$content, $content === $this ? Verdict::Dead : $this->verdict($key, $value), [\is_int($stamp) ? $stamp : 0, $tags, \is_int($mark) ? $mark : null], $payload];
+        return [$content, $content === $this ? Verdict::Dead : $this->verdict($key, $value), [\is_int($version) ? $version : 0, $tags, \is_int($mark) ? $mark : null], $payload];
     }
 
     /**
@@ -62,7 +62,7 @@ final class Entries
     public function verdict(string $key, array $wrapped): Verdict
     {
         $mark = $wrapped[5] ?? null;
-        if ((isset($wrapped[1]) && (!\is_int($wrapped[1]) || $wrapped[1] <= time())) || ($mark !== null && !$this->guards->isMarked($key, $mark))) {
+        if ((isset($wrapped[1]) && (!\is_int($wrapped[1]) || $wrapped[1] <= time())) || ($mark !== null && !$this->keyVersions->isMarked($key, $mark))) {
             return Verdict::Dead;
         }
         $tags = $wrapped[4] ?? [];

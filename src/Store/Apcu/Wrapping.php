@@ -9,7 +9,7 @@ use Larder\Ttl;
 /**
  * How a value lies in APCu: as it is, or wrapped with what has to be known of it besides,
  *
- *     [MARK, expiry, value, stamp, tags, the mark of its fill, whether the value is a payload]
+ *     [MARK, expiry, value, version, tags, the mark of its fill, whether the value is a payload]
  *
  * APCu counts whole seconds and lets an item live until one more has begun, so it gets one second less. An item of one second
  * would get 0, which means "no end" to APCu: such a value is wrapped together with its expiry.
@@ -28,10 +28,10 @@ final class Wrapping
      *
      * @param list<string> $tags
      */
-    public static function of(mixed $value, ?int $ttl, int $stamp = 0, array $tags = [], ?int $mark = null, bool $isPayload = false): mixed
+    public static function of(mixed $value, ?int $ttl, int $version = 0, array $tags = [], ?int $mark = null, bool $isPayload = false): mixed
     {
         return $isPayload || $mark !== null || $tags !== [] || $ttl === 1 || (\is_array($value) && ($value[0] ?? null) === self::MARK)
-            ? [self::MARK, Ttl::expiry($ttl === 1 ? 1 : null, time()), $value, $stamp, $tags, $mark, $isPayload]
+            ? [self::MARK, Ttl::expiry($ttl === 1 ? 1 : null, time()), $value, $version, $tags, $mark, $isPayload]
             : $value;
     }
 

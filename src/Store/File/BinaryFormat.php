@@ -11,7 +11,7 @@ use Larder\Store\Tags;
 /**
  * One file for each item:
  *
- *     "Ldr2" | expiry 8 | stamp 8 | epoch 8 | length of the key 4, of the tags 4, of the payload 8 | seal 32 | key | tags | payload
+ *     "Ldr2" | expiry 8 | version 8 | epoch 8 | length of the key 4, of the tags 4, of the payload 8 | seal 32 | key | tags | payload
  *
  * A payload that has to be unserialised is sealed by a MAC made with the directory's secret. It is left alone if the MAC does not match.
  * So a stranger who finds a way to put a file here still cannot make PHP unserialise it. Other payloads are sealed by a checksum. After

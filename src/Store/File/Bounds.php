@@ -42,7 +42,7 @@ final class Bounds
         public readonly ?int $size,
         private readonly ?int $files,
         private readonly bool $evicts,
-        private readonly Clock $tags,
+        private readonly TagVersions $tags,
         private readonly \Closure $clock,
     ) {
         foreach (['size' => [$size, 1 << 20], 'files' => [$files, self::SHARDS]] as $option => [$value, $least]) {

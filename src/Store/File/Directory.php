@@ -36,7 +36,7 @@ final class Directory
     /** Files. */
     private const TIDIED_AT_ONCE = 500;
 
-    private readonly Clock $tags;
+    private readonly TagVersions $tags;
 
     private readonly Bounds $bounds;
 
@@ -60,7 +60,7 @@ final class Directory
         bool $evict,
         private readonly \Closure $clock,
     ) {
-        $this->tags = new Clock($folder);
+        $this->tags = new TagVersions($folder);
         $this->bounds = new Bounds($folder, $format, $size, $files, $evict, $this->tags, $clock);
         $this->foreign = new \stdClass();
     }
@@ -95,7 +95,7 @@ final class Directory
     /**
      * Where nothing can be made, there is no token either, and no fill could be stored.
      *
-     * Under the lock: who writes moves the guard before the file is there, and what is read after the token must not be older.
+     * Under the lock: who writes moves the key version before the file is there, and what is read after the token must not be older.
      */
     public function token(string $key): Token
     {
@@ -108,11 +108,11 @@ final class Directory
      */
     private function tokenOf(string $key, bool $mayBeThere, bool $isSettled): Token
     {
-        [$shard, , $guard] = $this->place($key);
+        [$shard, , $keyVersion] = $this->place($key);
         try {
             $this->folder->check();
-            [$found, $count] = $isSettled ? $this->guardUnderLock($shard, $guard) : $this->guard($shard, $guard);
-            // After the guard was read, so that whatever comes in between is younger.
+            [$found, $count] = $isSettled ? $this->keyVersionUnderLock($shard, $keyVersion) : $this->keyVersion($shard, $keyVersion);
+            // After the key version was read, so that whatever comes in between is younger.
             $isCounter = $mayBeThere && \is_int($this->look($key)[0]?->value);
             [$epoch, $tick] = $this->tags->now();
         } catch (StoreUnavailable) {
@@ -156,19 +156,19 @@ final class Directory
         $this->folder->check();
         $existed = [];
         foreach ($keys as $key) {
-            [$shard, $path, $guard] = $this->place($key);
+            [$shard, $path, $keyVersion] = $this->place($key);
             if (!file_exists("{$shard}/.lock") && !file_exists($path)) {
                 $this->folder->see($shard);
                 // Nobody has ever looked for it, so there is nothing to refuse either.
                 continue;
             }
-            if ($this->folder->locked($shard, function (mixed $file) use ($key, $path, $guard, $token): bool {
+            if ($this->folder->locked($shard, function (mixed $file) use ($key, $path, $keyVersion, $token): bool {
                 $lock = new Lock($file);
-                if ($token !== null && !self::isUnchanged($token, $lock, $guard)) {
+                if ($token !== null && !self::isUnchanged($token, $lock, $keyVersion)) {
                     return false;
                 }
                 $lived = $this->isLive($key);
-                $lock->move($guard);
+                $lock->move($keyVersion);
                 $this->remove($key, $path);
 
                 return $lived;
@@ -183,16 +183,16 @@ final class Directory
     /** @throws StoreUnavailable */
     public function increment(string $key, int $by, int $initial, ?int $ttl): int
     {
-        [$shard, $path, $guard] = $this->place($key);
+        [$shard, $path, $keyVersion] = $this->place($key);
 
-        return $this->folder->locked($shard, function (mixed $file) use ($key, $path, $guard, $by, $initial, $ttl): int {
+        return $this->folder->locked($shard, function (mixed $file) use ($key, $path, $keyVersion, $by, $initial, $ttl): int {
             $lock = new Lock($file);
             [$item, $verdict] = $this->look($key);
             $lives = $item !== null && $verdict === Verdict::Live;
             $sum = Counter::sum($key, $lives ? $item->value : $initial, $by);
             $old = $lives ? $this->format->head($path) : null;
             // Other fills may be under way beside the one that has stored it.
-            $old === null || $old->isFilled ? $lock->move($guard) : $lock->moveCount($guard);
+            $old === null || $old->isFilled ? $lock->move($keyVersion) : $lock->moveCount($keyVersion);
             if (!$lives && $ttl !== null && $ttl <= 0) {
                 $this->remove($key, $path);
 
@@ -345,7 +345,7 @@ final class Directory
         return $this->folder->locked($this->place($key)[0], static fn(): mixed => $work());
     }
 
-    /** @return array{string, string, int} the shard's path, the item's, and the number of the guard */
+    /** @return array{string, string, int} the shard's path, the item's, and the number of the key version */
     private function place(string $key): array
     {
         $hash = hash('xxh128', $key);
@@ -353,26 +353,26 @@ final class Directory
 
         $lease = str_starts_with($key, AddedLeases::prefix()) ? Folder::LEASE : '';
 
-        return [$shard, "{$shard}/{$lease}" . substr($hash, 2), (int) hexdec(substr($hash, 2, 3)) % Lock::GUARDS];
+        return [$shard, "{$shard}/{$lease}" . substr($hash, 2), (int) hexdec(substr($hash, 2, 3)) % Lock::KEY_VERSIONS];
     }
 
-    /** @return array{string, string} the guard and the count */
-    private function guard(string $shard, int $guard): array
+    /** @return array{string, string} the key version and the count */
+    private function keyVersion(string $shard, int $keyVersion): array
     {
         $bytes = $this->folder->directory->contents("{$shard}/.lock", Lock::SIZE + 1);
 
         return $bytes !== null && \strlen($bytes) === Lock::SIZE
-            ? [Lock::guardIn($bytes, $guard), Lock::countIn($bytes, $guard)]
-            : $this->guardUnderLock($shard, $guard);
+            ? [Lock::keyVersionIn($bytes, $keyVersion), Lock::countIn($bytes, $keyVersion)]
+            : $this->keyVersionUnderLock($shard, $keyVersion);
     }
 
-    /** @return array{string, string} the guard and the count, while nobody writes */
-    private function guardUnderLock(string $shard, int $guard): array
+    /** @return array{string, string} the key version and the count, while nobody writes */
+    private function keyVersionUnderLock(string $shard, int $keyVersion): array
     {
-        return $this->folder->locked($shard, static function (mixed $file) use ($guard): array {
+        return $this->folder->locked($shard, static function (mixed $file) use ($keyVersion): array {
             $lock = new Lock($file);
 
-            return [$lock->guard($guard), $lock->count($guard)];
+            return [$lock->keyVersion($keyVersion), $lock->count($keyVersion)];
         });
     }
 
@@ -386,7 +386,7 @@ final class Directory
         [$head, $value] = $found;
         $verdict = $this->tags->judge($head, ($this->clock)());
 
-        return $verdict === Verdict::Dead ? [null, $verdict] : [Item::found($key, $value, $head->expiry, $head->stamp, $head->tags), $verdict];
+        return $verdict === Verdict::Dead ? [null, $verdict] : [Item::found($key, $value, $head->expiry, $head->version, $head->tags), $verdict];
     }
 
     private function isLive(string $key): bool
@@ -396,17 +396,17 @@ final class Directory
 
     private function saveOne(Item $item, string $body, SaveMode $mode): bool
     {
-        [$shard, $path, $guard] = $this->place($item->key);
+        [$shard, $path, $keyVersion] = $this->place($item->key);
         // Not under the shard's lock: it may take another, to begin the clock.
         [$epoch, $tick] = $item->tags === [] ? ["\0\0\0\0\0\0\0\0", 0] : $this->tags->now();
-        $saved = $this->folder->locked($shard, function (mixed $file) use ($item, $body, $mode, $path, $guard, $epoch, $tick): bool {
+        $saved = $this->folder->locked($shard, function (mixed $file) use ($item, $body, $mode, $path, $keyVersion, $epoch, $tick): bool {
             $lock = new Lock($file);
             $mayBe = $mode === SaveMode::Set || $this->isLive($item->key) === ($mode === SaveMode::Replace);
-            if (!$mayBe || !$this->isCurrent($item, $lock, $guard)) {
+            if (!$mayBe || !$this->isCurrent($item, $lock, $keyVersion)) {
                 return false;
             }
             if (!$item->fill) {
-                $lock->move($guard);
+                $lock->move($keyVersion);
             }
             $saved = $item->ttl !== null && $item->ttl <= 0;
             if (!$saved) {
@@ -433,21 +433,21 @@ final class Directory
     }
 
     /** Whether nothing has happened since the item's computation began that it should have known of. */
-    private function isCurrent(Item $item, Lock $lock, int $guard): bool
+    private function isCurrent(Item $item, Lock $lock, int $keyVersion): bool
     {
         $token = $item->token;
 
-        return $token === null || (self::isUnchanged($token, $lock, $guard)
+        return $token === null || (self::isUnchanged($token, $lock, $keyVersion)
             && $this->tags->verdict($item->tags, substr($token->epoch, 0, 8), $token->clock, ($this->clock)()) === Verdict::Live);
     }
 
     /** Whether the key was neither written nor deleted since, nor counted, if it was a counter. */
-    private static function isUnchanged(Token $token, Lock $lock, int $guard): bool
+    private static function isUnchanged(Token $token, Lock $lock, int $keyVersion): bool
     {
-        $now = $lock->guard($guard);
+        $now = $lock->keyVersion($keyVersion);
         $since = substr($token->epoch, 8);
 
-        return $since === $now || $since === $now . $lock->count($guard);
+        return $since === $now || $since === $now . $lock->count($keyVersion);
     }
 
     private function remove(string $key, string $path): void

@@ -9,18 +9,18 @@ use Larder\Exception\StoreUnavailable;
 /**
  * The lock of a shard, held, with what is written in its file:
  *
- *     epoch 8 | guards, 4 each | counts, 4 each
+ *     epoch 8 | key versions, 4 each | counts, 4 each
  *
  * A key version tells how often the keys that share it were written or deleted. A count tells how often the counters that share it
  * were counted, which concerns only values computed from a counter. The epoch changes with every clear, and when the file is lost.
  */
 final class Lock
 {
-    public const GUARDS = 1_024;
+    public const KEY_VERSIONS = 1_024;
 
     private const COUNTS = 256;
 
-    public const SIZE = 8 + 4 * (self::GUARDS + self::COUNTS);
+    public const SIZE = 8 + 4 * (self::KEY_VERSIONS + self::COUNTS);
 
     private string $bytes;
 
@@ -42,38 +42,38 @@ final class Lock
         $this->bytes = $bytes;
     }
 
-    /** What a fill is judged by: the same as long as nothing that shares the guard was written or deleted. */
-    public static function guardIn(string $bytes, int $guard): string
+    /** What a fill is judged by: the same as long as nothing that shares the key version was written or deleted. */
+    public static function keyVersionIn(string $bytes, int $keyVersion): string
     {
-        return substr($bytes, 0, 8) . substr($bytes, 8 + 4 * $guard, 4);
+        return substr($bytes, 0, 8) . substr($bytes, 8 + 4 * $keyVersion, 4);
     }
 
     /** What is computed from a counter is judged by besides. */
-    public static function countIn(string $bytes, int $guard): string
+    public static function countIn(string $bytes, int $keyVersion): string
     {
-        return substr($bytes, self::placeOfCount($guard), 4);
+        return substr($bytes, self::placeOfCount($keyVersion), 4);
     }
 
-    public function guard(int $guard): string
+    public function keyVersion(int $keyVersion): string
     {
-        return self::guardIn($this->bytes, $guard);
+        return self::keyVersionIn($this->bytes, $keyVersion);
     }
 
-    public function count(int $guard): string
+    public function count(int $keyVersion): string
     {
-        return self::countIn($this->bytes, $guard);
-    }
-
-    /** @throws StoreUnavailable */
-    public function move(int $guard): void
-    {
-        $this->raise(8 + 4 * $guard);
+        return self::countIn($this->bytes, $keyVersion);
     }
 
     /** @throws StoreUnavailable */
-    public function moveCount(int $guard): void
+    public function move(int $keyVersion): void
     {
-        $this->raise(self::placeOfCount($guard));
+        $this->raise(8 + 4 * $keyVersion);
+    }
+
+    /** @throws StoreUnavailable */
+    public function moveCount(int $keyVersion): void
+    {
+        $this->raise(self::placeOfCount($keyVersion));
     }
 
     /** @throws StoreUnavailable */
@@ -82,10 +82,10 @@ final class Lock
         $this->put(0, random_bytes(8));
     }
 
-    /** Where the count is that goes with a guard. */
-    private static function placeOfCount(int $guard): int
+    /** Where the count is that goes with a key version. */
+    private static function placeOfCount(int $keyVersion): int
     {
-        return 8 + 4 * (self::GUARDS + $guard % self::COUNTS);
+        return 8 + 4 * (self::KEY_VERSIONS + $keyVersion % self::COUNTS);
     }
 
     private function raise(int $offset): void

@@ -200,7 +200,7 @@ final class PhpFormat implements Format
         }
         $quoted = substr($code, \strlen(self::code($head) . self::SERIALIZED), -\strlen(self::ASIDE . self::END));
 
-        return [$head->key, $head->expiry, $head->tags, $head->epoch, $head->stamp, 1, stripslashes(substr($quoted, 1, -1))];
+        return [$head->key, $head->expiry, $head->tags, $head->epoch, $head->version, 1, stripslashes(substr($quoted, 1, -1))];
     }
 
     private static function isWhole(string $file, string $code): bool
@@ -227,15 +227,15 @@ final class PhpFormat implements Format
      */
     private function found(array $found, object $foreign): ?array
     {
-        [$key, $expiry, $tags, $epoch, $stamp, $kind, $value] = array_values($found);
-        if (!\is_string($key) || !(\is_int($expiry) || $expiry === null) || !\is_array($tags) || !\is_string($epoch) || !\is_int($stamp)) {
+        [$key, $expiry, $tags, $epoch, $version, $kind, $value] = array_values($found);
+        if (!\is_string($key) || !(\is_int($expiry) || $expiry === null) || !\is_array($tags) || !\is_string($epoch) || !\is_int($version)) {
             return null;
         }
         if ($kind !== 0) {
             $value = \is_string($value) ? $this->payload->decode($value, $foreign, $key) : $foreign;
         }
 
-        return $value === $foreign ? null : [Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp), $value];
+        return $value === $foreign ? null : [Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $version), $value];
     }
 
     /** The file is gone, and what this process's opcache keeps of it is of no use. */
@@ -252,10 +252,10 @@ final class PhpFormat implements Format
     {
         $tags = implode(',', array_map(self::quoted(...), $head->tags));
         $expiry = $head->expiry ?? 'null';
-        $stamp = $head->written();
+        $version = $head->written();
 
-        return self::BEGIN . base64_encode(serialize([$head->key, $head->expiry, $head->tags, $head->epoch, $stamp])) . "\n"
-            . 'return [' . self::quoted($head->key) . ",{$expiry},[{$tags}]," . self::quoted($head->epoch) . ",{$stamp},";
+        return self::BEGIN . base64_encode(serialize([$head->key, $head->expiry, $head->tags, $head->epoch, $version])) . "\n"
+            . 'return [' . self::quoted($head->key) . ",{$expiry},[{$tags}]," . self::quoted($head->epoch) . ",{$version},";
     }
 
     private static function headIn(string $code): ?Head
@@ -269,10 +269,10 @@ final class PhpFormat implements Format
         if (!\is_array($found) || \count($found) !== 5) {
             return null;
         }
-        [$key, $expiry, $tags, $epoch, $stamp] = array_values($found);
+        [$key, $expiry, $tags, $epoch, $version] = array_values($found);
 
-        return \is_string($key) && (\is_int($expiry) || $expiry === null) && \is_array($tags) && \is_string($epoch) && \is_int($stamp)
-            ? Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $stamp)
+        return \is_string($key) && (\is_int($expiry) || $expiry === null) && \is_array($tags) && \is_string($epoch) && \is_int($version)
+            ? Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $version)
             : null;
     }
 

@@ -18,7 +18,7 @@ final class Entries
 
     public function __construct(
         private readonly Server $server,
-        private readonly Clock $clock,
+        private readonly TagVersions $clock,
         private readonly Names $names,
         private readonly Values $values,
     ) {}
@@ -27,7 +27,7 @@ final class Entries
     {
         return $entry === null || $entry->kind === Entry::HOLE || $entry->hasExpired($now)
             ? Verdict::Dead
-            : $this->clock->verdict($entry->tags, $entry->stamp, $now);
+            : $this->clock->verdict($entry->tags, $entry->version, $now);
     }
 
     public function living(string $key, string $bytes): ?Entry

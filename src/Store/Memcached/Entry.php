@@ -9,7 +9,7 @@ use Larder\Store\Tags;
 /**
  * The bytes of an item on the server:
  *
- *     mark 1 | kind 1 | lineage 8 | stamp 8 | expiry 8, in seconds, 0: none | length of the key 2 | of the tags 4 |
+ *     mark 1 | kind 1 | lineage 8 | version 8 | expiry 8, in seconds, 0: none | length of the key 2 | of the tags 4 |
  *     the key, if the name is only its hash | tags | payload
  *
  * The lineage is a random name of what a value descends from. A write begins another one, a fill goes on with the one it
@@ -32,14 +32,14 @@ final class Entry
 
     /**
      * @param string       $lineage 8 bytes
-     * @param int          $stamp   the tick at which the computation of the value began
+     * @param int          $version   the tick at which the computation of the value began
      * @param ?int         $expiry  in Unix seconds; null: none
      * @param list<string> $tags
      */
     public function __construct(
         public readonly string $kind,
         public readonly string $lineage,
-        public readonly int $stamp,
+        public readonly int $version,
         public readonly ?int $expiry,
         public readonly array $tags,
         public readonly string $payload,
@@ -78,7 +78,7 @@ final class Entry
     {
         $tags = Tags::pack($this->tags);
 
-        return self::MARK . $this->kind . $this->lineage . pack('JJnN', $this->stamp, $this->expiry ?? 0, \strlen($key), \strlen($tags)) . $key . $tags . $this->payload;
+        return self::MARK . $this->kind . $this->lineage . pack('JJnN', $this->version, $this->expiry ?? 0, \strlen($key), \strlen($tags)) . $key . $tags . $this->payload;
     }
 
     public function hasExpired(int $now): bool
@@ -89,6 +89,6 @@ final class Entry
     /** The same value, with another time to live or another payload for it. */
     public function with(?int $expiry, string $payload, string $lineage): self
     {
-        return new self($this->kind, $lineage, $this->stamp, $expiry, $this->tags, $payload);
+        return new self($this->kind, $lineage, $this->version, $expiry, $this->tags, $payload);
     }
 }

@@ -20,7 +20,7 @@ final class Reading
 
     public function __construct(
         private readonly Server $server,
-        private readonly Clock $clock,
+        private readonly TagVersions $clock,
         private readonly Names $names,
     ) {}
 

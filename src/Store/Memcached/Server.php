@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Memcached;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\System\Process;
 
 /** A line to one server, over the extension memcached. It connects when first used. */
@@ -30,7 +30,7 @@ final class Server
     /** Whether the last failure was of such a one. */
     private bool $wasClosed = false;
 
-    private readonly Breaker $breaker;
+    private readonly CircuitBreaker $breaker;
 
     /** @var list<\Memcached> clients that a fork took along: letting go of one would say good-bye in the parent's name */
     private array $inherited = [];
@@ -56,7 +56,7 @@ final class Server
         private readonly bool $persistent = false,
     ) {
         // Who has less patience says nothing about the server to those who have more.
-        $this->breaker = new Breaker("memcached {$this->name()} {$timeout}", $retryAfter);
+        $this->breaker = new CircuitBreaker("memcached {$this->name()} {$timeout}", $retryAfter);
     }
 
     public function name(): string

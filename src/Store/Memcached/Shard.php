@@ -16,7 +16,7 @@ use Larder\Ttl;
 /** The items on one server, with a clock of their own. What the names and tokens mean is told by MemcachedStore. */
 final class Shard
 {
-    private readonly Clock $clock;
+    private readonly TagVersions $clock;
 
     private readonly Values $values;
 
@@ -33,7 +33,7 @@ final class Shard
         string $prefix,
         Payload $payload,
     ) {
-        $this->clock = new Clock($server, substr($prefix, 0, -1) . '!');
+        $this->clock = new TagVersions($server, substr($prefix, 0, -1) . '!');
         $this->values = new Values($server, $payload, $prefix);
         $this->names = new Names($prefix);
         $this->reading = new Reading($server, $this->clock, $this->names);
@@ -68,7 +68,7 @@ final class Shard
             $entry = $bytes === null ? null : $this->names->entry($key, $bytes);
             $entries[$key] = $entry;
             if ($entry !== null && $entry->tags !== []) {
-                $slots = $this->clock->needed($entry->tags, $entry->stamp);
+                $slots = $this->clock->needed($entry->tags, $entry->version);
                 $this->reading->remember($key, $slots);
                 $needed += array_flip($slots);
             }
@@ -79,7 +79,7 @@ final class Shard
             $entry = $entries[$key];
             $verdict = $this->entries->verdict($entry, $now);
             $value = $verdict === Verdict::Dead || $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
-            $item = $value === $this->values->nothing || $entry === null ? null : Item::found($key, $value, $entry->expiry, $entry->stamp, $entry->tags);
+            $item = $value === $this->values->nothing || $entry === null ? null : Item::found($key, $value, $entry->expiry, $entry->version, $entry->tags);
             $isStale = $item !== null && $verdict === Verdict::Stale;
             $fetched[$key] = [$item, $item !== null && !$isStale ? null : $this->tokens->of($key, $generation, $entry, $isStale), $isStale];
         }

@@ -18,7 +18,7 @@ final class Tokens
 
     public function __construct(
         private readonly Server $server,
-        private readonly Clock $clock,
+        private readonly TagVersions $clock,
         private readonly Names $names,
         private readonly Reading $reading,
         private readonly Entries $entries,

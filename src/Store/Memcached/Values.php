@@ -85,7 +85,7 @@ final class Values
         }
         $manifest = "{$random};{$count};" . hash('xxh128', $entry->payload);
 
-        return new Entry(Entry::MANIFEST, $entry->lineage, $entry->stamp, $entry->expiry, $entry->tags, $manifest);
+        return new Entry(Entry::MANIFEST, $entry->lineage, $entry->version, $entry->expiry, $entry->tags, $manifest);
     }
 
     /** @return list<string> the names of its pieces, if it has any */

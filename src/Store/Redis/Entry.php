@@ -19,7 +19,7 @@ final class Entry
     private const ROOM = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     /** Where the numbers are. */
-    private const STAMP = 9;
+    private const VERSION = 9;
 
     private const EXPIRY = 15;
 
@@ -72,9 +72,9 @@ final class Entry
         return $end === self::HEAD ? [] : Tags::unpack(substr($bytes, self::HEAD, $end - self::HEAD));
     }
 
-    public static function stamp(string $bytes): int
+    public static function version(string $bytes): int
     {
-        return self::number($bytes, self::STAMP);
+        return self::number($bytes, self::VERSION);
     }
 
     /** By the server's clock, in milliseconds; 0: never. */

@@ -12,7 +12,7 @@ use Larder\Exception\InvalidOption;
  *     prefix:key      an item           prefix:{7}:key      in a cluster: an item of shard 7
  *     prefix!clock    the clock         prefix!{7}clock     its clock
  *     prefix!tags     the tags          prefix!{7}tags
- *     prefix!guards   the guards        prefix!{7}guards
+ *     prefix!key_versions   the key versions        prefix!{7}key_versions
  *     prefix!lease:x  a lease           prefix!{7}lease:x
  *     prefix!fence    the last fence    prefix!{7}fence
  *     prefix!aside:x  a large item that is put in its place by the next command
@@ -22,22 +22,22 @@ use Larder\Exception\InvalidOption;
  */
 final class Layout
 {
-    /** How many guards there are. Keys that share one refuse each other's fills for nothing. */
-    private const GUARDS = 16_384;
+    /** How many key versions there are. Keys that share one refuse each other's fills for nothing. */
+    private const KEY_VERSIONS = 16_384;
 
-    /** How many guards of counts there are. Counters that share one refuse what is computed for each other. */
+    /** How many key versions of counts there are. Counters that share one refuse what is computed for each other. */
     private const COUNTS = 1_024;
 
     /** Where the first of them begins, and how many bytes each has. */
-    private const FIRST_GUARD = 14;
-    private const GUARD_BYTES = 6;
+    private const FIRST_KEY_VERSION = 14;
+    private const KEY_VERSION_BYTES = 6;
 
     /** Keys or tags in one command. */
     public const AT_ONCE = 1_000;
 
     private readonly string $internal;
 
-    /** @var array<int, array{string, string, string}> of a shard the clock, the tags and the guards, as every write names them */
+    /** @var array<int, array{string, string, string}> of a shard the clock, the tags and the key versions, as every write names them */
     private array $first = [];
 
     /**
@@ -76,23 +76,23 @@ final class Layout
         return $this->beginning($this->shard($key)) . $key;
     }
 
-    public function guards(int $shard): string
+    public function keyVersions(int $shard): string
     {
-        return $this->internal($shard) . 'guards';
+        return $this->internal($shard) . 'key_versions';
     }
 
-    /** @return string where among the guards of its shard the key's begins */
-    public function guard(string $key): string
+    /** @return string where among the key versions of its shard the key's begins */
+    public function keyVersion(string $key): string
     {
-        return (string) (self::FIRST_GUARD + self::GUARD_BYTES * $this->hash($key, self::GUARDS));
+        return (string) (self::FIRST_KEY_VERSION + self::KEY_VERSION_BYTES * $this->hash($key, self::KEY_VERSIONS));
     }
 
     /** @return string where, behind them, that of its counts begins */
     public function count(string $key): string
     {
-        $guards = intdiv(self::GUARDS, max(1, $this->shards));
+        $keyVersions = intdiv(self::KEY_VERSIONS, max(1, $this->shards));
 
-        return (string) (self::FIRST_GUARD + self::GUARD_BYTES * ($guards + $this->hash($key, self::COUNTS)));
+        return (string) (self::FIRST_KEY_VERSION + self::KEY_VERSION_BYTES * ($keyVersions + $this->hash($key, self::COUNTS)));
     }
 
     /** @return int a number from 0 to what a shard has of so many */
@@ -151,11 +151,11 @@ final class Layout
     /**
      * @param array<int, string> $keys of that shard
      *
-     * @return non-empty-list<string> the keys of a script: clock, tags, guards, and the items
+     * @return non-empty-list<string> the keys of a script: clock, tags, key versions, and the items
      */
     public function names(int $shard, array $keys = []): array
     {
-        return $this->items($shard, $keys, $this->first[$shard] ??= [$this->clock($shard), $this->tags($shard), $this->guards($shard)]);
+        return $this->items($shard, $keys, $this->first[$shard] ??= [$this->clock($shard), $this->tags($shard), $this->keyVersions($shard)]);
     }
 
     /**

@@ -27,7 +27,7 @@ final class Lives
     }
 
     /**
-     * @param non-empty-list<string> $names of the clock, the tags and the guards
+     * @param non-empty-list<string> $names of the clock, the tags and the key versions
      *
      * @throws StoreUnavailable
      */

@@ -81,8 +81,8 @@ final class Lua
 
         LUA;
 
-    public const STAMP = <<<'LUA'
-        local function stamp(field, floor)
+    public const VERSION = <<<'LUA'
+        local function version(field, floor)
             if not field then return floor, 0, 0 end
             local dead, stale, till = string.match(field, '^(%d+) (%d+) (%d+)$')
             if dead then return tonumber(dead), tonumber(stale), tonumber(till) end
@@ -92,14 +92,14 @@ final class Lua
         LUA;
 
     /**
-     * A batch asks for the stamp of each tag once, and many items have the same tags: the server stands still meanwhile.
+     * A batch asks for the version of each tag once, and many items have the same tags: the server stands still meanwhile.
      */
     public const JUDGE = <<<'LUA'
-        local stamps, sets = {}, {}
+        local versions, sets = {}, {}
         local function learn(fields)
             local found = redis.call('HMGET', KEYS[2], 'e', 'f', unpack(fields))
             if found[1] ~= epoch then return false end
-            for i = 1, #fields do stamps[fields[i]] = {stamp(found[i + 2], tonumber(found[2]))} end
+            for i = 1, #fields do versions[fields[i]] = {version(found[i + 2], tonumber(found[2]))} end
             return true
         end
         local function judged(tags)
@@ -109,7 +109,7 @@ final class Lua
                 local name = 't' .. string.sub(tags, at + 1, at + size)
                 at = at + 1 + size
                 names[#names + 1] = name
-                if not stamps[name] then unknown[#unknown + 1] = name end
+                if not versions[name] then unknown[#unknown + 1] = name end
                 if #unknown > 1000 or (at > #tags and #unknown > 0) then
                     if not learn(unknown) then return {dead = math.huge} end
                     unknown = {}
@@ -117,7 +117,7 @@ final class Lua
             end
             local set = {dead = 0}
             for _, name in ipairs(names) do
-                local dead, stale, till = unpack(stamps[name])
+                local dead, stale, till = unpack(versions[name])
                 set.dead = math.max(set.dead, dead)
                 if stale > 0 then
                     set[#set + 1] = stale
@@ -169,11 +169,11 @@ final class Lua
         LUA;
 
     /**
-     * Where the guards were lost, none is known to have stood still since any token that was given so far.
+     * Where the key versions were lost, none is known to have stood still since any token that was given so far.
      */
     public const FLOOR = <<<'LUA'
         local floor
-        local function guards()
+        local function key_versions()
             if floor then return end
             local head = redis.pcall('GETRANGE', KEYS[3], 0, 13)
             if #head == 14 and string.sub(head, 1, 8) == epoch then
@@ -189,13 +189,13 @@ final class Lua
 
         LUA;
 
-    /** What is computed from a counter is judged by two guards. */
+    /** What is computed from a counter is judged by two key versions. */
     public const NOT_MOVED = <<<'LUA'
         local function hasNotMoved(at, since)
-            guards()
+            key_versions()
             for each in string.gmatch(at, '%d+') do
-                local guard = redis.call('GETRANGE', KEYS[3], each, each + 5)
-                if guard ~= '' and struct.unpack('>I6', guard) > since then return false end
+                local key_version = redis.call('GETRANGE', KEYS[3], each, each + 5)
+                if key_version ~= '' and struct.unpack('>I6', key_version) > since then return false end
             end
             return floor <= since
         end
@@ -203,7 +203,7 @@ final class Lua
         LUA;
 
     /**
-     * A guard is told by where it begins. All that one script moves get the same tick. Who moves one need not know whether the guards are there: what
+     * A key version is told by where it begins. All that one script moves get the same tick. Who moves one need not know whether the key versions are there: what
      * is made of one alone does not begin with the epoch, and so is none.
      */
     public const MOVE = <<<'LUA'
@@ -224,7 +224,7 @@ final class Lua
             local page, gone = redis.call('HSCAN', KEYS[2], cursor, 'COUNT', 500), {}
             for i = 1, #page[2], 2 do
                 if string.byte(page[2][i]) == 116 then
-                    local dead, stale = stamp(page[2][i + 1], 0)
+                    local dead, stale = version(page[2][i + 1], 0)
                     if math.max(dead, stale) <= floor then gone[#gone + 1] = page[2][i] end
                 end
             end

@@ -8,7 +8,7 @@ use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\System\Process;
 
 /** Over the extension redis. */
@@ -34,13 +34,13 @@ final class PhpRedisConnection implements Living
 
     private int $process = 0;
 
-    private readonly Breaker $breaker;
+    private readonly CircuitBreaker $breaker;
 
     /** @throws Exception */
     public function __construct(
         private readonly Server $server,
     ) {
-        $this->breaker = new Breaker($server->circuit(), $server->retryAfter);
+        $this->breaker = new CircuitBreaker($server->circuit(), $server->retryAfter);
         if (!\extension_loaded('redis')) {
             throw ExtensionMissing::of('The client "phpredis" of RedisStore', 'redis');
         }
@@ -159,14 +159,14 @@ final class PhpRedisConnection implements Living
      */
     private function pipelined(\Redis $redis, array $commands): array
     {
-        $patience = $this->server->readTimeout;
-        $patience > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience / \count($commands));
+        $stampede = $this->server->readTimeout;
+        $stampede > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $stampede / \count($commands));
         $redis->pipeline();
         foreach ($commands as $command) {
             $redis->rawCommand(...$command);
         }
         $replies = @$redis->exec();
-        $patience > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience);
+        $stampede > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $stampede);
         if (!\is_array($replies) || $replies === [] || \count($replies) !== \count($commands)) {
             throw new \RedisException('its replies are incomplete');
         }

@@ -8,7 +8,7 @@ use Larder\Exception;
 use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\System\Process;
 use Predis\Client;
 use Predis\Command\RawCommand;
@@ -30,13 +30,13 @@ final class PredisConnection implements Parallel, Living
 
     private int $process = 0;
 
-    private readonly Breaker $breaker;
+    private readonly CircuitBreaker $breaker;
 
     /** @throws Exception */
     public function __construct(
         private readonly Server $server,
     ) {
-        $this->breaker = new Breaker($server->circuit(), $server->retryAfter);
+        $this->breaker = new CircuitBreaker($server->circuit(), $server->retryAfter);
         if (!class_exists(Client::class)) {
             throw ExtensionMissing::ofClient('The client "predis" of RedisStore', 'the package predis/predis');
         }

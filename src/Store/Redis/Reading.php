@@ -323,7 +323,7 @@ final class Reading
     }
 
     /**
-     * Whether a tag that one of them carries may have been invalidated since its stamp.
+     * Whether a tag that one of them carries may have been invalidated since its version.
      *
      * @param array<mixed> $items
      * @param int          $invalidated the tick at which one was last
@@ -331,7 +331,7 @@ final class Reading
     private static function mayBeDead(array $items, int $invalidated): bool
     {
         foreach ($items as $item) {
-            if (\is_string($item) && isset($item[Entry::HEAD - 1]) && Entry::hasTags($item) && Entry::stamp($item) < $invalidated) {
+            if (\is_string($item) && isset($item[Entry::HEAD - 1]) && Entry::hasTags($item) && Entry::version($item) < $invalidated) {
                 return true;
             }
         }
@@ -352,7 +352,7 @@ final class Reading
             false,
             0.0,
             $expiry === 0 ? null : $this->time->ours($expiry),
-            Entry::stamp($bytes),
+            Entry::version($bytes),
         );
     }
 }

@@ -11,11 +11,11 @@ namespace Larder\Store\Redis;
  * new epoch, should the clock be gone. The second is the life that the client takes the server to be in ('': it does not know).
  * The other keys are items:
  *
- *     item    mark 1 byte | epoch 8 | stamp 6 | written 1 bit | expiry 47 bits, in ms, 0: never | length of the tags 3 | tags | payload
+ *     item    mark 1 byte | epoch 8 | version 6 | written 1 bit | expiry 47 bits, in ms, 0: never | length of the tags 3 | tags | payload
  *     clock   mark 1 | epoch 8 | tick 6 | the tick at which a tag was last invalidated 6 | life 16 | process 16 (see Life)
- *     guards  epoch 8 | floor 6 | a tick of 6 for each guard, 0 or not there: the floor | the same for each guard of counts
- *     tags    e: epoch; f: the stamp of those that are not there; n: how many there are; t<tag>: its stamp, either
- *             the tick or, where what was killed may be served, that of TagStamp in three numbers;
+ *     key versions  epoch 8 | floor 6 | a tick of 6 for each key version, 0 or not there: the floor | the same for each key version of counts
+ *     tags    e: epoch; f: the version of those that are not there; n: how many there are; t<tag>: its version, either
+ *             the tick or, where what was killed may be served, that of TagVersion in three numbers;
  *             h: the tick at which half of all that may be there were; s: where a sweep has come to
  *
  * The bit says that the item was not filled, but written or counted, which has moved its key version. So every fill in flight
@@ -26,7 +26,7 @@ namespace Larder\Store\Redis;
  */
 enum Script: string
 {
-    /** What the clock begins with, and how many bytes it has: those who knew other guards take it for none, and the other way round. */
+    /** What the clock begins with, and how many bytes it has: those who knew other key versions take it for none, and the other way round. */
     public const CLOCK_MARK = "\5";
     public const CLOCK_BYTES = 53;
 
@@ -48,7 +48,7 @@ enum Script: string
 
     /**
      * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
-     * epoch. Of what is missing a fill will be judged by the guards; a server that lets nothing be written will not have one.
+     * epoch. Of what is missing a fill will be judged by the key versions; a server that lets nothing be written will not have one.
      *
      * Arguments: 1 to be told the time; 1 to be told the values. Reply: epoch, tick, the tick at which a tag was last invalidated,
      * the server's time in ms if it was asked for, the verdicts, one digit each, and if they were asked for the values of those
@@ -67,7 +67,7 @@ enum Script: string
                 isMissing = isMissing or verdict > 0
             end
         end
-        if isMissing then pcall(guards) end
+        if isMissing then pcall(key_versions) end
         local reply = {epoch .. life, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, verdicts}
         if ARGV[3] == '1' and #living > 0 then
             for _, value in ipairs(redis.call('MGET', unpack(living))) do reply[#reply + 1] = value end
@@ -77,7 +77,7 @@ enum Script: string
 
     /** Of one item. Argument: 1 to be told the time. Reply: as of Fetch, without verdicts. */
     case Token = <<<'LUA'
-        pcall(guards)
+        pcall(key_versions)
         local head, kind = redis.pcall('GETRANGE', KEYS[4], 0, 23), ''
         if #head == 24 and string.byte(head) == 2 then
             local at = 24 + struct.unpack('>I3', head, 22)
@@ -87,7 +87,7 @@ enum Script: string
         LUA;
 
     /**
-     * The item is stored before its guard moves: a full server forbids a script only its first write.
+     * The item is stored before its key version moves: a full server forbids a script only its first write.
      *
      * What has refused a token is newer, and stays.
      *
@@ -102,7 +102,7 @@ enum Script: string
      *
      * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write, k for one that no room makes leave what is there, or f for a fill,
      * as a capital if it lies aside, and behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its
-     * token ('': none), the item from the length of its tags on, or up to its payload if it lies aside, and its guard, or guards. Reply: 1 for each saved
+     * token ('': none), the item from the length of its tags on, or up to its payload if it lies aside, and its key version, or key versions. Reply: 1 for each saved
      * one, -1 for what is late, the item that was in the way, or 0.
      */
     case Save = <<<'LUA'
@@ -151,7 +151,7 @@ enum Script: string
     /** The same for what is not judged by anything: neither by what is there nor by a token. */
     case Write = '';
 
-    /** Arguments: epoch and clock of a token ('': none); of each item its guard, or guards. Reply: 1 for each that lived. */
+    /** Arguments: epoch and clock of a token ('': none); of each item its key version, or key versions. Reply: 1 for each that lived. */
     case Delete = <<<'LUA'
         local reply, since = {}, tonumber(ARGV[3])
         if since and epoch and isOver(life) then
@@ -173,7 +173,7 @@ enum Script: string
      * Adds with the server's own INCRBY, as Lua has no 64-bit integers; for that the item is a bare number for a moment.
      *
      * Arguments: by how much; the sum with the initial value ('': it leaves the range); TTL in ms ('': none); the
-     * initial value; the guard, and that of the counts. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
+     * initial value; the key version, and that of the counts. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
      */
     case Increment = <<<'LUA'
         local key, ttl = KEYS[4], ARGV[4]
@@ -236,7 +236,7 @@ enum Script: string
         redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6I6', tick, tick))
         local now, serve, most = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
         for i = 4, #ARGV do
-            local dead, stale, till = stamp(redis.call('HGET', KEYS[2], 't' .. ARGV[i]), floor)
+            local dead, stale, till = version(redis.call('HGET', KEYS[2], 't' .. ARGV[i]), floor)
             if serve <= 0 then
                 dead, stale = tick, 0
             elseif till > now then
@@ -262,7 +262,7 @@ enum Script: string
         return 1
         LUA;
 
-    /** Removes the dead ones among the keys. Reply: how many, and the oldest stamp of a living one with tags. */
+    /** Removes the dead ones among the keys. Reply: how many, and the oldest version of a living one with tags. */
     case Sweep = <<<'LUA'
         local removed, oldest = 0, tick
         for i = 4, #KEYS do
@@ -284,7 +284,7 @@ enum Script: string
         LUA;
 
     /**
-     * Forgets some of the tags that were last invalidated at that tick or before; it becomes the stamp of those that
+     * Forgets some of the tags that were last invalidated at that tick or before; it becomes the version of those that
      * are not there. Arguments: epoch, tick, where to begin. Reply: where to go on, '0' at the end.
      */
     case Forget = <<<'LUA'
@@ -329,15 +329,15 @@ enum Script: string
     public function text(): string
     {
         $functions = match ($this) {
-            self::Fetch => Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR,
+            self::Fetch => Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR,
             self::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
-            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
+            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
             self::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT,
-            self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE,
-            self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE . Lua::MOVE,
-            self::Touch, self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::STAMP . Lua::JUDGE,
-            self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::STAMP . Lua::FORGET,
-            self::Forget => Lua::STAMP . Lua::FORGET,
+            self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE,
+            self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE,
+            self::Touch, self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,
+            self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::VERSION . Lua::FORGET,
+            self::Forget => Lua::VERSION . Lua::FORGET,
             self::Clear, self::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,
             self::Ask => '',
         };

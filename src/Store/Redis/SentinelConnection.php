@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Redis;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 
 /**
  * A line to the master that sentinels name, in the manner of Redis's "Guidelines for Redis clients with support for Redis
@@ -15,7 +15,7 @@ final class SentinelConnection implements Living
 {
     private ?Connection $master = null;
 
-    private readonly Breaker $breaker;
+    private readonly CircuitBreaker $breaker;
 
     /**
      * @param non-empty-list<Server>       $sentinels in any order
@@ -30,7 +30,7 @@ final class SentinelConnection implements Living
         private readonly \Closure $connect,
     ) {
         $circuits = array_map(static fn(Server $each): string => $each->circuit(), [...$sentinels, $server]);
-        $this->breaker = new Breaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter);
+        $this->breaker = new CircuitBreaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter);
     }
 
     public function send(array $commands): array

@@ -20,7 +20,7 @@ final class Walk
 
     private string $cursor = '0';
 
-    /** The oldest stamp of a living item with tags that pruning has met in this shard. */
+    /** The oldest version of a living item with tags that pruning has met in this shard. */
     private int $oldest = \PHP_INT_MAX;
 
     public function __construct(
@@ -30,7 +30,7 @@ final class Walk
 
     /**
      * Removes what is dead among the next names that have anything dead among them; after the last one of a shard,
-     * the stamps of tags that no item there can need.
+     * the versions of tags that no item there can need.
      *
      * @return int how many items; 0: all were looked at
      *
@@ -117,7 +117,7 @@ final class Walk
     /**
      * @param list<string> $names
      *
-     * @return array{int, int} how many were removed, and the oldest stamp of a living one with tags
+     * @return array{int, int} how many were removed, and the oldest version of a living one with tags
      */
     private function sweep(int $shard, array $names): array
     {

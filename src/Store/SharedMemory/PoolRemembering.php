@@ -6,17 +6,17 @@ namespace Larder\Store\SharedMemory;
 
 use Larder\Cache\Lifetimes;
 use Larder\Computation;
-use Larder\Draft;
 use Larder\Event\Computed;
 use Larder\Event\Hit;
 use Larder\Event\Missed;
 use Larder\Event\Written;
 use Larder\Key;
+use Larder\PendingItem;
 use Larder\Pooled;
 use Larder\Remember\AtTheEnd;
-use Larder\Remember\Patience;
 use Larder\Remember\Recipe;
 use Larder\Remember\Remembers;
+use Larder\Remember\StampedeOptions;
 use Larder\Ttl;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
@@ -43,34 +43,34 @@ final class PoolRemembering implements Remembers
         $this->absent = new \stdClass();
     }
 
-    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $earliness, ?Patience $patience): mixed
+    public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $beta, ?StampedeOptions $stampede): mixed
     {
-        return $this->value(new Recipe($key, $compute(...), $ttl, $tags, $grace, $earliness, $patience ?? new Patience()));
+        return $this->value(new Recipe($key, $compute(...), $ttl, $tags, $grace, $beta, $stampede ?? new StampedeOptions()));
     }
 
     private function value(Recipe $recipe): mixed
     {
         $isWritten = false;
         $through = function (callable $compute, Computation $computation) use ($recipe, &$isWritten): mixed {
-            $value = $recipe->patience->afterResponse ? $this->putOff($recipe, $computation) : $this->compute($compute, $computation);
+            $value = $recipe->stampede->afterResponse ? $this->putOff($recipe, $computation) : $this->compute($compute, $computation);
             $isWritten = $computation->isStored && !$computation->hasFailed;
 
             return $value;
         };
-        $patience = $recipe->patience;
+        $stampede = $recipe->stampede;
         try {
             $value = $this->store->pool()->remember(
                 $recipe->key,
                 $recipe->compute,
                 $this->lifetimes->seconds($recipe->ttl),
                 $recipe->tags,
-                $recipe->earliness,
+                $recipe->beta,
                 $recipe->grace,
                 $through,
-                min($patience->lease, self::LONGEST),
-                min($patience->hard, self::LONGEST),
-                min($patience->soft, self::LONGEST),
-                min($patience->retry, self::LONGEST),
+                min($stampede->lease, self::LONGEST),
+                min($stampede->missWait, self::LONGEST),
+                min($stampede->staleWait, self::LONGEST),
+                min($stampede->retry, self::LONGEST),
             );
         } catch (\ValueError $error) {
             $this->store->check($recipe->key);
@@ -84,25 +84,25 @@ final class PoolRemembering implements Remembers
     /**
      * What the pool calls when it has found nothing, or wants it anew.
      *
-     * @param callable(Draft): mixed $compute
+     * @param callable(PendingItem): mixed $compute
      */
     public function compute(callable $compute, Computation $computation): mixed
     {
         Key::check($computation->key);
         $this->events?->dispatch(new Missed($computation->key));
         $ttl = $computation->ttl ?? Ttl::Forever;
-        $draft = new Draft($computation->key, $ttl, array_map(strval(...), array_values($computation->tags)));
+        $pending = new PendingItem($computation->key, $ttl, array_map(strval(...), array_values($computation->tags)));
         $began = hrtime(true);
         try {
-            $value = $compute($draft);
+            $value = $compute($pending);
         } catch (\Throwable $failure) {
             return $this->inPlaceOf($failure, $computation);
         }
         $this->events?->dispatch(new Computed($computation->key, (hrtime(true) - $began) / 1e9));
-        $computation->isStored = $draft->isStored();
-        $computation->tags = $draft->tags();
-        if ($draft->ttl() !== $ttl) {
-            $computation->ttl = $this->lifetimes->seconds($draft->ttl());
+        $computation->isStored = $pending->isStored();
+        $computation->tags = $pending->tags();
+        if ($pending->ttl() !== $ttl) {
+            $computation->ttl = $this->lifetimes->seconds($pending->ttl());
         }
 
         return $value;
@@ -129,9 +129,9 @@ final class PoolRemembering implements Remembers
             return $this->compute($recipe->compute, $computation);
         }
         $computation->isStored = false;
-        $patience = $recipe->patience;
-        $atOnce = new Patience($patience->lease, $patience->soft, $patience->hard, $patience->retry);
-        $later = new Recipe($recipe->key, $recipe->compute, $recipe->ttl, $recipe->tags, $recipe->grace, $recipe->earliness, $atOnce);
+        $stampede = $recipe->stampede;
+        $atOnce = new StampedeOptions($stampede->lease, $stampede->staleWait, $stampede->missWait, $stampede->retry);
+        $later = new Recipe($recipe->key, $recipe->compute, $recipe->ttl, $recipe->tags, $recipe->grace, $recipe->beta, $atOnce);
         $this->atTheEnd->add(function () use ($later): void {
             try {
                 $this->value($later);

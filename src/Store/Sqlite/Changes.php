@@ -71,8 +71,8 @@ final class Changes
         if ($item->token === null || $item->tags === []) {
             return true;
         }
-        foreach ($this->rows->tagStamps($item->tags, $item->token->epoch) as $stamp) {
-            if ($stamp->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
+        foreach ($this->rows->tagVersions($item->tags, $item->token->epoch) as $version) {
+            if ($version->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
                 return false;
             }
         }
@@ -92,13 +92,13 @@ final class Changes
 
             return true;
         }
-        $stamp = $token === null ? ($item->fill ? 'tick' : 'tick + 1') : '?';
-        $guard = $item->fill ? 'guard_floor' : 'tick + 1';
-        $sql = "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, ?, ?, ?, {$stamp}, {$guard} FROM {$this->schema->clock} WHERE id = 1"
-            . ($token === null ? '' : ' AND epoch = ? AND guard_floor <= ?')
-            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, stamp = excluded.stamp'
-            . ($item->fill ? '' : ', guard = excluded.guard')
-            . ($token === null ? '' : ' WHERE guard <= excluded.stamp');
+        $version = $token === null ? ($item->fill ? 'tick' : 'tick + 1') : '?';
+        $keyVersion = $item->fill ? 'key_version_floor' : 'tick + 1';
+        $sql = "INSERT INTO {$this->schema->items} (key, value, expiry, tags, version, key_version) SELECT ?, ?, ?, ?, {$version}, {$keyVersion} FROM {$this->schema->clock} WHERE id = 1"
+            . ($token === null ? '' : ' AND epoch = ? AND key_version_floor <= ?')
+            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, version = excluded.version'
+            . ($item->fill ? '' : ', key_version = excluded.key_version')
+            . ($token === null ? '' : ' WHERE key_version <= excluded.version');
         $parameters = [
             $item->key,
             $stored,
@@ -122,19 +122,19 @@ final class Changes
     public function hasNotMoved(string $key, Token $token): bool
     {
         return $this->database->rows(
-            "SELECT 1 FROM {$this->schema->clock} c LEFT JOIN {$this->schema->items} i ON i.key = ? WHERE c.id = 1 AND c.epoch = ? AND ifnull(i.guard, c.guard_floor) <= ?",
+            "SELECT 1 FROM {$this->schema->clock} c LEFT JOIN {$this->schema->items} i ON i.key = ? WHERE c.id = 1 AND c.epoch = ? AND ifnull(i.key_version, c.key_version_floor) <= ?",
             $key,
             $token->epoch,
             $token->clock,
         ) !== [];
     }
 
-    /** Deletes the key and moves its guard. */
+    /** Deletes the key and moves its key version. */
     public function bury(string $key): void
     {
         $this->database->change(
-            "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) SELECT ?, NULL, ?, NULL, tick + 1, tick + 1 FROM {$this->schema->clock} WHERE id = 1"
-            . ' ON CONFLICT (key) DO UPDATE SET value = NULL, expiry = excluded.expiry, tags = NULL, stamp = excluded.stamp, guard = excluded.guard',
+            "INSERT INTO {$this->schema->items} (key, value, expiry, tags, version, key_version) SELECT ?, NULL, ?, NULL, tick + 1, tick + 1 FROM {$this->schema->clock} WHERE id = 1"
+            . ' ON CONFLICT (key) DO UPDATE SET value = NULL, expiry = excluded.expiry, tags = NULL, version = excluded.version, key_version = excluded.key_version',
             $key,
             ($this->clock)() + Row::LINGERS,
         );
@@ -201,7 +201,7 @@ final class Changes
                     $this->rows->live($key) === null || $live[] = $key;
                     $this->database->change("DELETE FROM {$this->schema->items} WHERE key = ?", $key);
                 }
-                $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, guard_floor = tick + 1 WHERE id = 1");
+                $this->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, key_version_floor = tick + 1 WHERE id = 1");
             });
         }
 

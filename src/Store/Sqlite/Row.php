@@ -10,16 +10,16 @@ use Larder\Store\Verdict;
 /** One row of the items, as it was found. */
 final class Row
 {
-    /** Seconds that a row stays whose guard refuses what is under way; a fill that is under way for longer may be refused for nothing. */
+    /** Seconds that a row stays whose key version refuses what is under way; a fill that is under way for longer may be refused for nothing. */
     public const LINGERS = 60;
 
     public readonly string $key;
 
     public readonly ?int $expiry;
 
-    public readonly int $stamp;
+    public readonly int $version;
 
-    public readonly int $guard;
+    public readonly int $keyVersion;
 
     /** @var list<string> */
     public readonly array $tags;
@@ -29,7 +29,7 @@ final class Row
     /** Dead, but still there for a while to refuse what is under way. */
     public bool $isTombstone = false;
 
-    /** Dead for so long that its guard refuses nothing but what takes longer than guards linger. */
+    /** Dead for so long that its key version refuses nothing but what takes longer than key versions linger. */
     public bool $isLongDead = false;
 
     /** The payload's first byte, where it lies apart from the rest. */
@@ -52,15 +52,15 @@ final class Row
     public function __construct(
         int|float|string|null $key,
         int|float|string|null $expiry,
-        int|float|string|null $stamp,
-        int|float|string|null $guard,
+        int|float|string|null $version,
+        int|float|string|null $keyVersion,
         int|float|string|null $tags,
         public readonly int|float|string|null $value,
     ) {
         $this->key = (string) $key;
         $this->expiry = $expiry === null ? null : (int) $expiry;
-        $this->stamp = (int) $stamp;
-        $this->guard = (int) $guard;
+        $this->version = (int) $version;
+        $this->keyVersion = (int) $keyVersion;
         // No tag is empty: such a one says that a mark follows.
         $isApart = \is_string($tags) && \strlen($tags) > 1 && $tags[0] === "\0";
         $this->mark = $isApart ? $tags[1] : '';

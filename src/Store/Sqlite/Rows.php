@@ -6,7 +6,7 @@ namespace Larder\Store\Sqlite;
 
 use Larder\Exception\StoreUnavailable;
 use Larder\Lease\AddedLeases;
-use Larder\Store\TagStamp;
+use Larder\Store\TagVersion;
 use Larder\Store\Verdict;
 use Larder\Token;
 
@@ -74,7 +74,7 @@ final class Rows
         // The clock first: PHP runs a statement up to its first row to see whether it is right, and then all of it.
         $found = $this->database->attempt(fn(): array => $this->database->rows(
             "SELECT 1, epoch, tick, invalidated, NULL, NULL, NULL FROM {$this->schema->clock} WHERE id = 1"
-            . " UNION ALL SELECT 0, key, expiry, stamp, guard, tags, value FROM {$this->schema->items} WHERE key IN ({$marks})",
+            . " UNION ALL SELECT 0, key, expiry, version, key_version, tags, value FROM {$this->schema->items} WHERE key IN ({$marks})",
             ...$keys,
         ));
         $rows = [];
@@ -136,7 +136,7 @@ final class Rows
     {
         $first = AddedLeases::prefix();
         $leases = $this->database->rows(
-            "SELECT key, value, expiry, tags, stamp, guard FROM {$this->schema->items} WHERE key >= ? AND key < ? AND value IS NOT NULL AND expiry > ?",
+            "SELECT key, value, expiry, tags, version, key_version FROM {$this->schema->items} WHERE key >= ? AND key < ? AND value IS NOT NULL AND expiry > ?",
             $first,
             substr($first, 0, -1) . \chr(\ord($first[-1]) + 1),
             ($this->clock)(),
@@ -144,7 +144,7 @@ final class Rows
         $this->removeAll();
         foreach ($leases as $lease) {
             $this->database->change(
-                "INSERT INTO {$this->schema->items} (key, value, expiry, tags, stamp, guard) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO {$this->schema->items} (key, value, expiry, tags, version, key_version) VALUES (?, ?, ?, ?, ?, ?)",
                 ...array_map(static fn(int|float|string|null $column): int|string|null => \is_float($column) ? (int) $column : $column, $lease),
             );
         }
@@ -158,7 +158,7 @@ final class Rows
     public function after(string $key, int $limit, string $prefix = ''): array
     {
         $found = $this->database->attempt(fn(): array => $this->database->rows(
-            "SELECT c.epoch, c.invalidated, key, expiry, stamp, guard, tags, CASE WHEN value IS NULL THEN NULL ELSE length(value) END"
+            "SELECT c.epoch, c.invalidated, key, expiry, version, key_version, tags, CASE WHEN value IS NULL THEN NULL ELSE length(value) END"
             . " FROM {$this->schema->items} JOIN {$this->schema->clock} c ON c.id = 1"
             . ' WHERE key > ? AND key >= ? AND substr(key, 1, ?) = ? ORDER BY key LIMIT ?',
             $key,
@@ -192,18 +192,18 @@ final class Rows
             $row->verdict = $isDead ? Verdict::Dead : Verdict::Live;
             $row->isTombstone = $row->value === null && !$isOver;
             $row->isLongDead = $isOver && ($row->value === null || $row->expiry <= $now - Row::LINGERS);
-            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
+            if ($row->verdict === Verdict::Live && $row->version < $invalidated) {
                 array_push($tags, ...$row->tags);
             }
         }
         if ($tags === []) {
             return;
         }
-        $stamps = $this->tagStamps($tags, $epoch);
+        $versions = $this->tagVersions($tags, $epoch);
         foreach ($rows as $row) {
-            if ($row->verdict === Verdict::Live && $row->stamp < $invalidated) {
+            if ($row->verdict === Verdict::Live && $row->version < $invalidated) {
                 foreach ($row->tags as $tag) {
-                    $row->verdict = $row->verdict->and($stamps[$tag]->verdict($row->stamp, $now));
+                    $row->verdict = $row->verdict->and($versions[$tag]->verdict($row->version, $now));
                 }
             }
         }
@@ -212,14 +212,14 @@ final class Rows
     /**
      * @param list<string> $tags
      *
-     * @return array<array-key, TagStamp> for each of them; if the epoch is over, such that nothing lives
+     * @return array<array-key, TagVersion> for each of them; if the epoch is over, such that nothing lives
      */
-    public function tagStamps(array $tags, string $epoch): array
+    public function tagVersions(array $tags, string $epoch): array
     {
         $tags = array_map(strval(...), array_keys(array_fill_keys($tags, true)));
 
         return $this->database->attempt(function () use ($tags, $epoch): array {
-            $stamps = array_fill_keys($tags, new TagStamp(\PHP_INT_MAX));
+            $versions = array_fill_keys($tags, new TagVersion(\PHP_INT_MAX));
             foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
                 // The floor goes with what it stands for: in between, somebody might clear.
                 $marks = implode(',', array_fill(0, \count($chunk), '?'));
@@ -230,16 +230,16 @@ final class Rows
                     ...[$epoch],
                 );
                 if ($rows !== []) {
-                    $stamps = array_replace($stamps, array_fill_keys($chunk, new TagStamp((int) $rows[0][0])));
+                    $versions = array_replace($versions, array_fill_keys($chunk, new TagVersion((int) $rows[0][0])));
                 }
                 foreach ($rows as [, $tag, $dead, $stale, $until]) {
                     if ($tag !== null) {
-                        $stamps[(string) $tag] = new TagStamp((int) $dead, (int) $stale, (int) $until);
+                        $versions[(string) $tag] = new TagVersion((int) $dead, (int) $stale, (int) $until);
                     }
                 }
             }
 
-            return $stamps;
+            return $versions;
         });
     }
 

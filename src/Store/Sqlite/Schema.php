@@ -8,10 +8,10 @@ namespace Larder\Store\Sqlite;
  * The tables of one prefix. No prefix has a colon in it, so that two never share a table.
  *
  *     items   key, value (an integer for a counter, a payload for the rest; null: a tombstone), expiry,
- *             stamp (when the computation of the value began), guard (when the key was last written or deleted),
+ *             version (when the computation of the value began), key version (when the key was last written or deleted),
  *             tags (packed; null: none; those of a large value are behind a zero byte and its payload's first byte)
- *     tags    tag, and its stamp: dead, stale, until (see TagStamp)
- *     clock   one row: epoch, tick; guard_floor and tag_floor, which stand for what is not in the other tables;
+ *     tags    tag, and its version: dead, stale, until (see TagVersion)
+ *     clock   one row: epoch, tick; key_version_floor and tag_floor, which stand for what is not in the other tables;
  *             invalidated (the last tick at which a tag was); hand (the key up to which an eviction has come)
  *     log     the events that near stores follow (see SqliteLog); empty but for its beginning where there are none
  *
@@ -41,12 +41,12 @@ final class Schema
     /** @return list<string> */
     public function statements(): array
     {
-        $tick = "BEGIN UPDATE {$this->clock} SET tick = new.guard WHERE id = 1 AND tick < new.guard; END";
+        $tick = "BEGIN UPDATE {$this->clock} SET tick = new.key_version WHERE id = 1 AND tick < new.key_version; END";
 
         return [
-            "CREATE TABLE IF NOT EXISTS {$this->items} (key BLOB NOT NULL PRIMARY KEY, value, expiry INTEGER, stamp INTEGER NOT NULL, guard INTEGER NOT NULL, tags BLOB) WITHOUT ROWID",
+            "CREATE TABLE IF NOT EXISTS {$this->items} (key BLOB NOT NULL PRIMARY KEY, value, expiry INTEGER, version INTEGER NOT NULL, key_version INTEGER NOT NULL, tags BLOB) WITHOUT ROWID",
             "CREATE TABLE IF NOT EXISTS {$this->tags} (tag BLOB NOT NULL PRIMARY KEY, dead INTEGER NOT NULL, stale INTEGER NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID",
-            "CREATE TABLE IF NOT EXISTS {$this->clock} (id INTEGER PRIMARY KEY, epoch BLOB NOT NULL, tick INTEGER NOT NULL, guard_floor INTEGER NOT NULL, tag_floor INTEGER NOT NULL, invalidated INTEGER NOT NULL, hand BLOB NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS {$this->clock} (id INTEGER PRIMARY KEY, epoch BLOB NOT NULL, tick INTEGER NOT NULL, key_version_floor INTEGER NOT NULL, tag_floor INTEGER NOT NULL, invalidated INTEGER NOT NULL, hand BLOB NOT NULL)",
             "CREATE TRIGGER IF NOT EXISTS \"inserted:{$this->prefix}\" AFTER INSERT ON {$this->items} {$tick}",
             "CREATE TRIGGER IF NOT EXISTS \"updated:{$this->prefix}\" AFTER UPDATE ON {$this->items} {$tick}",
             $this->start(),
@@ -70,7 +70,7 @@ final class Schema
         [$removed, $forgotten] = ["\"removed:{$this->prefix}\"", "\"forgotten:{$this->prefix}\""];
 
         return [
-            $removed => $floor($removed, $this->items, 'guard_floor', 'old.guard'),
+            $removed => $floor($removed, $this->items, 'key_version_floor', 'old.key_version'),
             $forgotten => $floor($forgotten, $this->tags, 'tag_floor', 'max(old.dead, old.stale)'),
         ];
     }

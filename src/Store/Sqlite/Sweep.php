@@ -24,7 +24,7 @@ final class Sweep
 
     private string $hand = '';
 
-    /** The oldest stamp of a live item with tags in this round of pruning. */
+    /** The oldest version of a live item with tags in this round of pruning. */
     private int $oldest = \PHP_INT_MAX;
 
     /** @param \Closure(): int $clock the time in Unix seconds */
@@ -37,7 +37,7 @@ final class Sweep
 
     /**
      * Removes what is dead among the next rows that have anything dead among them; once all were looked at, the
-     * stamps of tags that no living item can need.
+     * versions of tags that no living item can need.
      *
      * @return int how many rows; 0: all were looked at
      *
@@ -57,7 +57,7 @@ final class Sweep
             $this->hand = $rows[\count($rows) - 1]->key;
             $dead = array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead);
             foreach ($rows as $row) {
-                $this->oldest = $row->tags === [] || $row->verdict === Verdict::Dead ? $this->oldest : min($this->oldest, $row->stamp);
+                $this->oldest = $row->tags === [] || $row->verdict === Verdict::Dead ? $this->oldest : min($this->oldest, $row->version);
             }
             $removed = $dead === [] ? 0 : $this->database->atomically(fn(): int => $this->remove($dead));
         } while ($removed === 0);
@@ -100,7 +100,7 @@ final class Sweep
 
     /**
      * Removes what is dead in the next window, after the last item in the first. Of what has died lately, such as a counter that lasts for seconds, a tombstone
-     * stays: its guard is young, and the floor that it would become refuses whatever is under way.
+     * stays: its key version is young, and the floor that it would become refuses whatever is under way.
      *
      * @return int how many items there are less
      *
@@ -212,7 +212,7 @@ final class Sweep
         $this->database->change("UPDATE {$this->schema->clock} SET hand = ? WHERE id = 1", $key);
     }
 
-    /** Their stamps become the floor that stands for every tag that is not there. */
+    /** Their versions become the floor that stands for every tag that is not there. */
     private function forgetTagsBefore(int $tick): void
     {
         $this->database->atomically(function () use ($tick): void {
@@ -230,8 +230,8 @@ final class Sweep
      */
     private function victims(array $rows): array
     {
-        // What was counted or written last has a young guard, whatever its stamp.
-        $age = static fn(Row $row): array => [$row->verdict !== Verdict::Dead, max($row->stamp, $row->guard)];
+        // What was counted or written last has a young key version, whatever its version.
+        $age = static fn(Row $row): array => [$row->verdict !== Verdict::Dead, max($row->version, $row->keyVersion)];
         usort($rows, static fn(Row $a, Row $b): int => $age($a) <=> $age($b));
         $dead = \count(array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead));
 
@@ -239,7 +239,7 @@ final class Sweep
     }
 
     /**
-     * Removes rows, if they are still what they were; the floor rises to the youngest guard of them (see Schema).
+     * Removes rows, if they are still what they were; the floor rises to the youngest key version of them (see Schema).
      *
      * @param array<Row> $rows
      */
@@ -255,6 +255,6 @@ final class Sweep
 
     private function ifAsItWas(string $change, Row $row): int
     {
-        return $this->database->change("{$change} WHERE key = ? AND guard = ? AND stamp = ? AND expiry IS ?", $row->key, $row->guard, $row->stamp, $row->expiry);
+        return $this->database->change("{$change} WHERE key = ? AND key_version = ? AND version = ? AND expiry IS ?", $row->key, $row->keyVersion, $row->version, $row->expiry);
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 // A page that serves what is stale, and computes after the response, for as long as the gate is closed; for RememberTest.
 
 use Larder\Cache;
-use Larder\Remember\Patience;
+use Larder\Remember\StampedeOptions;
 
 require __DIR__ . '/../../../vendor/autoload.php';
 
@@ -19,7 +19,7 @@ echo $cache->remember('key', static function () use ($gate): string {
     }
 
     return 'new';
-}, 100, grace: 1_000, patience: new Patience(afterResponse: true));
+}, 100, grace: 1_000, stampede: new StampedeOptions(afterResponse: true));
 // What other code prints when the script ends is part of the response.
 register_shutdown_function(static function (): void {
     echo ', and the end';

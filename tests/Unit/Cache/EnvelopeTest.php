@@ -36,7 +36,7 @@ final class EnvelopeTest extends RememberingCase
         self::assertTrue($cache->touch('key', 100));
         $this->now += 99;
         self::assertSame('value', $cache->get('key'));
-        self::assertSame('value', $cache->remember('key', self::gives('new'), 10, earliness: 0.0));
+        self::assertSame('value', $cache->remember('key', self::gives('new'), 10, beta: 0.0));
         self::assertTrue($cache->touch('key', Ttl::Forever));
         $this->now += 1_000_000;
         self::assertSame('value', $cache->get('key'));

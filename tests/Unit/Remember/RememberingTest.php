@@ -5,18 +5,18 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Remember;
 
 use Larder\Cache;
-use Larder\Draft;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTag;
 use Larder\Item;
-use Larder\Remember\Patience;
+use Larder\PendingItem;
 use Larder\Remember\Remembering;
+use Larder\Remember\StampedeOptions;
 use Larder\Store\ChaosStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 
 /** Who computes, who waits, who is served what is stale, and what becomes of it all when something fails. */
 #[CoversClass(Remembering::class)]
-#[CoversClass(Patience::class)]
+#[CoversClass(StampedeOptions::class)]
 final class RememberingTest extends RememberingCase
 {
     public function testWhileOneComputesTheOthersServeWhatIsStale(): void
@@ -76,14 +76,14 @@ final class RememberingTest extends RememberingCase
     {
         $cache = $this->cache();
         $other = $this->cache();
-        $patience = new Patience(hard: 0.05);
-        $value = $cache->remember('key', static function () use ($other, $patience): string {
+        $stampede = new StampedeOptions(missWait: 0.05);
+        $value = $cache->remember('key', static function () use ($other, $stampede): string {
             $began = hrtime(true);
-            self::assertSame('other', $other->remember('key', self::gives('other'), 10, patience: $patience));
+            self::assertSame('other', $other->remember('key', self::gives('other'), 10, stampede: $stampede));
             self::assertGreaterThan(49_000_000, hrtime(true) - $began);
 
             return 'one';
-        }, 10, patience: $patience);
+        }, 10, stampede: $stampede);
         self::assertSame('one', $value);
     }
 
@@ -94,12 +94,12 @@ final class RememberingTest extends RememberingCase
         $cache->remember('key', self::gives('old'), 10, grace: 60);
         $this->now += 15;
         $cache->remember('key', function () use ($other): string {
-            $patience = new Patience(soft: 0.05);
+            $stampede = new StampedeOptions(staleWait: 0.05);
             $began = hrtime(true);
-            self::assertSame('old', $other->remember('key', self::nobody(...), 10, grace: 60, patience: $patience));
+            self::assertSame('old', $other->remember('key', self::nobody(...), 10, grace: 60, stampede: $stampede));
             self::assertGreaterThan(49_000_000, hrtime(true) - $began);
             $this->store->save([new Item('key', 'set meanwhile', 100)]);
-            self::assertSame('set meanwhile', $other->remember('key', self::nobody(...), 10, grace: 60, patience: $patience));
+            self::assertSame('set meanwhile', $other->remember('key', self::nobody(...), 10, grace: 60, stampede: $stampede));
 
             return 'new';
         }, 10, grace: 60);
@@ -109,12 +109,12 @@ final class RememberingTest extends RememberingCase
     {
         $cache = $this->cache();
         $other = $this->cache();
-        $none = new Patience(lease: 0.0);
+        $none = new StampedeOptions(lease: 0.0);
         $cache->remember('key', static function () use ($other, $none): string {
-            self::assertSame('other', $other->remember('key', self::gives('other'), patience: $none));
+            self::assertSame('other', $other->remember('key', self::gives('other'), stampede: $none));
 
             return 'one';
-        }, patience: $none);
+        }, stampede: $none);
         self::assertSame('one', $cache->get('key'));
     }
 
@@ -124,11 +124,11 @@ final class RememberingTest extends RememberingCase
         $other = $this->cache();
         foreach (['throws', 'stores nothing', 'is dead at once'] as $i => $how) {
             try {
-                $cache->remember("key {$i}", static function (Draft $draft) use ($how): string {
+                $cache->remember("key {$i}", static function (PendingItem $pending) use ($how): string {
                     match ($how) {
                         'throws' => throw new \DomainException(),
-                        'stores nothing' => $draft->doNotStore(),
-                        default => $draft->expireAfter(0),
+                        'stores nothing' => $pending->doNotStore(),
+                        default => $pending->expireAfter(0),
                     };
 
                     return 'vain';
@@ -154,9 +154,9 @@ final class RememberingTest extends RememberingCase
                 return 'late';
             }, tags: ['tag']));
             self::assertNull($this->store->read('key'));
-            $cache->remember('key', static function (Draft $draft) use ($other, $refusals): string {
+            $cache->remember('key', static function (PendingItem $pending) use ($other, $refusals): string {
                 $began = hrtime(true);
-                self::assertSame('other', $other->remember('key', self::gives('other'), patience: new Patience(hard: $refusals < 2 ? 0.05 : 600.0)));
+                self::assertSame('other', $other->remember('key', self::gives('other'), stampede: new StampedeOptions(missWait: $refusals < 2 ? 0.05 : 600.0)));
                 $waited = (hrtime(true) - $began) / 1e9;
                 self::assertTrue($refusals < 2 ? $waited > 0.049 : $waited < 500.0, "{$waited} s after {$refusals}");
 
@@ -177,28 +177,28 @@ final class RememberingTest extends RememberingCase
     public function testWhatIsPutOffIsServedStaleAndComputedAtTheEnd(): void
     {
         $cache = $this->cache();
-        $later = new Patience(afterResponse: true);
-        self::assertSame('old', $cache->remember('key', self::gives('old'), 10, grace: 60, patience: $later), 'Nothing can be served yet.');
+        $later = new StampedeOptions(afterResponse: true);
+        self::assertSame('old', $cache->remember('key', self::gives('old'), 10, grace: 60, stampede: $later), 'Nothing can be served yet.');
         $this->now += 15;
-        self::assertSame('old', $cache->remember('key', self::gives('new'), 10, grace: 60, patience: $later));
+        self::assertSame('old', $cache->remember('key', self::gives('new'), 10, grace: 60, stampede: $later));
         self::assertSame('old', $this->cache()->remember('key', self::nobody(...), 10, grace: 60));
         self::assertFalse($cache->has('key'));
         $cache->finish();
         self::assertSame('new', $cache->get('key'));
         $this->now += 15;
-        self::assertSame('new', $cache->remember('key', self::down(...), 10, grace: 60, patience: $later));
+        self::assertSame('new', $cache->remember('key', self::down(...), 10, grace: 60, stampede: $later));
         $cache->finish();
         self::assertCount(1, $this->logger->lines);
     }
 
     public function testADraftAddsTagsThatAreChecked(): void
     {
-        $draft = new Draft('key', null, ['a']);
-        $draft->tag('b', 'a', 'c');
-        self::assertSame(['a', 'b', 'c'], $draft->tags());
+        $pending = new PendingItem('key', null, ['a']);
+        $pending->tag('b', 'a', 'c');
+        self::assertSame(['a', 'b', 'c'], $pending->tags());
         $this->expectException(InvalidTag::class);
-        $this->cache()->remember('key', static function (Draft $draft): void {
-            $draft->tag('');
+        $this->cache()->remember('key', static function (PendingItem $pending): void {
+            $pending->tag('');
         });
     }
 
@@ -214,7 +214,7 @@ final class RememberingTest extends RememberingCase
         self::assertSame('value', $value);
         self::assertSame('again', $cache->remember('key', self::gives('again')));
         $store->isDown = false;
-        self::assertSame('back', $cache->remember('key', self::gives('back'), patience: new Patience(hard: 0.0)));
+        self::assertSame('back', $cache->remember('key', self::gives('back'), stampede: new StampedeOptions(missWait: 0.0)));
     }
 
     public function testWrongOptionsAreOneClearError(): void
@@ -222,13 +222,13 @@ final class RememberingTest extends RememberingCase
         $compute = static fn(): int => 1;
         $calls = [
             fn(): mixed => $this->cache()->remember('key', $compute, grace: -1),
-            fn(): mixed => $this->cache()->remember('key', $compute, earliness: -0.1),
-            fn(): mixed => $this->cache()->remember('key', $compute, earliness: \NAN),
-            static fn(): Patience => new Patience(lease: -1.0),
-            static fn(): Patience => new Patience(lease: \NAN),
-            static fn(): Patience => new Patience(soft: -1.0),
-            static fn(): Patience => new Patience(hard: \INF),
-            static fn(): Patience => new Patience(retry: -0.5),
+            fn(): mixed => $this->cache()->remember('key', $compute, beta: -0.1),
+            fn(): mixed => $this->cache()->remember('key', $compute, beta: \NAN),
+            static fn(): StampedeOptions => new StampedeOptions(lease: -1.0),
+            static fn(): StampedeOptions => new StampedeOptions(lease: \NAN),
+            static fn(): StampedeOptions => new StampedeOptions(staleWait: -1.0),
+            static fn(): StampedeOptions => new StampedeOptions(missWait: \INF),
+            static fn(): StampedeOptions => new StampedeOptions(retry: -0.5),
             fn(): Cache => new Cache($this->store, jitter: 0.6),
             fn(): Cache => new Cache($this->store, jitter: \NAN),
         ];

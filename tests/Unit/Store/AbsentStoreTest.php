@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Store;
 
 use Larder\Cache;
-use Larder\Cache\Delivery;
+use Larder\Cache\Outbox;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Store\AbsentStore;
@@ -17,7 +17,7 @@ use PHPUnit\Framework\TestCase;
 
 /** A command line that does not reach the store of a site, and the site that does: two caches with one journal. */
 #[CoversClass(AbsentStore::class)]
-#[CoversClass(Delivery::class)]
+#[CoversClass(Outbox::class)]
 final class AbsentStoreTest extends TestCase
 {
     private Scratch $scratch;

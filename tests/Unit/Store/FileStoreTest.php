@@ -8,9 +8,9 @@ use Larder\Capability;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
-use Larder\Store\File\Clock;
 use Larder\Store\File\Directory;
 use Larder\Store\File\Lock;
+use Larder\Store\File\TagVersions;
 use Larder\Store\FileStore;
 use Larder\Store\TagSlot;
 use Larder\Tests\Scratch;
@@ -22,7 +22,7 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(FileStore::class)]
 #[CoversClass(Directory::class)]
 #[CoversClass(Lock::class)]
-#[CoversClass(Clock::class)]
+#[CoversClass(TagVersions::class)]
 final class FileStoreTest extends TestCase
 {
     private const SIZE = 8 << 20;
@@ -88,17 +88,17 @@ final class FileStoreTest extends TestCase
         $path = "{$this->scratch?->path}/lock";
         $file = fopen($path, 'c+');
         self::assertIsResource($file);
-        $before = (new Lock($file))->guard(7);
+        $before = (new Lock($file))->keyVersion(7);
         $file = fopen($path, 'r');
         self::assertIsResource($file);
         $lock = new Lock($file);
         try {
             $lock->move(7);
-            self::fail('Nobody else knows that the guard has moved.');
+            self::fail('No other process knows that the key version has moved.');
         } catch (StoreUnavailable $failure) {
             self::assertStringContainsString("The lock \"{$path}\"", $failure->getMessage());
         }
-        self::assertSame($before, $lock->guard(7));
+        self::assertSame($before, $lock->keyVersion(7));
     }
 
     /** What a power cut leaves of files that were written a moment before. */

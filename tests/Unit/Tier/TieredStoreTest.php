@@ -8,7 +8,7 @@ use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
-use Larder\Remember\Patience;
+use Larder\Remember\StampedeOptions;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
@@ -229,7 +229,7 @@ final class TieredStoreTest extends TestCase
         $cache = new Cache($tier);
         self::assertSame('default', $cache->get('key', 'default'));
         self::assertSame(['fetch', 'fetch'], $this->asked());
-        $cache->remember('key', static fn(): string => 'computed', patience: new Patience(lease: 0.0));
+        $cache->remember('key', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 0.0));
         self::assertSame(['fetch'], array_values(array_diff(\array_slice($this->asked(), 2), ['save'])));
     }
 

@@ -27,12 +27,12 @@ final readonly class PhpFiles implements Store
         foreach ($values as $key => $value) {
             $item = ['expires' => $seconds === 0 ? 0 : time() + $seconds] + ($this->isPlain($value) ? ['value' => $value] : ['bytes' => serialize($value)]);
             $file = $this->file($group, $key);
-            $draft = $file . bin2hex(random_bytes(4));
-            if (@file_put_contents($draft, '<?php return ' . var_export($item, true) . ';') === false) {
+            $pending = $file . bin2hex(random_bytes(4));
+            if (@file_put_contents($pending, '<?php return ' . var_export($item, true) . ';') === false) {
                 @mkdir(\dirname($file), 0o700, true);
-                file_put_contents($draft, '<?php return ' . var_export($item, true) . ';');
+                file_put_contents($pending, '<?php return ' . var_export($item, true) . ';');
             }
-            rename($draft, $file);
+            rename($pending, $file);
             // Else the former one is used for as long as opcache does not look.
             opcache_invalidate($file, true);
         }

@@ -302,7 +302,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     }
 
     /**
-     * The stamp of the items that have all of these tags, if they have one.
+     * The version of the items that have all of these tags, if they have one.
      *
      * @param non-empty-list<string> $tags
      */
@@ -333,9 +333,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         if ($tags === []) {
             return $this->larder->clear();
         }
-        $stamp = $this->stampOfAll($tags);
+        $version = $this->stampOfAll($tags);
 
-        return $stamp === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags([$stamp]);
+        return $version === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags([$version]);
     }
 
     private function prune(): bool

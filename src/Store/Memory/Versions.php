@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store\Memory;
 
-use Larder\Store\TagStamp;
+use Larder\Store\TagVersion;
 use Larder\Store\Verdict;
 use Larder\Token;
 
@@ -13,7 +13,7 @@ use Larder\Token;
  * tag. When it has too many keys, it forgets them all, and takes the present for the time of each. That refuses the fills in flight.
  * When it has too many tags, it forgets those that no item carries. That refuses fills in flight with such a tag, and no others.
  */
-final class Clock
+final class Versions
 {
     /** A longer key is remembered by its hash: where two share one, a fill is refused for nothing. */
     private const LONGEST = 64;
@@ -24,12 +24,12 @@ final class Clock
     private int $tick = 1;
 
     /** @var array<array-key, int> when each key was last written or deleted */
-    private array $guards = [];
+    private array $keyVersions = [];
 
-    /** When the guards that are not there may have moved. */
-    private int $guardFloor = 0;
+    /** When the key versions that are not there may have moved. */
+    private int $keyVersionFloor = 0;
 
-    /** @var array<array-key, TagStamp> */
+    /** @var array<array-key, TagVersion> */
     private array $tags = [];
 
     /** When the tags that are not there, which no item carries, may have been invalidated. */
@@ -59,17 +59,17 @@ final class Clock
     /** The key is written or deleted. */
     public function move(string $key): void
     {
-        $this->guards[self::short($key)] = ++$this->tick;
-        if (\count($this->guards) > $this->remembered) {
-            $this->guards = [];
-            $this->guardFloor = $this->tick;
+        $this->keyVersions[self::short($key)] = ++$this->tick;
+        if (\count($this->keyVersions) > $this->remembered) {
+            $this->keyVersions = [];
+            $this->keyVersionFloor = $this->tick;
         }
     }
 
     /** Whether the key was neither written nor deleted since. */
     public function hasNotMoved(string $key, Token $token): bool
     {
-        return $token->epoch === $this->epoch && ($this->guards[self::short($key)] ?? $this->guardFloor) <= $token->clock;
+        return $token->epoch === $this->epoch && ($this->keyVersions[self::short($key)] ?? $this->keyVersionFloor) <= $token->clock;
     }
 
     /**
@@ -81,7 +81,7 @@ final class Clock
     {
         $tick = ++$this->tick;
         foreach ($tags as $tag) {
-            $this->tags[$tag] = ($this->tags[$tag] ?? new TagStamp(0))->invalidated($tick, $serveStale, $now);
+            $this->tags[$tag] = ($this->tags[$tag] ?? new TagVersion(0))->invalidated($tick, $serveStale, $now);
         }
     }
 
@@ -105,11 +105,11 @@ final class Clock
      * @param list<string> $tags
      * @param int          $now  Unix time
      */
-    public function verdict(array $tags, int $stamp, int $now): Verdict
+    public function verdict(array $tags, int $version, int $now): Verdict
     {
         $verdict = Verdict::Live;
         foreach ($tags as $tag) {
-            $verdict = $verdict->and(isset($this->tags[$tag]) ? $this->tags[$tag]->verdict($stamp, $now) : Verdict::Live);
+            $verdict = $verdict->and(isset($this->tags[$tag]) ? $this->tags[$tag]->verdict($version, $now) : Verdict::Live);
         }
 
         return $verdict;
@@ -129,8 +129,8 @@ final class Clock
     /** Everything was deleted. */
     public function clear(): void
     {
-        $this->guards = $this->tags = [];
-        $this->guardFloor = ++$this->tick;
+        $this->keyVersions = $this->tags = [];
+        $this->keyVersionFloor = ++$this->tick;
     }
 
     /** How many tags are remembered. */

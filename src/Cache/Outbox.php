@@ -22,7 +22,7 @@ use Psr\Log\NullLogger;
  * process remembers of it, and what is in the journal, if there is one. A clear of the whole store takes the place of all that: it
  * may reach a store that can no longer be told of a single key or tag.
  */
-final class Delivery
+final class Outbox
 {
     /** Undelivered keys or tags remembered one by one; beyond, everything is cleared when the store is back. */
     private const MOST_UNDELIVERED = 10_000;

@@ -12,16 +12,16 @@ use Larder\Exception\InvalidOption;
  * One of them takes the lease of the key and computes. The others serve what is stale, if there is something and
  * it may be served, else they wait.
  */
-final class Patience
+final class StampedeOptions
 {
-    public readonly float $hard;
+    public readonly float $missWait;
 
     /**
      * @param float  $lease         seconds that a computation may take before another process begins one as well;
      *                              one that is killed delays the others by this at most; 0: no lease, whoever
      *                              misses computes
-     * @param float  $soft          seconds to wait for a fresh value while a stale one could be served
-     * @param ?float $hard          seconds to wait when there is nothing stale, before computing in spite of the
+     * @param float  $staleWait          seconds to wait for a fresh value while a stale one could be served
+     * @param ?float $missWait          seconds to wait when there is nothing stale, before computing in spite of the
      *                              lease; null: twice the lease
      * @param float  $retry         seconds in which nobody tries again after a computation has failed and
      *                              something stale is served
@@ -32,13 +32,13 @@ final class Patience
      */
     public function __construct(
         public readonly float $lease = 30.0,
-        public readonly float $soft = 0.0,
-        ?float $hard = null,
+        public readonly float $staleWait = 0.0,
+        ?float $missWait = null,
         public readonly float $retry = 1.0,
         public readonly bool $afterResponse = false,
     ) {
-        $this->hard = $hard ?? 2 * $lease;
-        foreach (['lease' => $lease, 'soft' => $soft, 'hard' => $this->hard, 'retry' => $retry] as $name => $seconds) {
+        $this->missWait = $missWait ?? 2 * $lease;
+        foreach (['lease' => $lease, 'staleWait' => $staleWait, 'missWait' => $this->missWait, 'retry' => $retry] as $name => $seconds) {
             // Written so that NAN fails, too.
             if (!($seconds >= 0.0 && $seconds <= 172_800.0)) {
                 throw InvalidOption::range($name, $seconds, '0 to 172,800 seconds');

@@ -12,7 +12,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What is costly is computed anew before its time is over. */
 #[CoversClass(Remembering::class)]
-final class EarlinessTest extends RememberingCase
+final class BetaTest extends RememberingCase
 {
     #[DataProvider('ways')]
     public function testAValueIsComputedEarlyTheLikelierTheNearerItsEnd(bool $isDirect): void
@@ -39,10 +39,10 @@ final class EarlinessTest extends RememberingCase
     public function testEarlinessOfZeroIsNeverEarlyAndMoreIsEarlier(): void
     {
         $computed = [0 => 0, 1_000 => 0];
-        foreach ([0, 1_000] as $earliness) {
+        foreach ([0, 1_000] as $beta) {
             for ($i = 0; $i < 50; $i++) {
                 $this->store->save([new Item('key', (new Envelope('old', 0.5, $this->now + 100.0))->sealed(), 100)]);
-                $computed[$earliness] += $this->cache()->remember('key', self::gives('new'), 100, earliness: $earliness) === 'new' ? 1 : 0;
+                $computed[$beta] += $this->cache()->remember('key', self::gives('new'), 100, beta: $beta) === 'new' ? 1 : 0;
             }
         }
         self::assertSame(0, $computed[0]);
@@ -74,7 +74,7 @@ final class EarlinessTest extends RememberingCase
     public function testAComputationThatFailsWhileTheValueLivesIsCoveredWithoutGrace(): void
     {
         $this->store->save([new Item('key', (new Envelope('old', 1_000.0, $this->now + 1.0))->sealed(), 1)]);
-        $value = $this->cache()->remember('key', self::down(...), 10, earliness: 1_000.0);
+        $value = $this->cache()->remember('key', self::down(...), 10, beta: 1_000.0);
         self::assertSame('old', $value);
         self::assertCount(1, $this->logger->lines);
     }

@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Unit\Store;
 
-use Larder\Store\Breaker;
+use Larder\Store\CircuitBreaker;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
 
-#[CoversClass(Breaker::class)]
-final class BreakerTest extends TestCase
+#[CoversClass(CircuitBreaker::class)]
+final class CircuitBreakerTest extends TestCase
 {
     private Scratch $scratch;
 
@@ -93,7 +93,7 @@ final class BreakerTest extends TestCase
 
     public function testWithoutATimeThereIsNone(): void
     {
-        $breaker = new Breaker('server', 0.0, $this->scratch->path);
+        $breaker = new CircuitBreaker('server', 0.0, $this->scratch->path);
         $breaker->failed();
         self::assertTrue($breaker->allows());
         self::assertSame([], glob("{$this->scratch->path}/*"));
@@ -142,8 +142,8 @@ final class BreakerTest extends TestCase
         self::assertSame('unknown', $this->breaker('another')->why('unknown'));
     }
 
-    private function breaker(string $server = 'server'): Breaker
+    private function breaker(string $server = 'server'): CircuitBreaker
     {
-        return new Breaker($server, 2.0, $this->scratch->path, fn(): float => $this->now);
+        return new CircuitBreaker($server, 2.0, $this->scratch->path, fn(): float => $this->now);
     }
 }

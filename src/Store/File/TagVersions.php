@@ -17,7 +17,7 @@ use Larder\Store\Verdict;
  * An invalidation first writes the slots and then the clock, so that a process that sees the new tick sees the
  * slots. A slot that the clock names and that is missing was lost. A lost clock begins another epoch. Both are misses.
  */
-final class Clock
+final class TagVersions
 {
     private const BYTES = 16 + (TagSlot::SLOTS >> 3);
 
@@ -45,7 +45,7 @@ final class Clock
      *
      * @param list<string> $tags
      */
-    public function verdict(array $tags, string $epoch, int $stamp, int $now): Verdict
+    public function verdict(array $tags, string $epoch, int $version, int $now): Verdict
     {
         if ($tags === []) {
             return Verdict::Live;
@@ -55,11 +55,11 @@ final class Clock
             return Verdict::Dead;
         }
         $verdict = Verdict::Live;
-        foreach ($stamp >= $clock[1] ? [] : $tags as $tag) {
+        foreach ($version >= $clock[1] ? [] : $tags as $tag) {
             [$slot, $name] = TagSlot::place($tag);
             if (self::has($clock[2], $slot)) {
                 $bytes = $this->slot($slot);
-                $verdict = $verdict->and($bytes === null ? Verdict::Dead : TagSlot::stamp($bytes, $name)->verdict($stamp, $now));
+                $verdict = $verdict->and($bytes === null ? Verdict::Dead : TagSlot::version($bytes, $name)->verdict($version, $now));
             }
         }
 
@@ -69,7 +69,7 @@ final class Clock
     /** What an item is by its head. */
     public function judge(Head $head, int $now): Verdict
     {
-        return $head->expiry !== null && $head->expiry <= $now ? Verdict::Dead : $this->verdict($head->tags, $head->epoch, $head->stamp, $now);
+        return $head->expiry !== null && $head->expiry <= $now ? Verdict::Dead : $this->verdict($head->tags, $head->epoch, $head->version, $now);
     }
 
     /**
@@ -112,7 +112,7 @@ final class Clock
             [$slot, $name] = TagSlot::place($tag);
             // What a slot that was lost has known was no later than the last tick. A file of one that there is not is another epoch's.
             $bytes = $slots[$slot] ??= self::has($bits, $slot) ? $this->slot($slot) ?? TagSlot::made($tick) : TagSlot::made(0);
-            $slots[$slot] = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick + 1, $serveStale, $now));
+            $slots[$slot] = TagSlot::with($bytes, $name, TagSlot::version($bytes, $name)->invalidated($tick + 1, $serveStale, $now));
         }
         foreach ($slots as $slot => $bytes) {
             $this->write($this->pathOf($slot), $bytes);

@@ -16,7 +16,7 @@ use Larder\System\UserDirectory;
  *
  * The pattern is that of M. Nygard, "Release It!", 2007.
  */
-final class Breaker
+final class CircuitBreaker
 {
     /** Bytes of the file: a time, and the cause. */
     private const LONGEST = 400;

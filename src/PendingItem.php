@@ -7,7 +7,7 @@ namespace Larder;
 use Larder\Exception\InvalidTag;
 
 /** The item before it is stored: what the callback of Cache::remember() learns only while it computes. */
-final class Draft
+final class PendingItem
 {
     private bool $kept = true;
 

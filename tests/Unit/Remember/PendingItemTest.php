@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Remember;
 
 use Larder\Cache;
-use Larder\Draft;
 use Larder\Item;
-use Larder\Remember\Patience;
+use Larder\PendingItem;
+use Larder\Remember\StampedeOptions;
 use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Tests\Unit\TwoKindsOfStores;
@@ -16,8 +16,8 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /** What is remembered, and how the computation shapes it. */
-#[CoversClass(Draft::class)]
-final class DraftTest extends TestCase
+#[CoversClass(PendingItem::class)]
+final class PendingItemTest extends TestCase
 {
     use TwoKindsOfStores;
 
@@ -26,8 +26,8 @@ final class DraftTest extends TestCase
     {
         $cache = new Cache($this->store($isDirect));
         $computed = 0;
-        $compute = static function (Draft $draft) use (&$computed): mixed {
-            self::assertSame('key', $draft->key);
+        $compute = static function (PendingItem $pending) use (&$computed): mixed {
+            self::assertSame('key', $pending->key);
 
             return [++$computed];
         };
@@ -46,14 +46,14 @@ final class DraftTest extends TestCase
         $cache = new Cache(new ArrayStore(clock: static function () use (&$now): int {
             return $now;
         }));
-        $cache->remember('short', static function (Draft $draft): int {
-            self::assertSame(100, $draft->ttl());
-            $draft->expireAfter(5);
+        $cache->remember('short', static function (PendingItem $pending): int {
+            self::assertSame(100, $pending->ttl());
+            $pending->expireAfter(5);
 
             return 1;
         }, 100);
-        $cache->remember('not kept', static function (Draft $draft): int {
-            $draft->doNotStore();
+        $cache->remember('not kept', static function (PendingItem $pending): int {
+            $pending->doNotStore();
 
             return 2;
         });
@@ -96,7 +96,7 @@ final class DraftTest extends TestCase
 
             return [];
         });
-        (new Cache($store))->remember('key', static fn(): int => 1, patience: new Patience(lease: 0.0));
+        (new Cache($store))->remember('key', static fn(): int => 1, stampede: new StampedeOptions(lease: 0.0));
     }
 
     private static function broken(): mixed

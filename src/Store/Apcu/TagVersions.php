@@ -15,7 +15,7 @@ use Larder\Store\Verdict;
  *     tags     the tick of the last invalidation of a tag, that before which nothing is known, and which slots there are
  *     s<n>     a slot of tags (see TagSlot)
  */
-final class Clock
+final class TagVersions
 {
     /** @param string $internal what begins the names */
     public function __construct(
@@ -69,18 +69,18 @@ final class Clock
      *
      * @param list<string> $tags
      */
-    public function verdict(array $tags, int $stamp): Verdict
+    public function verdict(array $tags, int $version): Verdict
     {
         $last = $this->lastInvalidation();
-        if ($last === null || $stamp < $last[1]) {
+        if ($last === null || $version < $last[1]) {
             return Verdict::Dead;
         }
         $verdict = Verdict::Live;
-        foreach ($stamp >= $last[0] ? [] : $tags as $tag) {
+        foreach ($version >= $last[0] ? [] : $tags as $tag) {
             [$slot, $name] = TagSlot::place($tag);
             if (self::has($last[2], $slot)) {
                 $bytes = apcu_fetch("{$this->internal}s{$slot}");
-                $verdict = $verdict->and(\is_string($bytes) ? TagSlot::stamp($bytes, $name)->verdict($stamp, time()) : Verdict::Dead);
+                $verdict = $verdict->and(\is_string($bytes) ? TagSlot::version($bytes, $name)->verdict($version, time()) : Verdict::Dead);
             }
         }
 
@@ -102,8 +102,8 @@ final class Clock
                 [$slot, $name] = TagSlot::place($tag);
                 $bytes = apcu_fetch("{$this->internal}s{$slot}");
                 $bytes = \is_string($bytes) ? $bytes : TagSlot::made(self::has($bits, $slot) ? $tick - 1 : $base);
-                $stamp = TagSlot::stamp($bytes, $name)->invalidated($tick, $serveStale, time());
-                if (!apcu_store("{$this->internal}s{$slot}", TagSlot::with($bytes, $name, $stamp))) {
+                $version = TagSlot::version($bytes, $name)->invalidated($tick, $serveStale, time());
+                if (!apcu_store("{$this->internal}s{$slot}", TagSlot::with($bytes, $name, $version))) {
                     throw self::full();
                 }
                 $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));

@@ -26,7 +26,7 @@ use Larder\Store\Verdict;
  *
  * A clock that is lost takes its generation along, and with it all items and slots, whose names have the generation in them.
  */
-final class Clock
+final class TagVersions
 {
     private const BYTES = 24 + (TagSlot::SLOTS >> 3);
 
@@ -115,18 +115,18 @@ final class Clock
      *
      * @throws StoreUnavailable
      */
-    public function verdict(array $tags, int $stamp, int $now): Verdict
+    public function verdict(array $tags, int $version, int $now): Verdict
     {
-        if ($tags === [] || $stamp >= $this->tick) {
+        if ($tags === [] || $version >= $this->tick) {
             return Verdict::Live;
         }
-        $this->load($this->needed($tags, $stamp));
+        $this->load($this->needed($tags, $version));
         $verdict = Verdict::Live;
         foreach ($tags as $tag) {
             [$slot, $name] = TagSlot::place($tag);
             if ($this->has($slot)) {
                 $bytes = $this->slots[$slot] ?? null;
-                $verdict = $verdict->and($bytes === null ? Verdict::Dead : TagSlot::stamp($bytes, $name)->verdict($stamp, $now));
+                $verdict = $verdict->and($bytes === null ? Verdict::Dead : TagSlot::version($bytes, $name)->verdict($version, $now));
             }
         }
 
@@ -140,10 +140,10 @@ final class Clock
      *
      * @return list<int>
      */
-    public function needed(array $tags, int $stamp): array
+    public function needed(array $tags, int $version): array
     {
         $needed = [];
-        foreach ($stamp >= $this->tick ? [] : $tags as $tag) {
+        foreach ($version >= $this->tick ? [] : $tags as $tag) {
             [$slot] = TagSlot::place($tag);
             if ($this->has($slot)) {
                 $needed[$slot] = true;
@@ -230,7 +230,7 @@ final class Clock
             foreach ($slots as $slot => $names) {
                 $reached = max($reached, $this->changeSlot($slot, function (string $bytes) use ($names, $tick, $serveStale, $now): string {
                     foreach ($names as $name) {
-                        $bytes = TagSlot::with($bytes, $name, TagSlot::stamp($bytes, $name)->invalidated($tick, $serveStale, $now));
+                        $bytes = TagSlot::with($bytes, $name, TagSlot::version($bytes, $name)->invalidated($tick, $serveStale, $now));
                     }
 
                     return $bytes;
@@ -332,7 +332,7 @@ final class Clock
                 return false;
             }
             foreach ($tags as $tag) {
-                if (TagSlot::stamp($bytes, $tag)->verdict($tick - 1, $now) === Verdict::Live) {
+                if (TagSlot::version($bytes, $tag)->verdict($tick - 1, $now) === Verdict::Live) {
                     return false;
                 }
             }

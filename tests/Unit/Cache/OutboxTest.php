@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache;
-use Larder\Cache\Delivery;
 use Larder\Cache\Losses;
+use Larder\Cache\Outbox;
 use Larder\Exception\StoreUnavailable;
 use Larder\Health;
 use Larder\Store\ArrayStore;
@@ -20,11 +20,11 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /** What becomes of a cache whose store fails, and of what the store did not learn of. */
-#[CoversClass(Delivery::class)]
+#[CoversClass(Outbox::class)]
 #[CoversClass(Losses::class)]
 #[CoversClass(Health::class)]
 #[CoversClass(StoreUnavailable::class)]
-final class DeliveryTest extends TestCase
+final class OutboxTest extends TestCase
 {
     /** @return iterable<string, array{bool}> */
     public static function clears(): iterable

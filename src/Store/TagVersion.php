@@ -10,7 +10,7 @@ namespace Larder\Store;
  * An invalidation may allow that killed items are served stale for a while. That is why there are two ticks. Items older than the
  * first are dead for good. Items older than the second only may be served until the time that stands beside it.
  */
-final class TagStamp
+final class TagVersion
 {
     /**
      * @param int $dead  the last tick that killed for good; 0: none did
@@ -24,7 +24,7 @@ final class TagStamp
     ) {}
 
     /**
-     * The stamp after one more invalidation.
+     * The version after one more invalidation.
      *
      * Where two that let things be served overlap, the time of the first goes for both: what it killed must not be
      * served for longer because of the second.
@@ -41,11 +41,11 @@ final class TagStamp
     }
 
     /** What an item that carries the tag is. */
-    public function verdict(int $stamp, int $now): Verdict
+    public function verdict(int $version, int $now): Verdict
     {
         return match (true) {
-            $stamp >= $this->dead && $stamp >= $this->stale => Verdict::Live,
-            $stamp >= $this->dead && $now < $this->until => Verdict::Stale,
+            $version >= $this->dead && $version >= $this->stale => Verdict::Live,
+            $version >= $this->dead && $now < $this->until => Verdict::Stale,
             default => Verdict::Dead,
         };
     }

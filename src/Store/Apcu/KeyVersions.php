@@ -11,7 +11,7 @@ use Larder\Token;
  * By what fills are judged, and by what readers judge them:
  *
  *     m<key>   a miss: the tick at which somebody first missed the key; until it is filled, for a minute at most
- *     g<n>     a guard, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
+ *     g<n>     a key version, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
  *     k<key>   the mark of a filled item
  *
  * A write or delete removes the miss and the key version, then the mark. Then it stores or removes the item. A fill has three
@@ -24,13 +24,13 @@ use Larder\Token;
  * To count is a write, too; but a busy counter must not refuse fills of other keys. So it moves nothing unless there is a miss of
  * its own key, for which it looks before and after. A fill that only has a key version never takes a counter's place.
  */
-final class Guards
+final class KeyVersions
 {
     /** How often something is tried that others may be trying, too; then it is as good as lost. */
     private const TRIES = 8;
 
     /** A power of two. */
-    private const GUARDS = 2_048;
+    private const KEY_VERSIONS = 2_048;
 
     /** Seconds that a miss is remembered by its key. What takes longer may be refused because of a neighbour. */
     private const MISSES_LAST = 60;
@@ -38,14 +38,14 @@ final class Guards
     /** @param string $internal what begins the names */
     public function __construct(
         private readonly string $internal,
-        private readonly Clock $clock,
+        private readonly TagVersions $clock,
         private readonly Section $section,
     ) {}
 
     /** @throws StoreUnavailable */
     public function token(string $key): Token
     {
-        $this->begin($this->guard($key));
+        $this->begin($this->keyVersion($key));
         $this->clock->beginTags();
         $miss = apcu_fetch($this->miss($key));
         for ($tries = 0; $tries < self::TRIES && !\is_int($miss); $tries++) {
@@ -67,12 +67,12 @@ final class Guards
         return \is_int($miss) && $token->epoch === "{$this->internal}{$miss}";
     }
 
-    /** Whether nothing was written or deleted that shares the key's guard. */
-    public function isGuarded(string $key, Token $token): bool
+    /** Whether nothing was written or deleted that shares the key's key version. */
+    public function hasKeyVersion(string $key, Token $token): bool
     {
-        $guard = apcu_fetch($this->guard($key));
+        $keyVersion = apcu_fetch($this->keyVersion($key));
 
-        return str_starts_with($token->epoch, $this->internal) && \is_int($guard) && $guard > 0 && $guard <= $token->clock;
+        return str_starts_with($token->epoch, $this->internal) && \is_int($keyVersion) && $keyVersion > 0 && $keyVersion <= $token->clock;
     }
 
     /** Whether a fill of the key may be under way that began less than a minute ago. */
@@ -85,11 +85,11 @@ final class Guards
     public function move(string $key): void
     {
         $this->forget($key);
-        apcu_delete($this->guard($key));
+        apcu_delete($this->keyVersion($key));
         $this->unmark($key);
     }
 
-    /** The miss has been answered, or is not to be: fills that are still under way are judged by the guard alone. */
+    /** The miss has been answered, or is not to be: fills that are still under way are judged by the key version alone. */
     public function forget(string $key): void
     {
         apcu_delete($this->miss($key));
@@ -144,17 +144,17 @@ final class Guards
     }
 
     /**
-     * A guard has to be younger than every token that was given out before it was there. So it first gets a number below
+     * A key version has to be younger than every token that was given out before it was there. So it first gets a number below
      * zero that nobody else uses, which refuses, and then, if that is still there, the tick of the moment.
      */
-    private function begin(string $guard): void
+    private function begin(string $keyVersion): void
     {
         for ($tries = 0; $tries < self::TRIES; $tries++) {
-            $there = apcu_fetch($guard);
+            $there = apcu_fetch($keyVersion);
             if (\is_int($there) && $there > 0) {
                 return;
             }
-            \is_int($there) ? apcu_cas($guard, $there, $this->clock->tick()) : apcu_add($guard, -$this->clock->tick());
+            \is_int($there) ? apcu_cas($keyVersion, $there, $this->clock->tick()) : apcu_add($keyVersion, -$this->clock->tick());
         }
     }
 
@@ -163,9 +163,9 @@ final class Guards
         return "{$this->internal}m{$key}";
     }
 
-    private function guard(string $key): string
+    private function keyVersion(string $key): string
     {
-        return "{$this->internal}g" . (crc32($key) & self::GUARDS - 1);
+        return "{$this->internal}g" . (crc32($key) & self::KEY_VERSIONS - 1);
     }
 
     private function mark(string $key): string
