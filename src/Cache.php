@@ -49,22 +49,21 @@ use Psr\Log\LoggerInterface;
  *     $cache = Cache::open('shm:');
  *     $page = $cache->remember('page:42', fn (PendingItem $pending) => render(42), 300);
  *
- * A cache never takes its site down. A store that fails at run time is a miss, or false; it is counted,
- * logged once, and used again as soon as it answers. A delete, overwrite, tag invalidation or clear that the store
- * did not learn of raises the health flag, is delivered before anything else is asked of the store, and only then
- * is the flag lowered; until then nothing is read, so this process never sees what it deleted.
- * A strict cache does the same, and throws StoreUnavailable besides.
+ * A cache never takes its site down. A store that fails at run time is a miss, or false. It is counted, logged once, and used again as
+ * soon as it answers. The store may miss a delete, overwrite, tag invalidation or clear. That raises the health flag, and is delivered
+ * before anything else is asked of the store. Only then is the flag lowered. Until then nothing is read, so this process never sees
+ * what it deleted. A strict cache does the same, and throws StoreUnavailable besides.
  *
  * TTLs: null is the cache's default, Ttl::Forever is none, an int is seconds, a DateInterval counts from
  * now; zero or less deletes.
  *
- * Keys are 1 to 65,535 bytes, any bytes. Where keys are the keys of a PHP array, PHP turns a decimal one
- * ("7", not "007") into an int; it is taken for its decimal string here. Tags are 1 to 255 bytes.
+ * Keys are 1 to 65,535 bytes, any bytes. As the key of a PHP array, PHP turns a decimal one ("7", not "007") into an int. A cache takes
+ * it for its decimal string. Tags are 1 to 255 bytes.
  *
- * A value is as old as the moment its computation began. Where the store judges tokens, a set() of a key that was
- * missing earlier in this request is taken for what it usually is, the end of a computation: it is refused, and
- * false, if the key was deleted, overwritten or invalidated by another process since; what is there then stays. A key
- * that was read after its miss is missed no more. A process that serves many requests says refresh() when one begins.
+ * A value is as old as the moment its computation began. Where the store judges tokens, a set() of a key that was missing earlier in
+ * this request counts as the end of a computation. It is refused, and false, if another process has deleted, overwritten or invalidated
+ * the key since. The newer item stays then. A key that was read after its miss is missed no more. A process that serves many requests
+ * says refresh() when one begins.
  */
 final class Cache
 {

@@ -9,9 +9,9 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 
 /**
- * A store that controls stampedes itself, as its items lie in a pool of shared memory. The pool keeps with an item what
- * remember() needs to know of it, and notes what a request has missed, by which it judges what is stored later. So a cache neither
- * seals values nor keeps tokens of misses, and asks the pool directly.
+ * A store that controls stampedes itself, as its items lie in a pool of shared memory. The pool keeps the facts that remember() needs with
+ * each item. It also notes the misses of a request, and judges later writes by them. So a cache neither seals values nor keeps tokens of
+ * misses, and asks the pool directly.
  */
 interface Pooled
 {

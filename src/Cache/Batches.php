@@ -13,9 +13,8 @@ use Larder\SaveMode;
 use Larder\Store;
 
 /**
- * How Cache::saveMany() stores: all items in one call of the store, which is one round trip or transaction. A store refuses
- * a batch with a value that it cannot store as a whole, and stores nothing of it; then each half is tried by itself, so
- * that such a value takes no other down.
+ * Stores for Cache::saveMany(): all items in one call of the store, which is one round trip or transaction. A store refuses a batch
+ * with a value that it cannot store, and stores nothing of it. Then each half is tried by itself, so that only such values are not stored.
  */
 final class Batches
 {

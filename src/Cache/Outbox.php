@@ -17,10 +17,10 @@ use Psr\Log\LoggerInterface;
 use Psr\Log\NullLogger;
 
 /**
- * The way from a cache to its store. A store that fails answers nothing; it is counted, logged (see Outage and Losses), and asked
- * again the next time. What it should have forgotten meanwhile is told to it before anything else is asked: what this
- * process remembers of it, and what is in the journal, if there is one. A clear of the whole store takes the place of all that: it
- * may reach a store that can no longer be told of a single key or tag.
+ * The way from a cache to its store. A store that fails answers nothing. The failure is counted and logged (see Outage and Losses), and
+ * the store is asked again the next time. Before anything else, it is told the changes that it has missed. These are those that this
+ * process remembers, and those in the journal, if there is one. A clear of the whole store replaces them all. It may reach a store that can no
+ * longer be told of a single key or tag.
  */
 final class Outbox
 {
@@ -91,7 +91,7 @@ final class Outbox
         $this->partlyOutage = new Outage(
             $logger,
             $clock,
-            'Some of the servers of the cache\'s store are unavailable: what they have is missing.',
+            'Some of the servers of the cache\'s store are unavailable: their items are missing.',
             'All servers of the cache\'s store are available again.',
             $machine,
         );

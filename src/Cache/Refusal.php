@@ -11,8 +11,8 @@ use Larder\Key;
 use Larder\Store;
 
 /**
- * Why a store did not take a value. Stores only say that they did not; so it is tried, which is done once where it is logged:
- * a byte under another key, and then the value itself.
+ * The reason why a store did not take a value. Stores only say that they did not. So the reason is found by trying, once, where the
+ * refusal is logged: a byte under another key, and then the value itself.
  */
 enum Refusal: string
 {

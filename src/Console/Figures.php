@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 /**
- * What only one kind of store knows, in rows: of a server's hundreds of figures those that tell an operator something, in plain
- * words; of several servers a column each; of any other store everything. `--json` has all of it.
+ * The figures of one kind of store, in rows. Of a server's hundreds of figures it takes those that tell an operator something, in plain
+ * words. Several servers have a column each. Of any other store it takes everything. `--json` has all figures.
  */
 final class Figures
 {

@@ -6,7 +6,7 @@ namespace Larder\Console;
 
 /**
  * The pools of other users and groups on this machine. Each has a directory of its own, so that pools of one name have nothing
- * to do with each other: what is deleted in one stays in the other.
+ * to do with each other. An item that is deleted in one stays in the other.
  */
 final class OthersPools
 {

@@ -9,8 +9,8 @@ use Larder\Exception;
 use Larder\SharedMemory;
 
 /**
- * Whether what a DSN names is there already. Opening a store makes its pool, database or directory, which is right for a site,
- * and wrong for a question about it with a name that is misspelt.
+ * Tells whether the store that a DSN names exists already. Opening a store makes its pool, database or directory. This is right for a
+ * site, and wrong for a question about a misspelt name.
  */
 final class Presence
 {
@@ -40,7 +40,7 @@ final class Presence
     public static function beyondReach(Dsn $dsn): ?string
     {
         return $dsn->scheme === 'apcu' && $dsn->far === null && \PHP_SAPI === 'cli'
-            ? 'The APCu of the command line ends with this command, and that of PHP-FPM cannot be reached from here; run it in PHP-FPM, or use "apcu: > sqlite:/path", where deletes of the command line reach it.'
+            ? 'The APCu of the command line ends with this command, and that of PHP-FPM cannot be reached from here. Run it in PHP-FPM, or use "apcu: > sqlite:/path", where deletes of the command line reach it.'
             : null;
     }
 

@@ -7,7 +7,7 @@ namespace Larder\Remember;
 use Larder\System\Process;
 
 /**
- * The work at the end of a request: deferred computations, which run after the response, and the leases of those that a fatal error
+ * The work at the end of a request. It runs deferred computations after the response, and ends the leases of those that a fatal error
  * has cut short.
  */
 final class AtTheEnd

@@ -28,13 +28,13 @@ use Psr\Log\LoggerInterface;
 /**
  * Finds a value, or computes it while others wait or serve the stale one: what Cache::remember() does.
  *
- * A value is computed anew a little before it expires, by chance, the likelier the nearer its end and the longer
- * it took to compute: XFetch, of Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede
- * Prevention", VLDB 2015. Early, late or missing, whoever computes has the key's lease first, and looks again.
+ * A value is computed anew a little before it expires, by chance. It is likelier the nearer the expiry and the longer the computation took.
+ * (XFetch, of Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015.) In each case, a process
+ * takes the key's lease before it computes, and looks again.
  *
- * Those who wait go by a note, a counter that says how often a computation has just come to nothing. If the store refused
- * what was computed, as something was invalidated meanwhile, the next of them computes and the others go on waiting; if
- * that was refused, too, or there is nothing to wait for, they all compute at once, as there would be no end to it.
+ * Waiting processes read a note: a counter of the computations that have just come to nothing. If the store refused a value, because
+ * something was invalidated meanwhile, the next process computes and the others go on waiting. If that value was refused, too, or there is
+ * no lease to wait for, all processes compute at once. Otherwise the waiting might never end.
  */
 final class Remembering implements Remembers
 {

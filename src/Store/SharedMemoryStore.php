@@ -35,8 +35,8 @@ use Larder\Ttl;
 
 /**
  * Items in a pool of shared memory that all processes of a user on this machine see: Larder\SharedMemory,
- * the extension's class, does all of it. What a request did itself is not held against its own fills; a refused fill
- * changes nothing; an add is a fill; tags are kept as hashes, so that no item tells them.
+ * the extension's class, does all of it. A request's own changes do not refuse its fills. A refused fill changes nothing. An add is a
+ * fill. Tags are kept as hashes, so items cannot list them.
  *
  * A pool that does not evict takes nothing when it is full. So its leases are in a small pool beside it, whose room no item takes.
  */

@@ -8,8 +8,8 @@ use Psr\Log\AbstractLogger;
 use Psr\Log\LogLevel;
 
 /**
- * PHP's error log, for what a cache without a logger has to say: warnings and errors, each once a minute on this machine,
- * however many processes have the same to say (see OncePerMinute).
+ * PHP's error log, for a cache without a logger. It gets warnings and errors, each once a minute on this machine, even if many processes
+ * have the same to say (see OncePerMinute).
  */
 final class ErrorLog extends AbstractLogger
 {

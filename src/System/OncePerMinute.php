@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\System;
 
 /**
- * Keeps the processes of a user on this machine from telling the same again and again: a file in the user's directory for each
- * cause says when it was told of last.
+ * Keeps the processes of a user on this machine from logging the same again and again. Each cause has a file in the user's directory, with
+ * the time at which it was logged last.
  */
 final class OncePerMinute
 {

@@ -10,6 +10,9 @@ final class PhpSource
     /** Words from which on a string is taken for a message. */
     private const FEWEST_WORDS = 4;
 
+    /** How a statement or a part of one begins. */
+    private const SQL = '/^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|BEGIN|PRAGMA|UNION|WHERE|AND|ON CONFLICT)\s/';
+
     /** Tokens that may stand between a class and what it says of itself. */
     private const MODIFIERS = [\T_WHITESPACE, \T_FINAL, \T_READONLY, \T_ABSTRACT];
 
@@ -41,7 +44,7 @@ final class PhpSource
     {
         // What is put in, and what a store has in its error, stands for a word.
         $text = (string) preg_replace(['/%[\d.]*[sdF]|§(?:§|->|\{|\}|\[|\])*/u', '/\\\\([\'"])/'], [Passage::CODE, '$1'], $string->text);
-        if (preg_match_all('/\p{L}{2,}/u', $text) >= self::FEWEST_WORDS && !str_contains($text, '/^')) {
+        if (preg_match_all('/\p{L}{2,}/u', $text) >= self::FEWEST_WORDS && !str_contains($text, '/^') && preg_match(self::SQL, $text) !== 1) {
             $passages[] = new Passage($text, $string->line);
         }
 

@@ -18,7 +18,7 @@ use Larder\Ttl;
  *     'larder' => ['driver' => 'larder', 'dsn' => 'shm:site'],
  *
  * Several may share a cache of Larder, each with a prefix. Flushing one, or its tags, takes a time that does not depend on
- * how many items there are. What was put under tags is to be had under the same tags alone.
+ * how many items there are. An item that was stored under tags is found under the same tags alone.
  */
 final class LarderStore extends TaggableStore implements LockProvider, FlushableLocks
 {

@@ -8,7 +8,7 @@ namespace Larder\Magento2;
  * The backend of Magento's cache frontends: that of Zend_Cache, and what Magento's cache types need besides.
  *
  * A cache type cleans by its own tag and another, and an item must have both. Magento gives an item the tag of its type last. So an
- * item is stamped with each of its tags and that one as a pair, and cleaning in one type takes no walk and leaves the others.
+ * item gets a further tag for each pair of one of its tags and that one. Cleaning in one type takes no walk and leaves the others.
  */
 class Backend extends \Larder_Cache_Backend
 {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Symfony;
 
-/** Who has a lock, and until when: one that writes, or any number that read. */
+/** The holders of a lock, and until when each has it: one that writes, or any number that read. */
 final class Holders
 {
     /** @param array<array-key, float> $until Unix seconds, by token */

@@ -7,8 +7,8 @@ namespace Larder\Symfony;
 use Symfony\Component\Cache\CacheItem;
 
 /**
- * Makes items of Symfony and reads what was said on them, as Symfony's own adapters do it: in the scope of the item's class, which
- * keeps for its friends what the interface does not tell.
+ * Makes items of Symfony and reads their metadata, as Symfony's own adapters do it. It works in the scope of the item's class, as the
+ * interface does not give access to them.
  */
 final class Items
 {

@@ -20,8 +20,8 @@ use Symfony\Component\HttpKernel\Bundle\AbstractBundle;
 use Symfony\Component\Lock\PersistingStoreInterface;
 
 /**
- * Larder in a site of Symfony: the adapter cache.adapter.larder, to which framework.cache gives DSNs of Larder's as
- * providers, and, where they are configured, the services larder.lock_store, larder.session_handler and larder.rate_limiter_storage.
+ * Larder in a site of Symfony. It has the adapter cache.adapter.larder, to which framework.cache gives DSNs of Larder's as providers. Where
+ * they are configured, it has the services larder.lock_store, larder.session_handler and larder.rate_limiter_storage.
  */
 final class LarderBundle extends AbstractBundle
 {

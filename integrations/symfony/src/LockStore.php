@@ -21,9 +21,9 @@ use Symfony\Component\Lock\SharedLockStoreInterface;
 /**
  * Locks of Symfony in a cache whose store does not evict, to be had by one for writing or by many for reading.
  *
- * A lock is an item that says who has it until when. Whoever changes it stores it only if nobody else has since it was read,
- * so two that want it at once never both get it. It counts by the clock of the host; hosts that share locks have to agree on
- * the time. A clear() of the whole cache ends all locks.
+ * A lock is an item that names its holders, and until when. A change of it is only stored if no other process has changed it since it was
+ * read. So two processes that want it at once never both get it. It counts by the clock of the host. Hosts that share locks have to agree
+ * on the time. A clear() of the whole cache ends all locks.
  */
 final class LockStore implements SharedLockStoreInterface
 {

@@ -11,8 +11,8 @@ use Symfony\Component\Lock\SharedLockInterface;
 
 /**
  * Locks for rate limiters, of which each takes one for the moment in which it counts. They differ from those of a LockStore in three points.
- * A limiter looks again after milliseconds, a process that was killed while it counted blocks others for some seconds alone, and
- * a store that is unavailable or full keeps no request from going on.
+ * A limiter looks again after milliseconds. A process that was killed while it counted blocks others for some seconds only. A store that
+ * is unavailable or full does not stop any request.
  */
 final class RateLimiterLocks extends LockFactory
 {

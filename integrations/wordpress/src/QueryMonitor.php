@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
-/** A panel of the plugin Query Monitor: what this request did with the object cache. */
+/** A panel of the plugin Query Monitor: this request's use of the object cache. */
 final class QueryMonitor
 {
     private function __construct() {}

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
-/** What is in use, why, and what is wrong with it, in sentences. */
+/** Says in sentences which store is in use, why, and its problems. */
 final class Report
 {
     public function __construct(
@@ -41,7 +41,7 @@ final class Report
         } elseif (!$dropIn->isOurs()) {
             $problems[] = "The drop-in {$dropIn->path} is that of another plugin ({$dropIn->name()}); deactivate it, or say `wp larder enable --force`.";
         } elseif (Settings::isOutdated()) {
-            $problems[] = "The drop-in {$dropIn->path} is of another version than the plugin, and is not used; the plugin writes it anew where it may, so make it writable for PHP, or say `wp larder enable`.";
+            $problems[] = "The drop-in {$dropIn->path} is of another version than the plugin, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.";
         } elseif (!$this->isOn()) {
             $problems[] = 'The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.';
         }

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\WordPress;
 
 /**
- * The DSN of the server that wp-config.php names for another object cache: by the constants of Redis Object Cache (WP_REDIS_*),
- * the array of Object Cache Pro (WP_REDIS_CONFIG), or the servers of the Memcached plugins.
+ * The DSN of the server that wp-config.php names for another object cache. It reads the constants of Redis Object Cache (WP_REDIS_*), the
+ * array of Object Cache Pro (WP_REDIS_CONFIG), and the servers of the Memcached plugins.
  */
 final class Servers
 {

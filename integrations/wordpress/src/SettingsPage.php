@@ -90,7 +90,7 @@ final class SettingsPage
             esc_html__('Size of the pool in MB', 'larder'),
             (int) ceil($size / (1 << 20)),
             esc_html__('Change the size', 'larder'),
-            esc_html__('What is cached stays, and the site goes on meanwhile.', 'larder'),
+            esc_html__('The cached items stay, and the site goes on meanwhile.', 'larder'),
         );
     }
 

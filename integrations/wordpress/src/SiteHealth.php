@@ -68,7 +68,7 @@ final class SiteHealth
         }
 
         return $isServed
-            ? $this->result('larder_database', __('The web server hands out the files of the object cache', 'larder'), ["Whoever guesses the name of {$directory} can read what is cached; name a directory outside the document root as WP_LARDER_DIRECTORY in wp-config.php, or forbid the web server to serve it."], false)
+            ? $this->result('larder_database', __('The web server hands out the files of the object cache', 'larder'), ["Anyone who guesses the name of {$directory} can read the cache. Name a directory outside the document root as WP_LARDER_DIRECTORY in wp-config.php, or forbid the web server to serve it."], false)
             : $this->result('larder_database', __('The web server does not hand out the files of the object cache', 'larder'), [__('They lie where it does not serve them, or there are none.', 'larder')], true);
     }
 

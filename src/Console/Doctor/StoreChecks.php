@@ -88,7 +88,7 @@ final class StoreChecks
 
         return [...array_map(static fn(string $owner): Finding => Finding::advice(
             $what,
-            ucfirst($owner) . " has a pool \"{$name}\", too, of its own: what is deleted in one stays in the other.",
+            ucfirst($owner) . " has a pool \"{$name}\" of its own: an item that is deleted in one stays in the other.",
             'larder.group=GROUP in each php.ini, with a group of both users; or run all of them as one user',
         ), $pools->owners($name)), ...array_map(static fn(string $owner): Finding => Finding::fine(
             $what,

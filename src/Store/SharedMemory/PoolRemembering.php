@@ -22,8 +22,8 @@ use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 
 /**
- * What Cache::remember() does in shared memory, where the pool itself keeps the cost of an item and what it may be
- * served for past its time, and has leases that end with their process. It says when something is to be computed.
+ * Runs Cache::remember() in shared memory. The pool itself keeps the cost of an item, and how long it may be served stale. It has leases
+ * that end with their process, and says when a value has to be computed.
  */
 final class PoolRemembering implements Remembers
 {

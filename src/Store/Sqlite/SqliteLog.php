@@ -18,8 +18,8 @@ use Larder\System\PrivateDirectory;
  * followed. If the database does not have that event any more, the near store starts anew. The event may be trimmed. Or the
  * file is another one, a restored copy, or one that lost its last transactions in a power cut.
  *
- * Every process that writes into the database has to do it through this log: one that has opened the database alone, before there
- * was a near store (see isFollowed()), is not heard of.
+ * Every process that writes into the database has to do it through this log. Near stores miss the changes of a process
+ * that opened the database alone, before there was a near store (see isFollowed()).
  */
 final class SqliteLog implements Log
 {

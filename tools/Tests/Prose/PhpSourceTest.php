@@ -34,6 +34,7 @@ final class PhpSourceTest extends TestCase
                 public function fail(string $name): never
                 {
                     $short = 'a.short-name';
+                    $sql = 'SELECT value FROM items WHERE stamp > ? AND guard < ?';
                     throw new \Exception(sprintf('The option "%s" isn\'t one of %d; take another.', $name, 3));
                     throw new \Exception("The file \"{$this->path['a']}\" of {$name} cannot be read.");
                 }
@@ -48,9 +49,9 @@ final class PhpSourceTest extends TestCase
             [
                 ['It keeps § items. See § for the rest.', 5],
                 ['One item.', 10],
-                ['The option "§" isn\'t one of §; take another.', 20],
-                ['The file "§" of § cannot be read.', 21],
-                ['Another.', 25],
+                ['The option "§" isn\'t one of §; take another.', 21],
+                ['The file "§" of § cannot be read.', 22],
+                ['Another.', 26],
             ],
             array_map(static fn(Passage $each): array => [$each->text, $each->line], (new PhpSource())->passages($source)),
         );

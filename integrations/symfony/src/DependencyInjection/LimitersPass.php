@@ -10,7 +10,7 @@ use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Reference;
 
-/** Gives limiters that count in larder.rate_limiter_storage the locks that keep the storage from losing hits, whatever framework.lock has. */
+/** Gives limiters that count in larder.rate_limiter_storage their locks, also where framework.lock names others. Without them, hits are lost. */
 final class LimitersPass implements CompilerPassInterface
 {
     public function process(ContainerBuilder $container): void

@@ -15,8 +15,8 @@ use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
 use Symfony\Component\DependencyInjection\Reference;
 
 /**
- * Opens the DSNs that pools of Larder's name as their providers, and takes away what Symfony wraps around a pool that it does
- * not know to keep tags itself.
+ * Opens the DSNs that pools of Larder's name as their providers. It also removes the wrapper that Symfony puts around pools
+ * of which it does not know that they keep tags themselves.
  */
 final class PoolsPass implements CompilerPassInterface
 {

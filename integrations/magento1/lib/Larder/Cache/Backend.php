@@ -19,11 +19,11 @@ use Larder\Ttl;
  *         <backend_options><dsn>apcu: &gt; sqlite:/var/cache/shop.db</dsn></backend_options>
  *     </cache>
  *
- * Cleaning by any of some tags, or by one, takes a time that does not depend on how many items there are. Cleaning by several tags
- * that an item must all have, or by tags that it must not have, walks over all ids, as the methods getTags() and getIds…() do.
+ * Cleaning by any of some tags, or by one, takes a time that does not depend on how many items there are. Some
+ * calls walk over all ids: getTags(), getIds…(), and cleaning by several tags that an item must all have, or must not have.
  *
- * What was computed after a miss, and is outdated when it is saved, is not kept; save() is true all the same if what others have
- * saved since is there, as Zend_Cache_Core would otherwise remove that.
+ * A value that was computed after a miss, and is outdated when it is saved, is not kept. The result is still true if the newer item of another
+ * process is there. Zend_Cache_Core would otherwise remove that item.
  *
  * Items are [mtime, tags, data].
  */

@@ -6,8 +6,8 @@ use Larder\Cache;
 use Larder\Session\SessionHandler;
 
 /**
- * Sessions of OpenMage in a store of Larder that does not evict: one request at a time has a session, so that none loses what
- * another has changed.
+ * Sessions of OpenMage in a store of Larder that does not evict. One request at a time has a session, so that no request loses another
+ * one's changes.
  *
  *     <session_save>user</session_save>
  *     <session_save_path>Larder_Session_Handler::start</session_save_path>
