@@ -116,7 +116,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     /**
      * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
-     * @param float  $stampede seconds that the connection waits for a reply; 0: for ever
+     * @param float  $timeout seconds that the connection waits for a reply; 0: for ever
      * @param ?Noted $noted    what the processes of this machine know of the server; null: each asks for itself
      * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
      *                           die with a restart; the same for all who use the server
@@ -128,14 +128,14 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
-        float $stampede = 1.0,
+        float $timeout = 1.0,
         ?Noted $noted = null,
         bool $trustsDisk = false,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection, $trustsDisk);
         $this->walk = new Walk($this->scripts, $this->layout);
-        $this->time = new ServerTime($this->scripts, $stampede, $noted ?? new Noted());
+        $this->time = new ServerTime($this->scripts, $timeout, $noted ?? new Noted());
         $this->leases = new RedisLeases($this->scripts, $this->layout, $this->time);
         $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload);
         $this->eviction = new Eviction($connection, $noted ?? new Noted());

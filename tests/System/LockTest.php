@@ -149,7 +149,7 @@ final class LockTest extends TestCase
     {
         $server = CacheServer::redis()->start();
         $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
-        $cache = new Cache(new RedisStore($connection, stampede: 10.0));
+        $cache = new Cache(new RedisStore($connection, timeout: 10.0));
         $cache->get('warm');
         $lock = $cache->lock('name', 1_000.0);
         $connection->loses = 'lease:';

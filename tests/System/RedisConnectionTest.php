@@ -118,7 +118,7 @@ final class RedisConnectionTest extends OwnServers
         [$old, $new] = [$this->started(CacheServer::redis()), $this->started(CacheServer::redis())];
         $scratch = new Scratch();
         symlink($old->socket, "{$scratch->path}/master");
-        $cache = new Cache(new RedisStore($connect(new Server(socket: "{$scratch->path}/master", timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0)), stampede: 10.0));
+        $cache = new Cache(new RedisStore($connect(new Server(socket: "{$scratch->path}/master", timeout: 10.0, readTimeout: 10.0, retryAfter: 0.0)), timeout: 10.0));
         self::assertTrue($cache->set('key', 'old'));
         self::assertSame('old', $cache->get('key'));
         $redis = self::redis($old);

@@ -183,7 +183,7 @@ final class RedisLivesTest extends OwnServers
                 return $this->connection->send($commands);
             }
         };
-        $store = new RedisStore($connection, stampede: 10.0);
+        $store = new RedisStore($connection, timeout: 10.0);
         $this->seeded($store, $server);
         self::assertSame(['old'], array_keys($store->fetch(['old', 'absent'])->items));
         $server->kill();

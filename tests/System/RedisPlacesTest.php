@@ -63,7 +63,7 @@ final class RedisPlacesTest extends OwnServers
                 return $client === 'predis'
                     ? new RecordedConnection(new PredisConnection($proxied), (string) $names[$server->port], $diary)
                     : new PhpRedisConnection($proxied);
-            }), "rounds-{$client}", shards: Connections::SHARDS, stampede: 30.0);
+            }), "rounds-{$client}", shards: Connections::SHARDS, timeout: 30.0);
         };
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
         [$store, $other] = [$open(), $open()];

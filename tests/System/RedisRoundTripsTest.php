@@ -100,7 +100,7 @@ final class RedisRoundTripsTest extends OneRedis
         $diary = new \ArrayObject();
         $store = new RedisStore($client === 'predis'
             ? new RecordedConnection(new PredisConnection(new Server(socket: $socket, readTimeout: 30.0)), 'server', $diary)
-            : new PhpRedisConnection(new Server(socket: $proxy->socket, readTimeout: 30.0)), 'clear', stampede: 30.0);
+            : new PhpRedisConnection(new Server(socket: $proxy->socket, readTimeout: 30.0)), 'clear', timeout: 30.0);
         // Predis writes command by command, and the server does not wait with its answer for the last one.
         $trips = static fn(): int => $client === 'predis' ? \count($diary) : $proxy->roundTrips();
         $save = static function (int $from, int $to) use ($store): void {

@@ -231,7 +231,7 @@ final class RememberTest extends TestCase
     {
         $server = CacheServer::redis()->start();
         $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
-        $store = new RedisStore($connection, stampede: 10.0);
+        $store = new RedisStore($connection, timeout: 10.0);
         $cache = new Cache($store);
         $cache->get('warm');
         $connection->loses = 'computing';

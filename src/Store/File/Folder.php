@@ -149,11 +149,11 @@ final class Folder
             return $section($this->held[$directory]);
         }
         $this->check();
-        $stampede = hrtime(true) + (int) ($this->timeout * 1e9);
+        $deadline = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
             $lock = $this->open("{$directory}/.lock", $directory);
             try {
-                match (FileLock::take($lock, \LOCK_EX, $stampede)) {
+                match (FileLock::take($lock, \LOCK_EX, $deadline)) {
                     true => null,
                     false => throw $this->unavailable('another process holds a lock in it for too long', isBusy: true),
                     null => throw $this->unavailable('its file system has no locks', remedy: 'name one on a local disk'),

@@ -15,8 +15,8 @@ use Larder\System\Process;
 final class PhpRedisConnection implements Living
 {
     /**
-     * Commands that are sent together. Of more, the first goes alone: a server that has stopped is noticed by it, and the others
-     * need not be given its time each.
+     * Commands that are sent together in any case. Of more, the first goes alone if the server has not answered for a while: it notices
+     * a server that has stopped, with the whole timeout to itself.
      */
     private const AT_ONCE = 4;
 
@@ -33,6 +33,9 @@ final class PhpRedisConnection implements Living
     private ?array $idle = null;
 
     private int $process = 0;
+
+    /** When the server last answered, in nanoseconds (hrtime()). */
+    private int $answered = 0;
 
     private readonly CircuitBreaker $breaker;
 
@@ -127,9 +130,10 @@ final class PhpRedisConnection implements Living
     {
         $replies = match (true) {
             \count($commands) === 1 => [@$redis->rawCommand(...$commands[0])],
-            \count($commands) <= self::AT_ONCE => $this->pipelined($redis, $commands),
+            \count($commands) <= self::AT_ONCE, $this->server->readTimeout <= 0.0, hrtime(true) - $this->answered < $this->server->readTimeout * 1e9 => $this->pipelined($redis, $commands),
             default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, \array_slice($commands, 1))],
         };
+        $this->answered = hrtime(true);
         foreach ($replies as $i => $reply) {
             if ($reply === true) {
                 $replies[$i] = 'OK';
@@ -159,14 +163,14 @@ final class PhpRedisConnection implements Living
      */
     private function pipelined(\Redis $redis, array $commands): array
     {
-        $stampede = $this->server->readTimeout;
-        $stampede > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $stampede / \count($commands));
+        $timeout = $this->server->readTimeout;
+        $timeout > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $timeout / \count($commands));
         $redis->pipeline();
         foreach ($commands as $command) {
             $redis->rawCommand(...$command);
         }
         $replies = @$redis->exec();
-        $stampede > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $stampede);
+        $timeout > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $timeout);
         if (!\is_array($replies) || $replies === [] || \count($replies) !== \count($commands)) {
             throw new \RedisException('its replies are incomplete');
         }

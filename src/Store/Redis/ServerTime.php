@@ -25,17 +25,17 @@ final class ServerTime
 
     private float $found = 0.0;
 
-    /** @param float $stampede seconds that the connection waits for a reply; 0: for ever */
+    /** @param float $timeout seconds that the connection waits for a reply; 0: for ever */
     public function __construct(
         private readonly Scripts $scripts,
-        private readonly float $stampede,
+        private readonly float $timeout,
         private readonly Noted $noted = new Noted(),
     ) {}
 
     /** @return string until when we wait for an answer to what is sent now, in ms of the server's clock, or a little earlier */
     public function deadline(): string
     {
-        if ($this->stampede <= 0.0) {
+        if ($this->timeout <= 0.0) {
             return (string) \PHP_INT_MAX;
         }
         if ($this->isToBeAsked() && !$this->isNoted()) {
@@ -43,7 +43,7 @@ final class ServerTime
             $this->compareTo($time);
         }
 
-        return (string) ((int) ((microtime(true) + 0.9 * $this->stampede) * 1000) + $this->lag);
+        return (string) ((int) ((microtime(true) + 0.9 * $this->timeout) * 1000) + $this->lag);
     }
 
     /** Whether it is time to compare the server's clock with ours. */
