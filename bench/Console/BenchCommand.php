@@ -89,7 +89,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
             ->addOption('quick', null, InputOption::VALUE_NONE, 'Under a quarter of an hour (default)')
-            ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in about an hour')
+            ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in an hour and a quarter')
             ->addOption('resume', null, InputOption::VALUE_NONE, 'Keep the experiments that are complete in the JSON file, and run the others')
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
             ->addOption('zend', null, InputOption::VALUE_REQUIRED, 'A directory with cache back ends of Zend Framework 1 (Zend/Cache/Backend, Cm/Cache/Backend), for tags')
