@@ -9,6 +9,7 @@ use Larder\Exception as Failure;
 use Larder\SharedMemory;
 use Larder\Store\AbsentStore;
 use Larder\Store\SharedMemoryStore;
+use Psr\Log\NullLogger;
 
 /** Where the library is needed: for every store but a pool that this process shares with all others. */
 final class Library
@@ -62,7 +63,8 @@ final class Library
             return new NoBackend("{$why}The web does not hear what it deletes.", true);
         }
         try {
-            return new CacheBackend(new Cache(new AbsentStore(), journal: $journal), "{$why}What it deletes reaches the web by the journal.");
+            // The store is absent on purpose, which is said in its own words: no log of it.
+            return new CacheBackend(new Cache(new AbsentStore(), logger: new NullLogger(), journal: $journal), "{$why}What it deletes reaches the web by the journal.");
         } catch (Failure $refused) {
             return new NoBackend("{$why}The web does not hear what it deletes: {$refused->getMessage()}", true);
         }
