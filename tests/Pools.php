@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests;
 
 use Larder\Cache;
-use Larder\SharedMemory;
+use Larder\Store\SharedMemoryStore;
 use Psr\Log\LoggerInterface;
 
 /** Stores for one test of an integration. They are removed with this. */
@@ -26,7 +26,7 @@ final class Pools
     public function __destruct()
     {
         if (\extension_loaded('larder')) {
-            SharedMemory::remove($this->name);
+            SharedMemoryStore::remove($this->name);
         }
     }
 

@@ -92,6 +92,20 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return new self(SharedMemory::open($name, $size, $evict), $evict, leases: $evict ? null : self::leasesOf($name));
     }
 
+    /**
+     * Removes the pool of that name, and the pool of its leases if there is one. SharedMemory::remove() leaves the latter.
+     *
+     * @return bool whether there was a pool of that name
+     *
+     * @throws PoolUnusable
+     */
+    public static function remove(string $name): bool
+    {
+        SharedMemory::remove(self::leasesOf($name));
+
+        return SharedMemory::remove($name);
+    }
+
     /** The pool that the leases of that one are in, if it does not evict. */
     public static function leasesOf(string $name): string
     {

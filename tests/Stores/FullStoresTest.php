@@ -10,7 +10,6 @@ use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\SaveMode;
 use Larder\Session\SessionHandler;
-use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
@@ -158,8 +157,7 @@ final class FullStoresTest extends TestCase
         try {
             $work(Stores::open(str_replace(['DIRECTORY', 'NAME'], [$this->scratch->path, $name], $dsn)));
         } finally {
-            SharedMemory::remove($name);
-            SharedMemory::remove(SharedMemoryStore::leasesOf($name));
+            SharedMemoryStore::remove($name);
         }
     }
 

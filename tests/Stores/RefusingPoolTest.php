@@ -36,8 +36,7 @@ final class RefusingPoolTest extends TestCase
 
     protected function tearDown(): void
     {
-        SharedMemory::remove($this->name);
-        SharedMemory::remove(SharedMemoryStore::leasesOf($this->name));
+        SharedMemoryStore::remove($this->name);
     }
 
     public function testARefusedWriteOfACacheIsAMissAfterwards(): void
@@ -136,6 +135,16 @@ final class RefusingPoolTest extends TestCase
         for ($i = 0; $i < 20_000; $i++) {
             self::assertTrue($cache->lock('session-' . md5((string) $i), 1_000.0)->acquire());
         }
+    }
+
+    public function testARemovedPoolTakesItsLocksAlong(): void
+    {
+        self::assertTrue((new Cache($this->store, strict: true))->lock('session', 1_000.0)->acquire());
+        $both = [$this->name, SharedMemoryStore::leasesOf($this->name)];
+        self::assertEqualsCanonicalizing($both, array_intersect(SharedMemory::names(), $both));
+        self::assertTrue(SharedMemoryStore::remove($this->name));
+        self::assertSame([], array_intersect(SharedMemory::names(), $both));
+        self::assertFalse(SharedMemoryStore::remove($this->name));
     }
 
     public function testAPoolOfALongNameHasItsLocksBesideIt(): void

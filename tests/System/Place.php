@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\SharedMemory;
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
+use Larder\Store\SharedMemoryStore;
 use Larder\Stores;
 use Larder\Tests\Scratch;
 use Larder\Tests\Stores\Forgery;
@@ -81,7 +81,7 @@ final class Place
         }
         $this->server?->stop();
         if (str_starts_with($this->dsn, 'shm:')) {
-            SharedMemory::remove($this->name);
+            SharedMemoryStore::remove($this->name);
         }
     }
 
