@@ -31,6 +31,7 @@ use Larder\Laravel\LarderServiceProvider;
 use Larder\Laravel\LarderStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
+use Larder\Tests\LockRace;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -198,28 +199,16 @@ final class LarderStoreTest extends TestCase
 
     public function testOfManyProcessesThatWantALockOneHasIt(): void
     {
-        $counter = "{$this->pools->path()}/counter";
-        file_put_contents($counter, '0');
-        $children = [];
-        for ($child = 0; $child < 4; $child++) {
-            $children[] = $process = pcntl_fork();
-            if ($process === 0) {
-                $store = new LarderStore(Cache::open($this->pools->dsn('shared memory')), 'laravel:');
-                for ($round = 0; $round < 25; $round++) {
-                    $lock = $store->lock('counter', 30);
-                    while (!$lock->get()) {
-                        usleep(random_int(100, 1_000));
-                    }
-                    file_put_contents($counter, (string) (1 + (int) file_get_contents($counter)));
-                    $lock->release();
-                }
-                posix_kill((int) getmypid(), \SIGKILL);
-            }
-        }
-        foreach ($children as $process) {
-            pcntl_waitpid($process, $status);
-        }
-        self::assertSame('100', file_get_contents($counter));
+        $open = function (): \Closure {
+            $store = new LarderStore(Cache::open($this->pools->dsn('shared memory')), 'laravel:');
+
+            return static function () use ($store): ?\Closure {
+                $lock = $store->lock('counter', 30);
+
+                return $lock->get() ? $lock->release(...) : null;
+            };
+        };
+        self::assertSame(LockRace::COUNTS, LockRace::run("{$this->pools->path()}/counter", $open));
     }
 
     public function testFlexibleServesWhatIsStaleAndComputesItAfterTheResponse(): void

@@ -9,6 +9,7 @@ use Larder\Exception\UnsupportedOperation;
 use Larder\Store\ChaosStore;
 use Larder\Stores;
 use Larder\Symfony\LockStore;
+use Larder\Tests\LockRace;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -75,28 +76,16 @@ final class LockStoreTest extends TestCase
     #[DataProvider('kinds')]
     public function testOfManyProcessesThatWantALockOneHasIt(string $kind): void
     {
-        $counter = "{$this->pools->path()}/counter";
-        file_put_contents($counter, '0');
-        $children = [];
-        for ($child = 0; $child < 4; $child++) {
-            $children[] = $process = pcntl_fork();
-            if ($process === 0) {
-                $factory = new LockFactory(new LockStore($this->pools->dsn($kind)));
-                for ($round = 0; $round < 25; $round++) {
-                    $lock = $factory->createLock('counter', 30.0);
-                    while (!$lock->acquire()) {
-                        usleep(random_int(100, 2_000));
-                    }
-                    file_put_contents($counter, (string) (1 + (int) file_get_contents($counter)));
-                    $lock->release();
-                }
-                posix_kill((int) getmypid(), \SIGKILL);
-            }
-        }
-        foreach ($children as $process) {
-            pcntl_waitpid($process, $status);
-        }
-        self::assertSame('100', file_get_contents($counter));
+        $open = function () use ($kind): \Closure {
+            $factory = new LockFactory(new LockStore($this->pools->dsn($kind)));
+
+            return static function () use ($factory): ?\Closure {
+                $lock = $factory->createLock('counter', 30.0);
+
+                return $lock->acquire() ? $lock->release(...) : null;
+            };
+        };
+        self::assertSame(LockRace::COUNTS, LockRace::run("{$this->pools->path()}/counter", $open));
     }
 
     public function testALockMayHaveAnyName(): void
