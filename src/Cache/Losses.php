@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
+use Larder\System\ErrorLog;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -26,11 +27,12 @@ final class Losses
     private ?float $told = null;
 
     /**
+     * @param ?LoggerInterface  $logger null: PHP's error log
      * @param class-string      $store
      * @param \Closure(): float $clock Unix time
      */
     public function __construct(
-        private readonly LoggerInterface $logger,
+        private ?LoggerInterface $logger,
         private readonly string $store,
         private readonly \Closure $clock,
     ) {}
@@ -48,7 +50,7 @@ final class Losses
 
             return;
         }
-        $this->logger->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
+        $this->logger()->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
             'store' => $this->store,
             'keys' => $keys,
             'tags' => $tags,
@@ -66,7 +68,7 @@ final class Losses
         if (!$this->isTold) {
             return;
         }
-        $this->logger->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $this->missed]);
+        $this->logger()->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $this->missed]);
         $this->isTold = false;
         $this->missed = $this->untold = 0;
     }
@@ -74,7 +76,12 @@ final class Losses
     public function __destruct()
     {
         if ($this->untold > 0) {
-            $this->logger->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
+            $this->logger()->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
         }
+    }
+
+    private function logger(): LoggerInterface
+    {
+        return $this->logger ??= new ErrorLog();
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
+use Larder\System\ErrorLog;
 use Larder\System\OncePerMinute;
 use Psr\Log\LoggerInterface;
 
@@ -20,16 +21,18 @@ final class Outage
 
     private ?float $told = null;
 
+    /** Keeps the requests of a machine from telling the same. */
+    private ?OncePerMinute $machine = null;
+
     /**
-     * @param \Closure(): float $clock   Unix time
-     * @param ?OncePerMinute    $machine keeps the requests of a machine, each a process's first, from telling the same; null: each process tells
+     * @param ?LoggerInterface  $logger null: PHP's error log. It is made when there is something to tell, which most requests have not
+     * @param \Closure(): float $clock  Unix time
      */
     public function __construct(
-        private readonly LoggerInterface $logger,
+        private ?LoggerInterface $logger,
         private readonly \Closure $clock,
         private readonly string $begun,
         private readonly ?string $over = null,
-        private readonly ?OncePerMinute $machine = null,
     ) {}
 
     /** @param array<string, mixed> $context */
@@ -40,7 +43,9 @@ final class Outage
             return;
         }
         $this->told = $now;
-        if ($this->machine?->isNews($this->logger::class . $this->begun, $context) === false) {
+        $this->logger ??= new ErrorLog();
+        // A command or a daemon has a log of its own; the requests of a site would fill theirs.
+        if (\PHP_SAPI !== 'cli' && !($this->machine ??= new OncePerMinute())->isNews($this->logger::class . $this->begun, $context)) {
             return;
         }
         $this->isTold = true;
@@ -51,7 +56,7 @@ final class Outage
     public function isOver(array $context): void
     {
         if ($this->isTold && $this->over !== null) {
-            $this->logger->notice($this->over, $context);
+            $this->logger?->notice($this->over, $context);
         }
         $this->isTold = false;
     }

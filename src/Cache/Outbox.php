@@ -11,8 +11,6 @@ use Larder\Health;
 use Larder\PerRequest;
 use Larder\SharedMemory;
 use Larder\Store;
-use Larder\System\ErrorLog;
-use Larder\System\OncePerMinute;
 use Psr\Log\LoggerInterface;
 use Psr\Log\NullLogger;
 
@@ -82,25 +80,21 @@ final class Outbox
         private readonly ?SharedMemory $direct = null,
         private readonly ?RequestToken $begun = null,
     ) {
-        // Who has a strict cache is told by an exception.
-        $logger ??= $strict ? new NullLogger() : new ErrorLog();
-        // A command or a daemon has a log of its own; the requests of a site would fill theirs.
-        $machine = \PHP_SAPI === 'cli' ? null : new OncePerMinute();
+        // A strict cache tells by an exception.
+        $logger ??= $strict ? new NullLogger() : null;
         $this->isForOthers = \in_array(Capability::Absence, $store->capabilities(), true);
-        $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.', $machine);
+        $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
         $this->partlyOutage = new Outage(
             $logger,
             $clock,
             'Some of the servers of the cache\'s store are unavailable: their items are missing.',
             'All servers of the cache\'s store are available again.',
-            $machine,
         );
         $this->journalOutage = new Outage(
             $logger,
             $clock,
             'The cache\'s journal cannot be written: what the store has missed is forgotten with this process.',
             'The cache\'s journal can be written again.',
-            $machine,
         );
         $this->clearsWhole = \in_array(Capability::WholeClear, $store->capabilities(), true);
         $this->losses = new Losses($logger, $store::class, $clock);

@@ -17,16 +17,12 @@ final class Writes
 {
     private bool $isRefused = false;
 
-    private readonly LoggerInterface $logger;
-
     /** @param bool $seals whether values are sealed with what remember() needs to know of them; a pool knows it itself */
     public function __construct(
         private readonly bool $seals,
-        ?LoggerInterface $logger,
+        private ?LoggerInterface $logger,
         private readonly ?EventDispatcherInterface $events,
-    ) {
-        $this->logger = $logger ?? new ErrorLog();
-    }
+    ) {}
 
     /** What was stored so. */
     public function opened(Item $found): Envelope
@@ -58,6 +54,7 @@ final class Writes
             $this->isRefused = true;
             $refusal = Refusal::of($store, $values[$unsaved[0]] ?? null);
             // Of what is outdated a site refuses some every day, as it should.
+            $this->logger ??= new ErrorLog();
             $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, "The cache's store refuses to save: {$refusal->value}.", ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name]);
         }
 
