@@ -60,26 +60,22 @@ final class CircuitBreaker
         if ($path === null || $place === null || !is_file($path)) {
             return true;
         }
+        if ($this->isClosedBy($place, $path, $now)) {
+            return false;
+        }
         $file = $place->open($path);
-        if ($file === false || !$place->holds($file, $path)) {
+        if ($file === false) {
             return true;
         }
         try {
+            // Another process that holds it is about to say that it tries.
             if (!flock($file, \LOCK_EX | \LOCK_NB)) {
                 return false;
             }
-            [$until, $why] = explode(' ', (string) fread($file, self::LONGEST), 2) + [1 => ''];
-            $until = (float) $until;
-            $this->why = $why;
-            // A clock that was set back must not close it for longer than ever was meant.
-            if ($now < $until && $until <= $now + $this->retryAfter) {
-                $this->notBefore = $until;
-
-                return false;
+            if (!$place->holds($file, $path)) {
+                return !$this->isClosedBy($place, $path, $now);
             }
-            rewind($file);
-            ftruncate($file, 0);
-            @fwrite($file, sprintf('%.6F %s', $now + $this->retryAfter, $why));
+            $place->replace($path, self::line($now + $this->retryAfter, $this->why));
 
             return $this->tries = true;
         } finally {
@@ -100,12 +96,7 @@ final class CircuitBreaker
         $place = $this->place;
         if ($path !== null && $place !== null) {
             is_file($path) || UserDirectory::tidy(\dirname($path), 'breaker-');
-            $file = $place->open($path);
-            // Whoever holds it is about to write the same.
-            if ($file !== false && $place->holds($file, $path) && flock($file, \LOCK_EX | \LOCK_NB)) {
-                ftruncate($file, 0);
-                @fwrite($file, sprintf('%.6F %s', $this->notBefore, self::line($why)));
-            }
+            $place->replace($path, self::line($this->notBefore, $why));
         }
     }
 
@@ -135,9 +126,24 @@ final class CircuitBreaker
         return $this->why === '' ? $otherwise : "{$this->why} (a moment ago)";
     }
 
-    private static function line(string $why): string
+    /** Looks at what other processes have written, for the cause as well. */
+    private function isClosedBy(PrivateDirectory $place, string $path, float $now): bool
     {
-        return substr((string) preg_replace('/[[:cntrl:]]+/', ' ', $why), 0, self::LONGEST - 30);
+        [$until, $this->why] = explode(' ', (string) $place->contents($path, self::LONGEST), 2) + [1 => ''];
+        $until = (float) $until;
+        // A clock that was set back must not close it for longer than ever was meant.
+        if ($now < $until && $until <= $now + $this->retryAfter) {
+            $this->notBefore = $until;
+
+            return true;
+        }
+
+        return false;
+    }
+
+    private static function line(float $until, string $why): string
+    {
+        return \sprintf('%.6F %s', $until, substr((string) preg_replace('/[[:cntrl:]]+/', ' ', $why), 0, self::LONGEST - 30));
     }
 
     /** @return ?string null if there is no place that is this user's alone */

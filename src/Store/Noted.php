@@ -60,12 +60,7 @@ final class Noted
             return;
         }
         // Not under a lock, whose holder may be stopped: everybody would wait for it.
-        $line = sprintf("%.6F %s\n", microtime(true), $what);
-        $next = $path . '-' . bin2hex(random_bytes(4));
-        $file = $this->place?->make($next) ?? false;
-        if ($file === false || @fwrite($file, $line) !== \strlen($line) || !fclose($file) || !@rename($next, $path)) {
-            @unlink($next);
-        }
+        $this->place?->replace($path, sprintf("%.6F %s\n", microtime(true), $what));
     }
 
     public function forget(string $about): void

@@ -175,6 +175,19 @@ final class PrivateDirectory
         return $file;
     }
 
+    /** Puts a file with these bytes in the place of another, or of none, so that no process ever finds a part of it. On a full disk the other stays. */
+    public function replace(string $path, string $bytes): bool
+    {
+        $next = "{$path}-" . bin2hex(random_bytes(6));
+        $file = $this->make($next);
+        if ($file !== false && @fwrite($file, $bytes) === \strlen($bytes) && fclose($file) && @rename($next, $path)) {
+            return true;
+        }
+        @unlink($next);
+
+        return false;
+    }
+
     /** Whether it is to be made by whoever needs it: as in /tmp, where each user has to have one and which is emptied now and then. */
     public function isMissingInTmp(): bool
     {

@@ -142,6 +142,18 @@ final class CircuitBreakerTest extends TestCase
         self::assertSame('unknown', $this->breaker('another')->why('unknown'));
     }
 
+    public function testTheCauseIsKnownWhileAnotherProcessIsAboutToTry(): void
+    {
+        $this->breaker()->failed('Connection refused');
+        $file = fopen((glob("{$this->scratch->path}/*") ?: [''])[0], 'r');
+        self::assertIsResource($file);
+        self::assertTrue(flock($file, \LOCK_EX));
+        $this->now += 2.1;
+        $other = $this->breaker();
+        self::assertFalse($other->allows());
+        self::assertSame('Connection refused (a moment ago)', $other->why('unknown'));
+    }
+
     private function breaker(string $server = 'server'): CircuitBreaker
     {
         return new CircuitBreaker($server, 2.0, $this->scratch->path, fn(): float => $this->now);
