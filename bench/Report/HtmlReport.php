@@ -102,7 +102,8 @@ final readonly class HtmlReport
 
     private function experiment(Findings $findings, Outcome $outcome): string
     {
-        $parts = (new Figures($findings, $outcome, $this->scripts !== null))->render();
+        $table = $outcome->name === 'shapes' ? (new ShapeTable($findings, $outcome))->render() : '';
+        $parts = $table . (new Figures($findings, $outcome, $this->scripts !== null))->render();
         $parameters = '';
         foreach ($outcome->parameters as $name => $value) {
             $parameters .= sprintf('<dt>%s</dt><dd>%s</dd>', Markup::escape($name), Markup::escape(is_int($value) ? number_format($value) : $value));

@@ -51,7 +51,7 @@ final class Values
 
     public static function find(string $name): ?Value
     {
-        return self::all()[$name] ?? ($name === self::long()->name ? self::long() : null);
+        return self::all()[$name] ?? ($name === self::long()->name ? self::long() : null) ?? ShapedValues::all()[$name] ?? null;
     }
 
     public static function named(string $name): Value

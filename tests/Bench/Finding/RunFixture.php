@@ -10,6 +10,7 @@ use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Pages;
 use Larder\Bench\Experiment\Pins;
 use Larder\Bench\Experiment\Saturation;
+use Larder\Bench\Experiment\Shapes;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Experiment\TierRequests;
 use Larder\Bench\Experiment\Transients;
@@ -168,6 +169,17 @@ final class RunFixture
         }
         $this->rates('pins', ['workers that never end' => '20'], Pins::LEFT, [Pins::IN_PLACE => $ours < 1 ? 8_500.0 : 4_000.0, Pins::COPIED => 9_000.0]);
         $this->rates('pins', ['beside' => 'a process that read while it was alone'], Pins::UNCOPIED, [Pins::IN_PLACE => $ours < 1 ? 0.97 : 0.05]);
+        foreach (['get' => 0.03, 'set' => 0.7] as $operation => $share) {
+            foreach (['tree', 'models'] as $value) {
+                $case = ['value' => $value, 'operation' => $operation, 'keys' => 'one hot key'];
+                foreach (['shared-memory' => 10_000.0 * ($ours < 1 ? $share : 2.0), 'apcu-php' => 10_000.0] as $subject => $time) {
+                    $this->add('shapes', $case, 'time', Direction::LowerIsBetter, $subject, $time);
+                }
+            }
+        }
+        foreach (['shared-memory' => $ours < 1 ? 1_000.0 : 20_000.0, 'apcu-php' => 10_000.0] as $subject => $time) {
+            $this->add('shapes', ['value' => 'tree'], Shapes::ONE, Direction::LowerIsBetter, $subject, $time);
+        }
         foreach (['1' => 60.0, '1,000,000' => $ours < 1 ? 60.0 : 60_000.0] as $items => $time) {
             $this->add('tags', ['tagged items' => (string) $items], Tags::INVALIDATE, Direction::LowerIsBetter, 'shared-memory', $time);
             $this->add('tags', ['tagged items' => (string) $items], Tags::LIVE, Direction::LowerIsBetter, 'shared-memory', $ours < 1 ? 400.0 : 60_000.0);
