@@ -187,8 +187,12 @@ final class PhpRedisConnection implements Living
     {
         $taken = $this->process === Process::id() ? $this->idle : null;
         $this->idle = null;
+        if ($taken !== null && $taken[1]->isOver()) {
+            self::close($taken[0]);
+            $taken = null;
+        }
 
-        return $taken ?? [$this->connected(), new Watch()];
+        return $taken ?? $this->connected();
     }
 
     /**
@@ -205,8 +209,12 @@ final class PhpRedisConnection implements Living
         }
     }
 
-    /** @throws StoreUnavailable */
-    private function connected(): \Redis
+    /**
+     * @return array{\Redis, Watch}
+     *
+     * @throws StoreUnavailable
+     */
+    private function connected(): array
     {
         $server = $this->server;
         if (!$this->breaker->allows()) {
@@ -215,7 +223,7 @@ final class PhpRedisConnection implements Living
         $redis = new \Redis();
         $refusal = null;
         try {
-            $this->connect($redis);
+            $watch = Watch::of($server, fn() => $this->connect($redis));
             foreach ($server->greeting() as $command) {
                 [$reply] = $this->ask($redis, [$command]);
                 $refusal ??= $reply instanceof ErrorReply ? $reply->message : null;
@@ -239,7 +247,7 @@ final class PhpRedisConnection implements Living
         $this->breaker->worked();
         $this->process = Process::id();
 
-        return $redis;
+        return [$redis, $watch];
     }
 
     private function connect(\Redis $redis): void

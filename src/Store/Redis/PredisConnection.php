@@ -165,12 +165,20 @@ final class PredisConnection implements Parallel, Living
     {
         $taken = $this->process === Process::id() ? $this->idle : null;
         $this->idle = null;
+        if ($taken !== null && $taken[1]->isOver()) {
+            $taken[0]->disconnect();
+            $taken = null;
+        }
 
-        return $taken ?? [$this->connected(), new Watch()];
+        return $taken ?? $this->connected();
     }
 
-    /** @throws StoreUnavailable */
-    private function connected(): Client
+    /**
+     * @return array{Client, Watch}
+     *
+     * @throws StoreUnavailable
+     */
+    private function connected(): array
     {
         $server = $this->server;
         if (!$this->breaker->allows()) {
@@ -188,7 +196,7 @@ final class PredisConnection implements Parallel, Living
             'tcp_nodelay' => true,
         ], ['exceptions' => false]);
         try {
-            $client->connect();
+            $watch = Watch::of($server, static fn() => $client->connect());
             foreach ($server->greeting() as $command) {
                 $words = self::prepared([$command]);
                 self::write($client, $words);
@@ -208,6 +216,6 @@ final class PredisConnection implements Parallel, Living
         $this->breaker->worked();
         $this->process = Process::id();
 
-        return $client;
+        return [$client, $watch];
     }
 }

@@ -24,6 +24,46 @@ final class Watch
 
     private string $life = '';
 
+    /** @param ?resource $stream what the connection goes over; null: nobody looks whether it is over */
+    private function __construct(
+        private readonly mixed $stream = null,
+    ) {}
+
+    /**
+     * Of the connection that this makes. Clients do not show their streams: it is the one that was not there before.
+     *
+     * @param \Closure(): mixed $connect
+     */
+    public static function of(Server $server, \Closure $connect): self
+    {
+        if ($server->tls === null) {
+            $connect();
+
+            return new self();
+        }
+        $before = get_resources('stream');
+        $connect();
+        $made = array_filter(
+            array_diff_key(get_resources('stream'), $before),
+            static fn(mixed $stream): bool => stream_get_meta_data($stream)['stream_type'] === 'tcp_socket/ssl',
+        );
+
+        // A signal's handler may have made another one.
+        return new self(\count($made) === 1 ? current($made) : null);
+    }
+
+    /**
+     * Whether the connection was closed while nobody used it: over TLS a forked child does so when it ends. As nothing was sent, anything
+     * may be sent over another one. All replies are read, so there is nothing to read but the end.
+     */
+    public function isOver(): bool
+    {
+        $read = \is_resource($this->stream) ? [$this->stream] : [];
+        $none = null;
+
+        return $read !== [] && @stream_select($read, $none, $none, 0) > 0;
+    }
+
     /** @return string '': it was not asked yet */
     public function life(): string
     {
