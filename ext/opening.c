@@ -376,26 +376,43 @@ static bool named_place(zend_execute_data *execute_data, larder_pool_config *con
     return configured_place(config, snapshots);
 }
 
+/* -1: an exception is pending. */
+static int remove_one(larder_pool_config *config)
+{
+    larder_error error = {.waited = false};
+    config->impatient = was_waited_for(config->name);
+    int removed = larder_pool_remove(config, &error);
+    note_waiting(config->name, removed >= 0, &error);
+    if (removed < 0) {
+        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
+        return -1;
+    }
+    /* This process need not wait until it happens to look. */
+    larder_pool *pool = zend_hash_str_find_ptr(&LARDER_G(pools), config->name, strlen(config->name));
+    if (pool != NULL) {
+        larder_pool_abandon(pool);
+    }
+    return removed;
+}
+
+/* The library keeps the locks of a pool that does not evict in one beside it (SharedMemoryStore::leasesOf()). */
 ZEND_METHOD(Larder_SharedMemory, remove)
 {
-    char snapshots[LARDER_PATH_MAX];
-    larder_error error;
+    char snapshots[LARDER_PATH_MAX], beside[LARDER_PATH_MAX];
     larder_pool_config config = {.name = NULL};
     if (!named_place(execute_data, &config, snapshots)) {
         RETURN_THROWS();
     }
-    config.impatient = was_waited_for(config.name);
-    error.waited = false;
-    int removed = larder_pool_remove(&config, &error);
-    note_waiting(config.name, removed >= 0, &error);
+    int removed = remove_one(&config);
     if (removed < 0) {
-        zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         RETURN_THROWS();
     }
-    /* This process need not wait until it happens to look. */
-    larder_pool *pool = zend_hash_str_find_ptr(&LARDER_G(pools), config.name, strlen(config.name));
-    if (pool != NULL) {
-        larder_pool_abandon(pool);
+    if (strlen(config.name) + strlen(".locks") <= LARDER_NAME_MAX) {
+        snprintf(beside, sizeof beside, "%s.locks", config.name);
+        config.name = beside;
+        if (remove_one(&config) < 0) {
+            RETURN_THROWS();
+        }
     }
     RETURN_BOOL(removed == 1);
 }

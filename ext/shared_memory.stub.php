@@ -112,7 +112,8 @@ namespace Larder {
         public static function open(string $name = 'default', ?int $size = null, bool $evict = true): SharedMemory {}
 
         /**
-         * Removes a pool for good, and what was saved of it. Processes that have it open go on with a new, empty one.
+         * Removes a pool for good, and what was saved of it. Processes that have it open go on with a new, empty one. The pool NAME.locks
+         * goes along, where the library keeps the locks of a pool that does not evict.
          *
          * @return bool was there one
          * @throws \Larder\Exception\PoolUnusable it is there but cannot be removed

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5b3d1e34e32fce502f843da048332edca0ea8fd6 */
+ * Stub hash: a98c30287fe1748eb6ed9fd23dbf764925304ec6 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

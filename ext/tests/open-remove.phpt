@@ -68,11 +68,16 @@ same(run_php('echo Larder\SharedMemory::open(pool_name(), null, false)->get("k")
 same($pool->get('k'), 'v', 'nothing happened to it');
 
 echo "-- remove\n";
+SharedMemory::open("$name.locks", 4 << 20, false);
+SharedMemory::open("$name.lock", 4 << 20)->set('k', 'v');
 for ($i = 0; $i < 200; $i++) {
     $pool->get('k');
 }
 same(SharedMemory::remove(name: $name), true, 'there was one');
 same(is_file(pool_path()), false, 'no file is left');
+same(in_array("$name.locks", SharedMemory::names(), true), false, 'nor its locks');
+same(SharedMemory::open("$name.lock")->get('k'), 'v', 'but everything else');
+same(SharedMemory::remove("$name.lock"), true, 'remove');
 same(SharedMemory::remove($name), false, 'there was none');
 same($pool->get('k'), null, 'who has it open goes on with a new, empty one');
 $pool->set('k', 'new');

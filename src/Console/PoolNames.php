@@ -6,6 +6,7 @@ namespace Larder\Console;
 
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
+use Larder\Store\SharedMemoryStore;
 
 /** The pools of this user, as commands ask for them and speak of them. */
 final class PoolNames
@@ -18,11 +19,23 @@ final class PoolNames
         return \extension_loaded('larder') ? null : "The extension larder is not loaded, so there is no pool to {$purpose}; load it in this PHP's php.ini.";
     }
 
-    /** @throws PoolUnusable */
-    public static function absent(string $name): string
+    /**
+     * @return list<string> those that hold items, and no other pool's locks
+     *
+     * @throws PoolUnusable
+     */
+    public static function ofItems(): array
     {
         $names = SharedMemory::names();
         sort($names);
+
+        return array_values(array_diff($names, array_keys(SharedMemoryStore::leasesAmong($names))));
+    }
+
+    /** @throws PoolUnusable */
+    public static function absent(string $name): string
+    {
+        $names = self::ofItems();
 
         return "There is no pool \"{$name}\" of this user; " . ($names === [] ? 'it has none' : 'the pools are: ' . implode(', ', $names)) . '.';
     }

@@ -6,6 +6,7 @@ namespace Larder\Console;
 
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
+use Larder\Store\SharedMemoryStore;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
@@ -21,6 +22,8 @@ final class PoolsCommand extends Command
         $this->setHelp(<<<'HELP'
             Those of this user (or of the group that the ini setting larder.group names), and the names of those of others, as far as
             this user may see them. Pools of the same name and different owners have nothing to do with each other.
+
+            A pool that does not evict has its locks in another one beside it, NAME.locks. It goes when the pool is removed.
 
               <info>%command.full_name%</info>
               <info>sudo -u www-data %command.full_name%</info>
@@ -43,11 +46,13 @@ final class PoolsCommand extends Command
             return Complaint::say($output, $failure->getMessage());
         }
         sort($names);
+        $locks = SharedMemoryStore::leasesAmong($names);
         foreach ($names as $name) {
             try {
                 $known = self::opened($name)->statistics();
                 $pools[] = ['name' => $name, 'size' => $known['size'], 'bytes' => $known['bytes'], 'capacity' => $known['capacity'], 'items' => $known['items'],
-                    'hits' => $known['hits'], 'misses' => $known['misses'], 'evicts' => $known['evict'], 'path' => $known['path'], 'processes' => $known['processes'] - 1];
+                    'hits' => $known['hits'], 'misses' => $known['misses'], 'evicts' => $known['evict'], 'path' => $known['path'], 'processes' => $known['processes'] - 1,
+                    'locks_of' => $known['evict'] ? null : $locks[$name] ?? null];
             } catch (PoolUnusable $failure) {
                 $status = Complaint::say($output, $failure->getMessage());
             }
@@ -75,8 +80,8 @@ final class PoolsCommand extends Command
     }
 
     /**
-     * @param list<array{name: string, size: int, bytes: int, capacity: int, items: int, hits: int, misses: int, evicts: bool, path: string, processes: int}> $pools
-     * @param array<string, ?list<string>>                                                                                                       $others
+     * @param list<array{name: string, size: int, bytes: int, capacity: int, items: int, hits: int, misses: int, evicts: bool, path: string, processes: int, locks_of: ?string}> $pools
+     * @param array<string, ?list<string>>                                                                                                                          $others
      */
     private static function print(array $pools, array $others, OutputInterface $output): void
     {
@@ -94,7 +99,10 @@ final class PoolsCommand extends Command
                     Printed::count($pool['items']),
                     Printed::share($pool['hits'], $pool['hits'] + $pool['misses']),
                     Printed::count($pool['processes']),
-                    $pool['evicts'] ? '' : '  does not evict',
+                    match (true) {
+                        $pool['locks_of'] !== null => '  locks of ' . Printed::key($pool['locks_of']),
+                        default => $pool['evicts'] ? '' : '  does not evict',
+                    },
                 ), OutputInterface::OUTPUT_RAW);
             }
         }

@@ -18,7 +18,7 @@ final class SaveCommand extends Command
 {
     protected function configure(): void
     {
-        $this->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'The pools; all of this user if none is named');
+        $this->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'The pools; if none is named, all of this user but those of locks');
         $this->addOption('json', null, InputOption::VALUE_NONE, 'Answer in JSON');
         $this->setHelp(<<<'HELP'
             Writes what lives in the pools to a disk (the ini setting larder.snapshot says where) and ends them. Whoever opens one next
@@ -43,7 +43,8 @@ final class SaveCommand extends Command
         $saved = [];
         $status = self::SUCCESS;
         try {
-            $names = $names === [] ? SharedMemory::names() : $names;
+            // No lock outlives a reboot: who had it is dead.
+            $names = $names === [] ? PoolNames::ofItems() : $names;
         } catch (PoolUnusable $failure) {
             return Complaint::say($output, $failure->getMessage());
         }

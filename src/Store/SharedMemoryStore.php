@@ -45,6 +45,9 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     /** Bytes of the pool of leases. */
     private const LEASES_SIZE = 4 << 20;
 
+    /** Of the name of such a pool. ext/opening.c knows it, too. */
+    private const LEASES_END = '.locks';
+
     /** Of a pool's name. */
     private const NAME_LENGTH = 64;
 
@@ -93,7 +96,8 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     }
 
     /**
-     * Removes the pool of that name, and the pool of its leases if there is one. SharedMemory::remove() leaves the latter.
+     * Removes the pool of that name, and the pool of its leases if there is one. SharedMemory::remove() does so, too, but leaves the
+     * leases of a pool with a name of more than 58 bytes.
      *
      * @return bool whether there was a pool of that name
      *
@@ -109,12 +113,31 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     /** The pool that the leases of that one are in, if it does not evict. */
     public static function leasesOf(string $name): string
     {
-        $end = '.locks';
-        $short = \strlen($name) + \strlen($end) <= self::NAME_LENGTH
+        $short = \strlen($name) + \strlen(self::LEASES_END) <= self::NAME_LENGTH
             ? $name
-            : substr($name, 0, self::NAME_LENGTH - \strlen($end) - 17) . '.' . hash('xxh64', $name);
+            : substr($name, 0, self::NAME_LENGTH - \strlen(self::LEASES_END) - 17) . '.' . hash('xxh64', $name);
 
-        return $short . $end;
+        return $short . self::LEASES_END;
+    }
+
+    /**
+     * The pools of leases among these.
+     *
+     * @param list<string> $names of pools
+     *
+     * @return array<string, string> for each of them the pool whose leases it holds, which may be gone
+     */
+    public static function leasesAmong(array $names): array
+    {
+        $owners = array_combine(array_map(self::leasesOf(...), $names), $names);
+        $found = [];
+        foreach ($names as $name) {
+            if (str_ends_with($name, self::LEASES_END)) {
+                $found[$name] = $owners[$name] ?? substr($name, 0, -\strlen(self::LEASES_END));
+            }
+        }
+
+        return $found;
     }
 
     /** The path is the pool's name. Options: size (bytes), evict (switch). */

@@ -145,6 +145,10 @@ final class RefusingPoolTest extends TestCase
         self::assertTrue(SharedMemoryStore::remove($this->name));
         self::assertSame([], array_intersect(SharedMemory::names(), $both));
         self::assertFalse(SharedMemoryStore::remove($this->name));
+        SharedMemory::open($both[0], 4 << 20, false);
+        SharedMemory::open($both[1], 4 << 20, false);
+        self::assertTrue(SharedMemory::remove($this->name), 'the extension alone');
+        self::assertSame([], array_intersect(SharedMemory::names(), $both));
     }
 
     public function testAPoolOfALongNameHasItsLocksBesideIt(): void

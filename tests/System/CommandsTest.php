@@ -13,6 +13,7 @@ use Larder\Console\FlushCommand;
 use Larder\Console\GetCommand;
 use Larder\Console\KeysCommand;
 use Larder\Console\MetricsCommand;
+use Larder\Console\PoolNames;
 use Larder\Console\PruneCommand;
 use Larder\Console\SetCommand;
 use Larder\Console\SizeCommand;
@@ -110,6 +111,22 @@ final class CommandsTest extends TestCase
         self::assertIsArray($pool);
         self::assertSame([16 << 20, 1, false], [$pool['size'], $pool['items'], $pool['evicts']]);
         self::assertMatchesRegularExpression("/^{$name} +16\.0 MiB .* does not evict$/m", $this->larder->run('pools', [])[1]);
+    }
+
+    public function testAPoolOfLocksIsCalledThat(): void
+    {
+        $place = new Place('shared memory that does not evict');
+        Cache::open($place->dsn)->lock('order', 1_000.0)->acquire();
+        $name = substr($place->dsn, 4, (int) strpos($place->dsn, '?') - 4);
+        $locks = SharedMemoryStore::leasesOf($name);
+        $pools = array_column((array) $this->larder->json('pools', [])[1]['pools'], 'locks_of', 'name');
+        self::assertSame([null, $name], [$pools[$name], $pools[$locks]]);
+        self::assertMatchesRegularExpression("/^{$locks} +4\.0 MiB .* locks of {$name}$/m", $this->larder->run('pools', [])[1]);
+        self::assertStringContainsString("Its locks are in the pool \"{$locks}\"", $this->larder->run('doctor', ['dsn' => [$place->dsn]])[1]);
+        self::assertStringContainsString("It holds the locks of the pool \"{$name}\"", $this->larder->run('doctor', ['dsn' => ["shm:{$locks}?evict=no"]])[1]);
+        self::assertSame([$name], array_values(array_intersect(PoolNames::ofItems(), [$name, $locks])), 'what larder save takes');
+        self::assertSame(0, $this->larder->run('flush', ['dsn' => $place->dsn, '--force' => true])[0]);
+        self::assertFalse(Cache::open($place->dsn)->lock('order')->acquire(), 'a flush leaves locks');
     }
 
     public function testTheStatisticsOfAServerAreATable(): void

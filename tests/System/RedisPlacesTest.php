@@ -20,7 +20,6 @@ use Larder\Store\RedisStore;
 use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
-use Symfony\Component\Process\Process;
 
 /** Redis or Valkey in a cluster, behind sentinels, and with TLS. */
 #[CoversClass(ClusterConnection::class)]

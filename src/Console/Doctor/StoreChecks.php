@@ -13,8 +13,10 @@ use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
+use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\RedisStore;
+use Larder\Store\SharedMemoryStore;
 use Larder\Stores;
 use Larder\StoreStatistics;
 
@@ -53,7 +55,7 @@ final class StoreChecks
             try {
                 // First: what is timed is counted, too.
                 $known = $store->statistics();
-                $found[] = $this->timed($store);
+                array_push($found, $this->timed($store), ...$this->locks($dsn));
             } catch (StoreUnavailable $failure) {
                 return [Finding::problem($what, $failure->getMessage(), 'the place that the DSN names, or the DSN'), ...$this->place($dsn)];
             }
@@ -145,6 +147,28 @@ final class StoreChecks
             !\in_array($kind, self::NETWORK, true) => $found,
             $isSqlite => [...$found, Finding::problem(StoreName::of($this->dsn), "It lies on a network file system ({$kind}), on which SQLite's locks and shared memory do not work.", 'a path on a local disk')],
             default => [...$found, Finding::advice(StoreName::of($this->dsn), "It lies on a network file system ({$kind}): every look-up goes over the network.", 'a path on a local disk')],
+        };
+    }
+
+    /**
+     * A pool that does not evict has its locks in one beside it.
+     *
+     * @return list<Finding>
+     */
+    private function locks(Dsn $dsn): array
+    {
+        if ($dsn->scheme !== 'shm' || $dsn->far !== null || !\extension_loaded('larder')) {
+            return [];
+        }
+        $what = StoreName::of($this->dsn);
+        $name = $dsn->path === '' ? 'default' : $dsn->path;
+        $locks = SharedMemoryStore::leasesAmong(SharedMemory::names());
+
+        return match (true) {
+            $dsn->switch('evict', true) => [],
+            isset($locks[$name]) => [Finding::fine($what, "It holds the locks of the pool \"{$locks[$name]}\", and goes when that is removed.")],
+            isset($locks[SharedMemoryStore::leasesOf($name)]) => [Finding::fine($what, 'Its locks are in the pool "' . SharedMemoryStore::leasesOf($name) . '". A flush leaves them as they are.')],
+            default => [],
         };
     }
 
