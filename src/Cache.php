@@ -92,44 +92,36 @@ final class Cache
 
     private readonly Outbox $outbox;
 
-    /** Null where the store cannot do it in one moment. */
-    private readonly ?Takes $takes;
-
-    private readonly Remembers $remembering;
-
-    /**
-     * What the pool calls when something is to be computed; null without a pool.
-     *
-     * @var (\Closure(callable(PendingItem): mixed, Computation): mixed)|null
-     */
-    private readonly ?\Closure $computing;
-
-    private readonly AtTheEnd $atTheEnd;
-
-    private readonly Beginnings $beginnings;
-
     /** Whether values are sealed with what remember() needs to know of them; a pool knows it itself. */
     private readonly bool $seals;
 
-    /** Whether the store judges tokens. */
-    private readonly bool $judges;
-
-    /** Null where the store judges no tokens, or keeps those of misses itself. */
-    private readonly ?Misses $misses;
+    /** Whether the tokens of misses are kept here: not where the store judges none, or keeps them itself. */
+    private readonly bool $keepsMisses;
 
     /** @var \Closure(): float */
     private readonly \Closure $clock;
 
-    private readonly Writes $writes;
-
-    private readonly Batches $batches;
-
-    private readonly Updates $updates;
-
-    private readonly Counting $counting;
-
     /** Null unless it is wanted. */
     private readonly ?RequestToken $requestToken;
+
+    // What follows is made when it is first needed: most requests only read, and each class that they load costs them time.
+
+    private ?Misses $misses = null;
+
+    private ?Writes $writes = null;
+
+    private ?Remembers $remembering = null;
+
+    private ?AtTheEnd $atTheEnd = null;
+
+    private ?Beginnings $beginnings = null;
+
+    /**
+     * What the pool calls when something is to be computed.
+     *
+     * @var (\Closure(callable(PendingItem): mixed, Computation): mixed)|null
+     */
+    private ?\Closure $computing = null;
 
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
@@ -171,27 +163,12 @@ final class Cache
         $this->isExact = $jitter === 0.0 && !$defaultTtl instanceof \DateInterval;
         $this->ofNull = $this->isExact ? $this->lifetimes->seconds(null) : null;
         $this->absent = new \stdClass();
-        $this->takes = $store instanceof Takes && \in_array(Capability::Takes, $store->capabilities(), true) ? $store : null;
         $pool = $store instanceof Pooled && $events === null ? $store->pool() : null;
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
         $this->outbox = new Outbox($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
-        $this->atTheEnd = new AtTheEnd();
-        $this->beginnings = new Beginnings();
         $this->seals = !$store instanceof Pooled;
-        $this->writes = new Writes($this->seals, $logger, $events);
-        $this->counting = new Counting($this->outbox, $this->writes, $this->clock);
-        $this->batches = new Batches($this->outbox, $this->writes);
-        $this->updates = new Updates($this->outbox, $this->lifetimes, $this->writes, $this->clock);
         $this->reads = $store instanceof Reads && $events === null ? $store : null;
-        $this->judges = \in_array(Capability::Tokens, $store->capabilities(), true);
-        $this->misses = $this->seals && $this->judges ? new Misses() : null;
-        if ($store instanceof Pooled) {
-            $this->remembering = new PoolRemembering($store, $this->lifetimes, $this->atTheEnd, $logger, $events);
-            $this->computing = $this->remembering->compute(...);
-        } else {
-            $this->remembering = new Remembering($store, $this->outbox, $this->clock, $this->lifetimes, $this->atTheEnd, $logger, $events);
-            $this->computing = null;
-        }
+        $this->keepsMisses = $this->seals && $this->can(Capability::Tokens);
     }
 
     /**
@@ -238,7 +215,7 @@ final class Cache
         try {
             $value = $this->reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
-            $this->misses?->noteUnknown([$key]);
+            $this->noteMisses()?->noteUnknown([$key]);
             $this->outbox->fail($failure);
 
             return $default;
@@ -248,7 +225,7 @@ final class Cache
         }
         if ($value === $this->absent) {
             // Only a miss costs this second look, for the token by which what is computed now will be judged.
-            return $this->misses === null ? $default : $this->look($key, $default);
+            return $this->keepsMisses ? $this->look($key, $default) : $default;
         }
         if (\is_array($value) && isset($value[0]) && $value[0] === Envelope::MARK) {
             return $this->opened($key, $value, $default);
@@ -282,11 +259,11 @@ final class Cache
         $keys = Names::keys($keys);
         $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
-            $this->misses?->noteUnknown($keys);
+            $this->noteMisses()?->noteUnknown($keys);
             $fetched = new Fetched([], []);
         }
         foreach ($fetched->tokens as $key => $token) {
-            $this->misses?->note((string) $key, $token);
+            $this->noteMisses()?->note((string) $key, $token);
         }
         $values = $fetched->values;
         foreach ($fetched->items as $key => $item) {
@@ -322,12 +299,13 @@ final class Cache
         $keys = Names::keys($keys);
         $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
         $items = $tokens = [];
+        $judges = null;
         foreach ($keys as $key) {
             $item = $fetched->items[$key] ?? null;
             $found = $item === null ? null : $this->found($item);
             if ($item !== null && $found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
                 $items[$key] = Item::found($key, $found->value, $item->expiry, $item->version, $item->tags);
-            } elseif ($this->judges) {
+            } elseif ($judges ??= $this->can(Capability::Tokens)) {
                 // Only what is there past its time has none.
                 $tokens[$key] = $fetched->tokens[$key]
                     ?? ($item === null ? null : $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)))
@@ -399,7 +377,7 @@ final class Cache
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
 
-        return $this->updates->run($key, $change(...), $ttl, Names::tags($tags), $default);
+        return (new Updates($this->outbox, $this->lifetimes, $this->writes(), $this->clock))->run($key, $change(...), $ttl, Names::tags($tags), $default);
     }
 
     /**
@@ -431,7 +409,7 @@ final class Cache
                 $this->requestToken?->own([$key]);
                 try {
                     return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false)
-                        || $this->writes->noteSet($this->store, [$key], [$key], [$key => $value]);
+                        || $this->writes()->noteSet($this->store, [$key], [$key], [$key => $value]);
                 } catch (PoolUnusable $failure) {
                     $this->outbox->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
@@ -480,7 +458,7 @@ final class Cache
             $missed = $this->misses?->take($key);
             $token = $tokens[$key] ?? $missed;
             $isFill = !isset($tokens[$key]) && Misses::isOfAMiss($missed);
-            $items[] = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, $isFill);
+            $items[] = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, $isFill);
             $keys[] = $key;
             if (isset($tokens[$key]) ? $onConflict === OnConflict::Remove : $missed !== null && !$isFill) {
                 // What could not be asked for may have been older than this.
@@ -492,7 +470,7 @@ final class Cache
 
         $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
 
-        return $this->writes->noteSet($this->store, $keys, $unsaved, $values);
+        return $this->writes()->noteSet($this->store, $keys, $unsaved, $values);
     }
 
     /**
@@ -534,7 +512,7 @@ final class Cache
             $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key) : null;
             $prepared[] = new Item(
                 $item->key,
-                $this->writes->storable($item->value),
+                $this->writes()->storable($item->value),
                 $this->lifetimes->seconds($item->ttl),
                 $tags,
                 $item->token ?? $missed ?? $begun,
@@ -550,7 +528,7 @@ final class Cache
         if ($mode !== SaveMode::Add) {
             $this->requestToken?->own(array_column($prepared, 'key'));
         }
-        $unsaved = $this->batches->save($prepared, $mode, $unstorable);
+        $unsaved = (new Batches($this->outbox, $this->writes()))->save($prepared, $mode, $unstorable);
         $this->remove($lost, $unsaved);
 
         return $unsaved;
@@ -575,9 +553,9 @@ final class Cache
             $this->demandTokens();
         }
         $missed = $this->misses?->take($key);
-        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
+        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
 
-        return $this->writes->noteAdded($key, $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
+        return $this->writes()->noteAdded($key, $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
 
     /**
@@ -605,11 +583,11 @@ final class Cache
             $this->demandTokens();
         }
         $this->misses?->drop($key);
-        $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token);
+        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token);
         $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
         $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
 
-        return $this->writes->noteAdded($key, $unsaved);
+        return $this->writes()->noteAdded($key, $unsaved);
     }
 
     /**
@@ -676,13 +654,14 @@ final class Cache
     public function pull(string $key, mixed $default = null): mixed
     {
         Key::check($key);
-        if ($this->takes !== null) {
-            return $this->taken($this->takes, $key, $default);
+        if ($this->store instanceof Takes && $this->can(Capability::Takes)) {
+            return $this->taken($this->store, $key, $default);
         }
+        $judges = $this->can(Capability::Tokens);
         for ($tries = 0; $tries < self::PULLS; $tries++) {
             // Before the look: what is stored after it is younger.
-            $token = $this->judges ? $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) : null;
-            $value = $this->judges && $token === null ? $this->absent : $this->get($key, $this->absent);
+            $token = $judges ? $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) : null;
+            $value = $judges && $token === null ? $this->absent : $this->get($key, $this->absent);
             if ($value === $this->absent) {
                 return $default;
             }
@@ -690,7 +669,7 @@ final class Cache
             if ($existed === [$key]) {
                 return $value;
             }
-            if ($existed === null || !$this->judges) {
+            if ($existed === null || !$judges) {
                 return $default;
             }
         }
@@ -748,7 +727,7 @@ final class Cache
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
 
-            return $this->counting->count($key, $by, $initial, $seconds, $min, $create, $numbers);
+            return (new Counting($this->outbox, $this->writes(), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
         }
 
         return $this->outbox->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
@@ -817,7 +796,7 @@ final class Cache
         ?StampedeOptions $stampede = null,
     ): mixed {
         $pool = $this->outbox->pool;
-        if ($pool !== null && $stampede === null && $beta <= 1_000.0) {
+        if ($pool !== null && $this->store instanceof Pooled && $stampede === null && $beta <= 1_000.0) {
             if ($tags !== []) {
                 $tags = Names::tags($tags);
             }
@@ -825,9 +804,9 @@ final class Cache
                 $ttl = $this->isExact && $ttl === null ? $this->ofNull : $this->lifetimes->seconds($ttl);
             }
             try {
-                return $pool->remember($key, $compute, $ttl, $tags, $beta, $grace, $this->computing);
+                return $pool->remember($key, $compute, $ttl, $tags, $beta, $grace, $this->computing ??= $this->inPool($this->store)->compute(...));
             } catch (\ValueError $error) {
-                $this->store instanceof Pooled && $this->store->check($key);
+                $this->store->check($key);
                 Recipe::check($grace, $beta);
                 // It is the computation's.
                 throw $error;
@@ -841,7 +820,7 @@ final class Cache
             $this->outbox->attempt(static fn(): bool => true);
         }
 
-        return $this->remembering->remember($key, $compute, $ttl, Names::tags($tags), $grace, $beta, $stampede);
+        return $this->remembering()->remember($key, $compute, $ttl, Names::tags($tags), $grace, $beta, $stampede);
     }
 
     /**
@@ -878,7 +857,7 @@ final class Cache
             throw InvalidOption::unsupported('afterResponse', 'by begin()', 'use remember(), whose callback can be called later');
         }
 
-        return $this->beginnings->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $beta, $stampede));
+        return ($this->beginnings ??= new Beginnings())->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $beta, $stampede));
     }
 
     /**
@@ -1030,7 +1009,7 @@ final class Cache
     /** Computes now what remember() has put off until the response was out. Done by itself when the process ends. */
     public function finish(): void
     {
-        $this->atTheEnd->finish();
+        $this->atTheEnd?->finish();
         foreach ($this->namespaces as $namespace) {
             $namespace->finish();
         }
@@ -1047,9 +1026,42 @@ final class Cache
         return $this->outbox->health();
     }
 
+    private function can(Capability $capability): bool
+    {
+        return \in_array($capability, $this->store->capabilities(), true);
+    }
+
+    /** Where the tokens of misses are noted; null if they are not kept here. */
+    private function noteMisses(): ?Misses
+    {
+        return $this->misses ??= $this->keepsMisses ? new Misses() : null;
+    }
+
+    private function writes(): Writes
+    {
+        return $this->writes ??= new Writes($this->seals, $this->logger, $this->events);
+    }
+
+    private function remembering(): Remembers
+    {
+        return $this->remembering ??= $this->store instanceof Pooled
+            ? $this->inPool($this->store)
+            : new Remembering($this->store, $this->outbox, $this->clock, $this->lifetimes, $this->atTheEnd(), $this->logger, $this->events);
+    }
+
+    private function inPool(Pooled $store): PoolRemembering
+    {
+        return new PoolRemembering($store, $this->lifetimes, $this->atTheEnd(), $this->logger, $this->events);
+    }
+
+    private function atTheEnd(): AtTheEnd
+    {
+        return $this->atTheEnd ??= new AtTheEnd();
+    }
+
     private function demandTokens(): void
     {
-        if (!\in_array(Capability::Tokens, $this->store->capabilities(), true)) {
+        if (!$this->can(Capability::Tokens)) {
             throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Tokens);
         }
     }
@@ -1174,9 +1186,9 @@ final class Cache
             return $found->value;
         }
         if ($fetched === null) {
-            $this->misses?->noteUnknown([$key]);
+            $this->noteMisses()?->noteUnknown([$key]);
         } elseif (isset($fetched->tokens[$key])) {
-            $this->misses?->note($key, $fetched->tokens[$key]);
+            $this->noteMisses()?->note($key, $fetched->tokens[$key]);
         }
         $this->events?->dispatch(new Missed($key));
 

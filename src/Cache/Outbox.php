@@ -52,19 +52,15 @@ final class Outbox
     /** @var array<array-key, true> */
     private array $tags = [];
 
-    /** Whether a clear is more than anything that the store may have missed. */
-    private readonly bool $clearsWhole;
+    // Each is made when there is first something to tell of, which there is in few requests.
 
-    /** Whether what is owed is for other processes to deliver. One that tried would keep them from it for a while. */
-    private readonly bool $isForOthers;
+    private ?Outage $outage = null;
 
-    private readonly Outage $outage;
+    private ?Outage $partlyOutage = null;
 
-    private readonly Outage $partlyOutage;
+    private ?Outage $journalOutage = null;
 
-    private readonly Outage $journalOutage;
-
-    private readonly Losses $losses;
+    private ?Losses $losses = null;
 
     /**
      * @param \Closure(): float $clock  Unix time
@@ -73,31 +69,13 @@ final class Outbox
      */
     public function __construct(
         private readonly Store $store,
-        ?LoggerInterface $logger,
+        private readonly ?LoggerInterface $logger,
         private readonly bool $strict,
         private readonly ?Journal $journal,
-        \Closure $clock,
+        private readonly \Closure $clock,
         private readonly ?SharedMemory $direct = null,
         private readonly ?RequestToken $begun = null,
     ) {
-        // A strict cache tells by an exception.
-        $logger ??= $strict ? new NullLogger() : null;
-        $this->isForOthers = \in_array(Capability::Absence, $store->capabilities(), true);
-        $this->outage = new Outage($logger, $clock, 'The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
-        $this->partlyOutage = new Outage(
-            $logger,
-            $clock,
-            'Some of the servers of the cache\'s store are unavailable: their items are missing.',
-            'All servers of the cache\'s store are available again.',
-        );
-        $this->journalOutage = new Outage(
-            $logger,
-            $clock,
-            'The cache\'s journal cannot be written: what the store has missed is forgotten with this process.',
-            'The cache\'s journal can be written again.',
-        );
-        $this->clearsWhole = \in_array(Capability::WholeClear, $store->capabilities(), true);
-        $this->losses = new Losses($logger, $store::class, $clock);
         $this->readJournal();
     }
 
@@ -125,11 +103,11 @@ final class Outbox
     {
         $this->begun?->own($keys);
         try {
-            if ($clears && $this->clearsWhole && !$this->isOpen) {
+            if ($clears && !$this->isOpen && $this->clearsWhole()) {
                 $answer = $this->supersede($ask);
             } else {
                 // Before the clear of a namespace, too, which leaves what the whole has missed.
-                if (!$this->isOpen && !$this->isForOthers) {
+                if (!$this->isOpen && !$this->isForOthers()) {
                     $this->repair();
                 }
                 $this->noteRequest();
@@ -143,7 +121,7 @@ final class Outbox
         if (!$this->available) {
             $this->forget();
             $this->mark(true, $this->isJournaled);
-            $this->outage->isOver(['store' => $this->store::class]);
+            $this->outage?->isOver(['store' => $this->store::class]);
         }
         if ($answer instanceof Fetched) {
             $this->note($answer->failure);
@@ -198,6 +176,7 @@ final class Outbox
     {
         $this->failures++;
         $this->mark(false, $this->isJournaled);
+        $this->outage ??= $this->outageOf('The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
         $this->outage->isOn(['store' => $this->store::class, 'exception' => $failure]);
         if ($this->strict) {
             throw $failure;
@@ -209,11 +188,15 @@ final class Outbox
     {
         $this->partly = $failure;
         if ($failure === null) {
-            $this->partlyOutage->isOver(['store' => $this->store::class]);
+            $this->partlyOutage?->isOver(['store' => $this->store::class]);
 
             return;
         }
         $this->failures++;
+        $this->partlyOutage ??= $this->outageOf(
+            'Some of the servers of the cache\'s store are unavailable: their items are missing.',
+            'All servers of the cache\'s store are available again.',
+        );
         $this->partlyOutage->isOn(['store' => $this->store::class, 'exception' => $failure]);
         if ($this->strict) {
             throw $failure;
@@ -286,7 +269,7 @@ final class Outbox
     {
         if ($clears) {
             $this->store->clear();
-            if ($this->clearsWhole) {
+            if ($this->clearsWhole()) {
                 return;
             }
         }
@@ -318,9 +301,41 @@ final class Outbox
         if ($this->journal !== null) {
             $isWritten = $this->journal->append($keys, $tags, $clears);
             $this->mark($this->available, $this->isJournaled || $isWritten);
-            $isWritten ? $this->journalOutage->isOver([]) : $this->journalOutage->isOn(array_filter(['why' => $this->journal->distrust()?->reason()]));
+            if ($isWritten) {
+                $this->journalOutage?->isOver([]);
+            } else {
+                $this->journalOutage ??= $this->outageOf(
+                    'The cache\'s journal cannot be written: what the store has missed is forgotten with this process.',
+                    'The cache\'s journal can be written again.',
+                );
+                $this->journalOutage->isOn(array_filter(['why' => $this->journal->distrust()?->reason()]));
+            }
         }
+        $this->losses ??= new Losses($this->logger(), $this->store::class, $this->clock);
         $this->losses->add($keys, $tags, $clears);
+    }
+
+    /** Whether a clear is more than anything that the store may have missed. */
+    private function clearsWhole(): bool
+    {
+        return \in_array(Capability::WholeClear, $this->store->capabilities(), true);
+    }
+
+    /** Whether what is owed is for other processes to deliver. One that tried would keep them from it for a while. */
+    private function isForOthers(): bool
+    {
+        return \in_array(Capability::Absence, $this->store->capabilities(), true);
+    }
+
+    private function outageOf(string $begun, string $over): Outage
+    {
+        return new Outage($this->logger(), $this->clock, $begun, $over);
+    }
+
+    /** @return ?LoggerInterface null: PHP's error log. A strict cache tells by an exception */
+    private function logger(): ?LoggerInterface
+    {
+        return $this->logger ?? ($this->strict ? new NullLogger() : null);
     }
 
     private function mark(bool $available, bool $isJournaled): void
@@ -335,6 +350,6 @@ final class Outbox
     {
         $this->clearPending = false;
         $this->keys = $this->tags = [];
-        $this->losses->areDelivered();
+        $this->losses?->areDelivered();
     }
 }
