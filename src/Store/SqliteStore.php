@@ -186,14 +186,14 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         }
         $stored = [];
         $tables = $this->tables();
-        $tables->rows->haveNotice() && $tables->room->for($tables->sweep->settle(...));
+        $tables->rows->haveNotice() && $tables->room()->for($tables->sweep()->settle(...));
         foreach ($items as $item) {
             $stored[] = $tables->values->stored($item->key, $item->value);
         }
         $work = function () use ($items, $mode, $stored, $tables): array {
             $unsaved = [];
             foreach ($items as $i => $item) {
-                if (!$tables->changes->save($item, ...$stored[$i], mode: $mode)) {
+                if (!$tables->changes()->save($item, ...$stored[$i], mode: $mode)) {
                     $unsaved[] = $item->key;
                 }
             }
@@ -203,13 +203,13 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         // A plain set is one statement, and what follows if that is refused need not be in the same moment.
         $isOne = \count($items) === 1 && $mode === SaveMode::Set && ($items[0]->token === null || $items[0]->tags === []);
 
-        $unsaved = $tables->room->for(
+        $unsaved = $tables->room()->for(
             $write = fn(): array => $isOne ? $tables->database->attempt($work) : $tables->database->atomically($work),
-            fn(): array => self::areLeases(array_column($items, 'key')) ? $tables->database->withReserve($write) : $tables->changes->refuse(array_column($items, 'key'), $mode === SaveMode::Set, array_column($items, null, 'key'))[0],
+            fn(): array => self::areLeases(array_column($items, 'key')) ? $tables->database->withReserve($write) : $tables->changes()->refuse(array_column($items, 'key'), $mode === SaveMode::Set, array_column($items, null, 'key'))[0],
         );
         // The clock's last digits are dice enough; random_int() would be a system call more.
         if (hrtime(true) % self::SAVES_PER_SWEEP === 0) {
-            $tables->room->tidy();
+            $tables->room()->tidy();
         }
 
         return $unsaved;
@@ -227,10 +227,10 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
                 [$rows] = $tables->rows->look($chunk);
                 foreach ($chunk as $key) {
-                    if ($token !== null && !$tables->changes->hasNotMoved($key, $token)) {
+                    if ($token !== null && !$tables->changes()->hasNotMoved($key, $token)) {
                         continue;
                     }
-                    $tables->changes->bury($key);
+                    $tables->changes()->bury($key);
                     if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
                         $existed[] = $key;
                         unset($rows[$key]);
@@ -241,16 +241,16 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
             return $existed;
         });
 
-        return $tables->room->byNotice(
-            fn(): array => $tables->room->for($work, fn(): array => $tables->changes->refuse($keys, $token === null)[1]),
-            fn(): array => $tables->changes->buryByNotice($keys, $token),
+        return $tables->room()->byNotice(
+            fn(): array => $tables->room()->for($work, fn(): array => $tables->changes()->refuse($keys, $token === null)[1]),
+            fn(): array => $tables->changes()->buryByNotice($keys, $token),
         );
     }
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
         $tables = $this->tables();
-        $tables->rows->haveNotice() && $tables->room->for($tables->sweep->settle(...));
+        $tables->rows->haveNotice() && $tables->room()->for($tables->sweep()->settle(...));
         $count = fn(): int => $tables->database->atomically(function () use ($key, $by, $initial, $ttl, $tables): int {
             $value = $tables->values->of($tables->rows->live($key));
             if ($value !== $tables->values->nothing) {
@@ -264,12 +264,12 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
                 return $sum;
             }
             $sum = Counter::sum($key, $initial, $by);
-            $tables->changes->save(new Item($key, $sum, $ttl), $sum, '', SaveMode::Set);
+            $tables->changes()->save(new Item($key, $sum, $ttl), $sum, '', SaveMode::Set);
 
             return $sum;
         });
 
-        return $tables->room->for($count, fn(): int => self::areLeases([$key]) ? $tables->database->withReserve($count) : $count());
+        return $tables->room()->for($count, fn(): int => self::areLeases([$key]) ? $tables->database->withReserve($count) : $count());
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -283,7 +283,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         $expiry = Ttl::expiry($ttl, ($this->clock)());
 
         $tables = $this->tables();
-        return $tables->room->for(fn(): array => $tables->database->atomically(function () use ($keys, $expiry, $tables): array {
+        return $tables->room()->for(fn(): array => $tables->database->atomically(function () use ($keys, $expiry, $tables): array {
             $touched = [];
             foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
                 [$rows] = $tables->rows->look($chunk);
@@ -321,13 +321,13 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
             }
             // Only now and then, as counting takes as long as there are tags; after a thousand, about.
             if (hrtime(true) % 1_000 < \count($tags)) {
-                $tables->sweep->forgetTags($this->size === null ? self::MOST_TAGS : min(self::MOST_TAGS, max(1_000, intdiv($this->size, self::BYTES_PER_TAG))));
+                $tables->sweep()->forgetTags($this->size === null ? self::MOST_TAGS : min(self::MOST_TAGS, max(1_000, intdiv($this->size, self::BYTES_PER_TAG))));
             }
 
             return null;
         });
-        $tables->room->byNotice(
-            fn(): null => $tables->room->for($work, fn(): null => $tables->sweep->invalidateAllTags()),
+        $tables->room()->byNotice(
+            fn(): null => $tables->room()->for($work, fn(): null => $tables->sweep()->invalidateAllTags()),
             fn(): null => $tables->rows->give(Reach::Tags),
         );
     }
@@ -342,7 +342,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
 
             return null;
         });
-        $tables->room->byNotice(fn(): null => $tables->room->for($work), fn(): null => $tables->rows->give(Reach::Everything));
+        $tables->room()->byNotice(fn(): null => $tables->room()->for($work), fn(): null => $tables->rows->give(Reach::Everything));
         try {
             $tables->database->shrink(self::PAGES_AT_ONCE);
         } catch (StoreUnavailable) {
@@ -353,7 +353,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
     public function prune(): int
     {
         $tables = $this->tables();
-        $removed = $tables->sweep->prune();
+        $removed = $tables->sweep()->prune();
         $free = $tables->database->shrink(self::PAGES_AT_ONCE);
         // After 0 a caller does not come again. Others write between the steps.
         for ($before = \PHP_INT_MAX; $removed === 0 && $free > 0 && $free < $before;) {
@@ -366,7 +366,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
 
     public function tidy(): int
     {
-        return $this->tables()->room->tidy();
+        return $this->tables()->room()->tidy();
     }
 
     public function keys(string $prefix = ''): iterable
@@ -453,6 +453,6 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
     /** Made anew each time, as it holds this store, which would otherwise hold itself. */
     private function leases(): AddedLeases
     {
-        return new AddedLeases($this, $this->tables()->room->atomically(...));
+        return new AddedLeases($this, $this->tables()->room()->atomically(...));
     }
 }

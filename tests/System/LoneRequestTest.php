@@ -82,6 +82,27 @@ final class LoneRequestTest extends TestCase
         self::assertCount(200, (new SqliteStore($this->path))->fetch(array_map(static fn(int $i): string => "key {$i}", range(0, 199)))->items);
     }
 
+    public function testARequestThatOnlyReadsOpensTheDatabaseOnce(): void
+    {
+        self::assertCount(1, $this->openings('$store->fetch(["there"]);'));
+        self::assertCount(2, $this->openings('$store->fetch(["there"]); $store->save([new Larder\Item("key", 2)]);'));
+    }
+
+    public function testALongLogThatIsLeftBehindIsCarriedOverByRequestsThatOnlyRead(): void
+    {
+        $this->leaveALongLog();
+        $length = filesize("{$this->path}-wal");
+        self::assertGreaterThan(256 << 10, $length);
+        for ($requests = 0; $requests < 1_000 && $length > 256 << 10; $requests++) {
+            self::assertCount(1, (new SqliteStore($this->path))->fetch(['there'])->items);
+            clearstatcache();
+            $length = (int) @filesize("{$this->path}-wal");
+        }
+
+        self::assertLessThanOrEqual(256 << 10, $length);
+        self::assertCount(1, (new SqliteStore($this->path))->fetch(['last'])->items);
+    }
+
     public function testARequestThatIsNotAloneDisturbsNoOther(): void
     {
         $other = new SqliteStore($this->path);
@@ -124,6 +145,13 @@ final class LoneRequestTest extends TestCase
         self::assertSame(2, (new SqliteStore($this->path))->fetch(['key'])->items['key']->value);
     }
 
+    /** As a process does that is killed. */
+    private function leaveALongLog(): void
+    {
+        $code = 'require $argv[1]; $store = new Larder\Store\SqliteStore($argv[2]); $store->save([new Larder\Item("large", random_bytes(1 << 19))]); $store->save([new Larder\Item("last", 1)]); posix_kill(getmypid(), SIGKILL);';
+        (new Process(['sh', '-c', '"$@" || true', 'sh', \PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $this->path], timeout: null))->mustRun();
+    }
+
     /**
      * @return list<string> the calls with which a process that runs the code has waited for its disk
      *
@@ -131,10 +159,30 @@ final class LoneRequestTest extends TestCase
      */
     private function syncs(string $code): array
     {
+        return $this->calls($code, 'fsync,fdatasync,sync_file_range', 'sync');
+    }
+
+    /**
+     * @return list<string> the calls with which a process that runs the code has opened the database's file
+     *
+     * @phpstan-impure
+     */
+    private function openings(string $code): array
+    {
+        return $this->calls($code, 'open,openat', "\"{$this->path}\"");
+    }
+
+    /**
+     * @return list<string> those in which there is such a text
+     *
+     * @phpstan-impure
+     */
+    private function calls(string $code, string $names, string $text): array
+    {
         $calls = "{$this->scratch?->path}/calls";
-        $process = new Process(['strace', '-f', '-qq', '-o', $calls, '-e', 'trace=fsync,fdatasync,sync_file_range', \PHP_BINARY, '-r', 'require $argv[1]; $store = new Larder\Store\SqliteStore($argv[2]); ' . $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $this->path], timeout: null);
+        $process = new Process(['strace', '-f', '-qq', '-o', $calls, '-e', "trace={$names}", \PHP_BINARY, '-r', 'require $argv[1]; $store = new Larder\Store\SqliteStore($argv[2]); ' . $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', $this->path], timeout: null);
         self::assertSame('', $process->mustRun()->getOutput());
 
-        return array_values(array_filter(explode("\n", (string) file_get_contents($calls)), static fn(string $line): bool => str_contains($line, 'sync')));
+        return array_values(array_filter(explode("\n", (string) file_get_contents($calls)), static fn(string $line): bool => str_contains($line, $text)));
     }
 }

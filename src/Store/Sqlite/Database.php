@@ -9,7 +9,10 @@ use Larder\Exception\StoreUnavailable;
 use Larder\System\Process;
 
 /**
- * A connection to one database, made when it is first needed, and anew after every failure.
+ * The connections to one database, made when they are first needed, and anew after every failure.
+ *
+ * A process that only reads has a read-only connection. Closing it costs little, as it leaves the log where it is. The first write opens
+ * another one for writing, which then serves the reads as well. The read-only one stays until the end, and keeps the log (see LogFile).
  *
  * In WAL mode readers never wait; writers wait for each other for at most the timeout.
  *
@@ -20,6 +23,9 @@ final class Database
     private const BUSY = 5;
 
     private const FULL = 13;
+
+    /** Read-only, or cannot be opened: what a writer may still be able to read, as it can undo what a crash has left. */
+    private const BEYOND_READERS = [8, 14];
 
     /** Bytes of the memory that connections share, at least. */
     private const SHARED = 32_768;
@@ -49,17 +55,19 @@ final class Database
 
     private readonly LogFile $log;
 
-    private ?\SQLite3 $connection = null;
+    private ?\SQLite3 $reader = null;
 
-    /** @var array<string, \SQLite3Stmt> */
+    private ?\SQLite3 $writer = null;
+
+    /** @var array<string, \SQLite3Stmt> of the writer, or of the reader while there is no writer */
     private array $statements = [];
 
     private int $process = 0;
 
-    /** The path that the connection was opened by, without links in it. */
+    /** The path that the connections were opened by, without links in it. */
     private string $real = '';
 
-    /** The number of the file that the connection was opened to, once it was there. */
+    /** The number of the file that they were opened to, once it was there. */
     private ?int $file = null;
 
     private bool $isOpen = false;
@@ -70,23 +78,23 @@ final class Database
     /** SQLite's extended code for what has failed in a transaction, which leaves another one when it is rolled back, or when the connection was made. */
     private ?int $failure = null;
 
-    /** Whether this connection has its limit, and the database all its triggers. */
+    /** Whether the writer has its limit, and the database all its triggers. */
     private bool $isReadyToWrite = false;
 
     /**
-     * @param string        $path    its directory must exist; the file belongs to whoever owns that, also if root made it, and
-     *                               may be written into by those of its group who may write there
-     * @param float         $timeout seconds to wait for another writer
-     * @param ?int          $size    bytes at most; null: as many as there is room for
-     * @param list<string>  $schema  statements that make what is not there yet
-     * @param array<string> $added   those of them that make what a database of an earlier version lacks
+     * @param string                    $path    its directory must exist; the file belongs to whoever owns that, also if root made it, and
+     *                                           may be written into by those of its group who may write there
+     * @param float                     $timeout seconds to wait for another writer
+     * @param ?int                      $size    bytes at most; null: as many as there is room for
+     * @param \Closure(): list<string>  $schema  statements that make what is not there yet
+     * @param \Closure(): array<string> $added  those of them that make what a database of an earlier version lacks
      */
     public function __construct(
         public readonly string $path,
         private readonly float $timeout,
         private readonly ?int $size,
-        private readonly array $schema,
-        private readonly array $added,
+        private readonly \Closure $schema,
+        private readonly \Closure $added,
     ) {
         $this->log = new LogFile($path, $size);
     }
@@ -164,7 +172,7 @@ final class Database
 
                 return $result;
             } catch (\Throwable $failure) {
-                $this->failure = $this->connection?->lastExtendedErrorCode();
+                $this->failure = $this->writer?->lastExtendedErrorCode();
                 $this->rollBack();
 
                 throw $failure;
@@ -184,11 +192,11 @@ final class Database
      */
     public function atomicallyAtOnce(\Closure $work): void
     {
-        $this->attempt(fn(): bool => $this->connection()->busyTimeout(0));
+        $this->attempt(fn(): bool => $this->writer()->busyTimeout(0));
         try {
             $this->atomically($work);
         } finally {
-            $this->connection?->busyTimeout($this->patience());
+            $this->writer?->busyTimeout($this->patience());
         }
     }
 
@@ -248,7 +256,7 @@ final class Database
         try {
             return $work();
         } finally {
-            $this->connection === null || $this->limit($this->connection, $size, false);
+            $this->writer === null || $this->limit($this->writer, $size, false);
         }
     }
 
@@ -274,10 +282,16 @@ final class Database
             try {
                 return $work();
             } catch (\Exception $failure) {
-                if (!self::isOfSqlite($failure) || !str_contains($failure->getMessage(), 'no such table')) {
+                if (!self::isOfSqlite($failure)) {
                     throw $failure;
                 }
-                $this->install();
+                if (str_contains($failure->getMessage(), 'no such table')) {
+                    $this->install();
+                } elseif ($this->isBeyondReaders()) {
+                    $this->writer();
+                } else {
+                    throw $failure;
+                }
 
                 return $work();
             }
@@ -290,7 +304,7 @@ final class Database
 
                 throw $failure;
             }
-            $extended = $this->failure ?? $this->connection?->lastExtendedErrorCode() ?? 0;
+            $extended = $this->failure ?? $this->current()?->lastExtendedErrorCode() ?? 0;
             $code = $extended & 0xff;
             if ($code === self::FULL && $this->isAtItsSize()) {
                 throw Full::at($this->path);
@@ -313,7 +327,7 @@ final class Database
     /** Lets go of a database whose file is no longer the one of that name: it was removed, or another put in its place. */
     public function leaveIfReplaced(): void
     {
-        if ($this->connection === null || $this->isOpen) {
+        if ($this->current() === null || $this->isOpen) {
             return;
         }
         clearstatcache();
@@ -333,7 +347,7 @@ final class Database
      */
     public function shrink(int $pages): int
     {
-        $this->attempt(fn(): bool => $this->connection()->exec("PRAGMA incremental_vacuum({$pages})"));
+        $this->attempt(fn(): bool => $this->writer()->exec("PRAGMA incremental_vacuum({$pages})"));
 
         return (int) ($this->rows('PRAGMA freelist_count')[0][0] ?? 0);
     }
@@ -362,7 +376,7 @@ final class Database
      */
     public function keepLogShort(): void
     {
-        $connection = $this->connection;
+        $connection = $this->writer;
         if ($this->isOpen || $connection === null || !$this->log->isWorthALook()) {
             return;
         }
@@ -385,7 +399,7 @@ final class Database
     private function emptyLog(): bool
     {
         try {
-            return $this->connection?->querySingle('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+            return $this->writer?->querySingle('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
         } catch (\Exception) {
             return false;
         }
@@ -394,7 +408,7 @@ final class Database
     private function rollBack(): void
     {
         try {
-            $this->connection?->exec('ROLLBACK');
+            $this->writer?->exec('ROLLBACK');
         } catch (\Exception) {
             // SQLite has done it by itself.
         }
@@ -407,7 +421,9 @@ final class Database
     {
         $statement = $this->statements[$sql] ?? null;
         if ($statement === null) {
-            $statement = $connection->prepare($sql) ?: throw new \RuntimeException($connection->lastErrorMsg());
+            $prepare = static fn(): \SQLite3Stmt => $connection->prepare($sql) ?: throw new \RuntimeException($connection->lastErrorMsg());
+            // The first time, it looks into the file.
+            $statement = $this->statements === [] ? $this->patiently($connection, $prepare) : $prepare();
             $this->statements[$sql] = $statement;
         } else {
             $statement->reset();
@@ -430,34 +446,85 @@ final class Database
         }
     }
 
+    private function current(): ?\SQLite3
+    {
+        return $this->writer ?? $this->reader;
+    }
+
+    /** One to read by. */
     private function connection(): \SQLite3
     {
-        if ($this->connection !== null && ($this->isOpen || $this->process === Process::id())) {
-            return $this->connection;
+        $connection = $this->current();
+        if ($connection !== null && $this->isOurs()) {
+            return $connection;
         }
+        if ($this->isAlone) {
+            return $this->writer();
+        }
+        $this->begin();
+        $this->reader = $this->opened(\SQLITE3_OPEN_READONLY);
+
+        return $this->reader;
+    }
+
+    private function writer(): \SQLite3
+    {
+        if ($this->writer !== null && $this->isOurs()) {
+            return $this->writer;
+        }
+        if ($this->reader === null || !$this->isOurs()) {
+            $this->begin();
+        }
+        $this->statements = [];
+        $writer = $this->opened(\SQLITE3_OPEN_READWRITE | \SQLITE3_OPEN_CREATE);
+        try {
+            // The first time that it looks into the file, which is when it takes it for itself if it is to.
+            $this->isAlone && $writer->exec('PRAGMA locking_mode = EXCLUSIVE');
+            $this->patiently($writer, static fn(): bool => $writer->exec('PRAGMA synchronous = NORMAL'));
+        } catch (\Exception $failure) {
+            $this->failure = $writer->lastExtendedErrorCode();
+            $writer->close();
+
+            throw $failure;
+        }
+        $this->isReadyToWrite = false;
+
+        return $this->writer = $writer;
+    }
+
+    /** Whether what is open was opened by this process. */
+    private function isOurs(): bool
+    {
+        return $this->isOpen || $this->process === Process::id();
+    }
+
+    private function begin(): void
+    {
         // SQLite believes that a process still has the locks its parent took. A connection that a fork took
         // along is closed before another is opened, so that the new one takes locks of its own.
         $this->close();
         $this->real = DatabaseFile::ready($this->path);
-        $connection = new \SQLite3($this->real, \SQLITE3_OPEN_READWRITE | \SQLITE3_OPEN_CREATE | self::NO_LINKS);
+        $this->process = Process::id();
+        $this->file = null;
+    }
+
+    private function opened(int $mode): \SQLite3
+    {
+        $connection = new \SQLite3($this->real, $mode | self::NO_LINKS);
         $connection->enableExceptions(true);
         $connection->busyTimeout($this->patience());
-        try {
-            // The first time that it looks into the file, which is when it takes it for itself if it is to.
-            $this->isAlone && $connection->exec('PRAGMA locking_mode = EXCLUSIVE');
-            $this->patiently($connection, fn(): bool => $connection->exec('PRAGMA synchronous = NORMAL'));
-        } catch (\Exception $failure) {
-            $this->failure = $connection->lastExtendedErrorCode();
-            $connection->close();
-
-            throw $failure;
+        if ($this->file === null) {
+            clearstatcache();
+            $this->file = @fileinode($this->path) ?: null;
         }
-        $this->process = Process::id();
-        $this->isReadyToWrite = false;
-        clearstatcache();
-        $this->file = @fileinode($this->path) ?: null;
 
-        return $this->connection = $connection;
+        return $connection;
+    }
+
+    /** Whether a read-only connection has failed at what one for writing may do. */
+    private function isBeyondReaders(): bool
+    {
+        return $this->writer === null && $this->failure === null && ($this->reader === null || \in_array($this->reader->lastErrorCode(), self::BEYOND_READERS, true));
     }
 
     /**
@@ -467,7 +534,9 @@ final class Database
      */
     private function install(): void
     {
-        $connection = $this->connection();
+        // A reader of a database without a log has no lock by which it could keep one.
+        $this->close();
+        $connection = $this->writer();
         $this->patiently($connection, fn() => $this->makeTables($connection));
     }
 
@@ -505,7 +574,7 @@ final class Database
         $connection->exec('PRAGMA journal_mode = WAL');
         $connection->exec('BEGIN IMMEDIATE');
         try {
-            foreach ($this->schema as $statement) {
+            foreach (($this->schema)() as $statement) {
                 $connection->exec($statement);
             }
             $connection->exec('COMMIT');
@@ -529,10 +598,10 @@ final class Database
     /** Those who only read need none of this. */
     private function writable(): \SQLite3
     {
-        $connection = $this->connection();
+        $connection = $this->writer();
         if (!$this->isReadyToWrite) {
             // Before the limit, as there has to be room for it in a full database, too.
-            foreach ($this->added as $statement) {
+            foreach (($this->added)() as $statement) {
                 $connection->exec($statement);
             }
             if ($this->size !== null) {
@@ -562,22 +631,41 @@ final class Database
     private function close(): void
     {
         $this->statements = [];
-        $this->connection?->close();
-        $this->connection = null;
+        $this->writer?->close();
+        $this->reader?->close();
+        $this->writer = $this->reader = null;
     }
 
     /**
-     * Closes the connection, but keeps it from being the last one meanwhile, if the log may stay (see LogFile).
+     * Closes the connections, the one for writing first: the other keeps it from being the last one, if the log may stay (see LogFile).
      *
      * @return bool false: SQLite may have removed what it has beside the database
      */
     private function leave(): bool
     {
-        $keeper = $this->log->mayStay() ? $this->keeper() : null;
+        $mayStay = $this->log->mayStay();
+        if ($mayStay) {
+            $this->reader ??= $this->keeper();
+        } elseif ($this->writer !== null || $this->log->isWorthALook()) {
+            $this->letLogGo();
+        }
+        $stays = $mayStay && $this->reader !== null;
         $this->close();
-        $keeper?->close();
 
-        return $keeper !== null;
+        return $stays;
+    }
+
+    /** Has a connection for writing be the last one, if no other process has the database open. */
+    private function letLogGo(): void
+    {
+        try {
+            $this->writer();
+        } catch (\Exception) {
+            // The next one that writes will.
+        }
+        $this->statements = [];
+        $this->reader?->close();
+        $this->reader = null;
     }
 
     private function keeper(): ?\SQLite3
@@ -599,7 +687,7 @@ final class Database
     {
         clearstatcache(true, $this->path);
 
-        return $this->connection !== null && $this->process === Process::id() && $this->file !== null && @fileinode($this->path) === $this->file;
+        return $this->current() !== null && $this->process === Process::id() && $this->file !== null && @fileinode($this->path) === $this->file;
     }
 
     /** Also where PHP ends a request; after a fatal error it frees the connection without this, which then takes the log along. */
@@ -608,13 +696,8 @@ final class Database
         if (!$this->isMine()) {
             $this->close();
         } elseif (!$this->leave() && !$this->log->isThere()) {
-            try {
-                // An empty log and the shared memory, while the disk has room for them: without these a full one could not be read.
-                $this->connection();
-                $this->leave();
-            } catch (\Exception) {
-                $this->close();
-            }
+            // Makes an empty log and the shared memory, while the disk has room for them: without these a full one could not be read.
+            $this->keeper()?->close();
         }
     }
 }

@@ -108,7 +108,7 @@ final class SqliteLog implements Log
         $this->database()->leaveIfReplaced();
         $begun = $step = null;
         $record = function () use ($event, $write, &$begun, &$step): mixed {
-            return ($this->tables)()->room->together(
+            return ($this->tables)()->room()->together(
                 $write,
                 function () use ($event, &$begun, &$step): void {
                     $begun = $this->head->begin();
@@ -129,7 +129,7 @@ final class SqliteLog implements Log
         };
         try {
             /** @var T $result that of a notice is what the store says of one */
-            $result = $event->keys !== [] && !$event->isDeletion ? $record() : ($this->tables)()->room->byNotice($record, function () use ($event, &$begun, &$step): ?array {
+            $result = $event->keys !== [] && !$event->isDeletion ? $record() : ($this->tables)()->room()->byNotice($record, function () use ($event, &$begun, &$step): ?array {
                 $begun = $this->head->begin();
                 $step = null;
 
@@ -149,7 +149,7 @@ final class SqliteLog implements Log
     {
         $tables = ($this->tables)();
 
-        return $event->keys === [] ? $tables->rows->give($event->isEverything ? Reach::Everything : Reach::Tags) : $tables->changes->buryByNotice($event->keys);
+        return $event->keys === [] ? $tables->rows->give($event->isEverything ? Reach::Everything : Reach::Tags) : $tables->changes()->buryByNotice($event->keys);
     }
 
     /** @param ?array{string, string, Event} $step positions before and after, and the event; null: nothing was recorded */

@@ -217,7 +217,7 @@ final class SqliteStoreTest extends TestCase
         }
         $this->now += 2;
         $schema = new Schema('larder');
-        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(...), $schema->floors(...));
         $clock = fn(): int => $this->now;
         $sweep = new Sweep($database, $schema, new Rows($database, $schema, $clock), $clock);
         $sweep->removeDead();
@@ -236,7 +236,7 @@ final class SqliteStoreTest extends TestCase
         self::assertTrue($store->acquire('name', 'owner', 60.0));
         $store->delete(['deleted'], $before = $store->token('deleted'));
         $schema = new Schema('larder');
-        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(...), $schema->floors(...));
 
         (new Rows($database, $schema, time(...)))->restart();
 
@@ -249,7 +249,7 @@ final class SqliteStoreTest extends TestCase
     {
         $path = "{$this->scratch?->path}/cache.db";
         $schema = new Schema('larder');
-        $database = new Database($path, 1.0, null, [...$schema->statements(), 'CREATE TABLE other (failing'], []);
+        $database = new Database($path, 1.0, null, static fn(): array => [...$schema->statements(), 'CREATE TABLE other (failing'], static fn(): array => []);
         try {
             $database->attempt(static fn(): array => $database->rows("SELECT 1 FROM {$schema->items}"));
             self::fail('The last statement is none.');
@@ -292,7 +292,7 @@ final class SqliteStoreTest extends TestCase
         $store->save([new Item('new', 'x', tags: ['t'])]);
         $store->invalidateTags(['b', 'c']);
         $schema = new Schema('larder');
-        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(), $schema->floors());
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(...), $schema->floors(...));
         $sweep = new Sweep($database, $schema, new Rows($database, $schema, time(...)), time(...));
         $sweep->forgetTags(3);
         self::assertSame(3, $store->statistics()->details['tags']);
@@ -310,7 +310,7 @@ final class SqliteStoreTest extends TestCase
     public function testWhatOthersThrowMeanwhileStaysTheirsAndChangesNothing(): void
     {
         $schema = new Schema('larder');
-        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, [...$schema->statements(), 'CREATE TABLE IF NOT EXISTS own (number INTEGER)'], $schema->floors());
+        $database = new Database("{$this->scratch?->path}/cache.db", 1.0, null, static fn(): array => [...$schema->statements(), 'CREATE TABLE IF NOT EXISTS own (number INTEGER)'], $schema->floors(...));
         self::assertSame(1, $database->atomically(static fn(): int => $database->change('INSERT INTO own VALUES (1)')));
         foreach ([new \Exception('no such table'), new \RuntimeException('SIGTERM'), new \ErrorException('a warning'), new \Error('a mistake')] as $theirs) {
             $work = static function () use ($database, $theirs): void {
