@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Finding;
 
 use Larder\Bench\Experiment\CrossCheck;
+use Larder\Bench\Experiment\OpeningRequests;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\TierRequests;
 use Larder\Bench\Statistics\Interval;
@@ -36,6 +37,13 @@ final readonly class SitePromises
         ['-namespace', '', Operation::Set, 'set in a namespace'],
         ['-namespace', '', Operation::Delete, 'delete in a namespace'],
     ];
+    /** What is opened, and the most that it may take: in ns, or over what it takes by hand. */
+    private const OPENING = [
+        'opening-shm' => ['a pool of shared memory', 35_000],
+        'opening-tier' => ['APCu before SQLite', 80_000],
+        'opening-sqlite' => ['an SQLite database', 1.5],
+        'opening-redis' => ['a Redis server', 1.5],
+    ];
     /** What stands above and below, each operation with its bound, and the title of the comparison. */
     private const ITEM_BY_ITEM = [
         ['cache-sqlite', 'sqlite-rows', [[Operation::Get, 2.0], [Operation::Set, 2.0]], 'Larder\Cache over SQLite over a prepared statement by hand'],
@@ -52,7 +60,7 @@ final readonly class SitePromises
     {
         $promises = new self($findings);
 
-        return ['gets' => $promises->library(), 'web' => $promises->web(), 'clients' => $promises->generator()];
+        return ['gets' => $promises->library(), 'connect' => $promises->opening(), 'web' => $promises->web(), 'clients' => $promises->generator()];
     }
 
     /** @return list<Promise> */
@@ -92,6 +100,21 @@ final readonly class SitePromises
         $found = $this->findings->measurement('gets', 'time', $case, 'cache-tier-apcu-request');
 
         return Promise::atMost('a request and its first read from APCu before SQLite, when nothing was written', 'ns', $found === null ? null : $this->findings->median('gets', $found), 10_000);
+    }
+
+    /** @return list<Promise> */
+    private function opening(): array
+    {
+        $promises = [];
+        foreach (self::OPENING as $name => [$title, $bound]) {
+            $byHand = OpeningRequests::OURS[$name];
+            $added = $this->findings->measurement('connect', OpeningRequests::ADDED, OpeningRequests::CASE, $name);
+            $promises[] = $byHand === null
+                ? Promise::atMost("opening {$title} and one read, in a request of PHP-FPM", 'ns of processor time', $added === null ? null : $this->findings->median('connect', $added), $bound)
+                : Promise::atMost("opening {$title} and one read, in a request of PHP-FPM, over the same by hand", 'processor time, the library\'s over the other', $this->findings->ratio('connect', OpeningRequests::ADDED, OpeningRequests::CASE, $name, $byHand), $bound);
+        }
+
+        return $promises;
     }
 
     /** @return list<Promise> */
