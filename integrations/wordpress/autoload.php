@@ -7,10 +7,10 @@
 
 declare(strict_types=1);
 
-spl_autoload_register(static function (string $class): void {
-    $folders = is_dir(__DIR__ . '/library')
-        ? ['Larder\\WordPress\\Library\\Psr\\' => 'library/Psr/', 'Larder\\WordPress\\Library\\' => 'library/Larder/', 'Larder\\WordPress\\' => 'src/', 'Larder\\' => 'library/Larder/']
-        : ['Larder\\WordPress\\' => 'src/', 'Larder\\' => '../../src/', 'Psr\\Log\\' => '../../vendor/psr/log/src/', 'Psr\\EventDispatcher\\' => '../../vendor/psr/event-dispatcher/src/'];
+$folders = is_dir(__DIR__ . '/library')
+    ? ['Larder\\WordPress\\Library\\Psr\\' => 'library/Psr/', 'Larder\\WordPress\\Library\\' => 'library/Larder/', 'Larder\\WordPress\\' => 'src/', 'Larder\\' => 'library/Larder/']
+    : ['Larder\\WordPress\\' => 'src/', 'Larder\\' => '../../src/', 'Psr\\Log\\' => '../../vendor/psr/log/src/', 'Psr\\EventDispatcher\\' => '../../vendor/psr/event-dispatcher/src/'];
+spl_autoload_register(static function (string $class) use ($folders): void {
     foreach ($folders as $prefix => $folder) {
         if (str_starts_with($class, $prefix)) {
             $file = __DIR__ . '/' . $folder . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
@@ -22,3 +22,4 @@ spl_autoload_register(static function (string $class): void {
         }
     }
 });
+unset($folders);

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Cache\Counter;
+use Larder\Cache\Generation;
 use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception;
@@ -69,6 +70,9 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
 
     /** Of when the request began, if that was to be noted. */
     private ?Token $requestToken = null;
+
+    /** The head of the log when the request began, in place of its token: that is taken when the database is first opened. */
+    private ?string $requestHead = null;
 
     /** @var \Closure(): int */
     private readonly \Closure $clock;
@@ -161,16 +165,27 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         return new Fetched($items, $tokens, $stale);
     }
 
+    /** Most requests read from a near store and never need the token: the database is not opened for it, where the log has a head. */
     public function noteRequest(bool $anew = false): void
     {
         if ($anew) {
-            $this->requestToken = null;
+            $this->requestToken = $this->requestHead = null;
         }
-        $this->requestToken ??= $this->tables()->rows->look([])[1];
+        if ($this->requestToken !== null || $this->requestHead !== null) {
+            return;
+        }
+        $this->requestHead = $this->tables === null ? $this->log()->head() : null;
+        if ($this->requestHead === null) {
+            $this->requestToken = $this->tables()->rows->look([])[1];
+        }
     }
 
     public function requestToken(string $key): ?Token
     {
+        if ($this->requestHead !== null) {
+            $this->tables();
+        }
+
         return $this->requestToken;
     }
 
@@ -447,7 +462,25 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
 
     private function tables(): Tables
     {
-        return $this->tables ??= new Tables($this->path, $this->schema, new Values($this->payload), $this->timeout, $this->size, $this->evict, $this->clock);
+        $this->tables ??= new Tables($this->path, $this->schema, new Values($this->payload), $this->timeout, $this->size, $this->evict, $this->clock);
+        if ($this->requestHead !== null) {
+            $this->requestToken = $this->tokenSince($this->requestHead, $this->tables);
+        }
+
+        return $this->tables;
+    }
+
+    /** One of now, if nothing was written since the log had that head; else one that refuses, as nobody knows what was. */
+    private function tokenSince(string $head, Tables $tables): Token
+    {
+        $this->requestHead = null;
+        try {
+            $token = $tables->rows->look([])[1];
+
+            return $this->log()->head() === $head ? $token : Generation::unknown();
+        } catch (StoreUnavailable) {
+            return Generation::unknown();
+        }
     }
 
     /** Made anew each time, as it holds this store, which would otherwise hold itself. */
