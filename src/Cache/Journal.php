@@ -26,8 +26,18 @@ final class Journal
     /** Bytes; beyond, everything is cleared. */
     private const MOST = 1 << 20;
 
-    /** Seconds in which nobody tries again, after a delivery that failed or is not over yet. */
-    private const PAUSE = 1.0;
+    /** Seconds in which no other process tries, while a delivery is not over. */
+    private const TURN = 1.0;
+
+    /**
+     * A delivery that failed is tried again after so many times what it took: of a store that refuses at once the others learn soon
+     * that it is back, and few of them wait for one that does not answer. In seconds at least and at most.
+     */
+    private const TIMES_LONGER = 10.0;
+
+    private const SHORTEST_PAUSE = 0.05;
+
+    private const LONGEST_PAUSE = 1.0;
 
     /** Seconds to wait for others who read or write it. */
     private const PATIENCE = 0.5;
@@ -147,7 +157,7 @@ final class Journal
      * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; what it throws leaves
      *                                                                 the journal as it is
      *
-     * @return bool false: it could not be opened, or somebody is delivering it, or failed to do so less than a second ago
+     * @return bool false: it could not be opened, or another process is delivering it, or failed to do so a moment ago
      */
     public function deliver(\Closure $deliver): bool
     {
@@ -155,12 +165,31 @@ final class Journal
         if ($delivered === null) {
             return false;
         }
-        if ($delivered !== '') {
-            $deliver(...self::entries($delivered));
+        $began = ($this->clock)();
+        try {
+            if ($delivered !== '') {
+                $deliver(...self::entries($delivered));
+            }
+        } catch (\Throwable $failure) {
+            $this->putOff($delivered, self::TIMES_LONGER * (($this->clock)() - $began));
+
+            throw $failure;
         }
         $this->end($delivered);
 
         return true;
+    }
+
+    /** Leaves it to the next process, after a pause of about so many seconds. */
+    private function putOff(string $undelivered, float $seconds): void
+    {
+        $this->locked(function (mixed $file) use ($undelivered, $seconds): bool {
+            $head = (string) fread($file, self::HEAD);
+            rewind($file);
+            $pause = max(self::SHORTEST_PAUSE, min(self::LONGEST_PAUSE, $seconds));
+
+            return self::name($head) === '' || self::name($head) !== self::name($undelivered) || @fwrite($file, sprintf(self::UNTIL, ($this->clock)() + $pause)) !== false;
+        });
     }
 
     /** @return ?string what is in it, which is this process's to deliver for a while; null: it is not */
@@ -173,12 +202,12 @@ final class Journal
             $now = ($this->clock)();
             $until = (float) $head;
             // A clock that was set back must not stop it for longer than ever was meant.
-            if ($now < $until && $until <= $now + self::PAUSE) {
+            if ($now < $until && $until <= $now + self::TURN) {
                 return false;
             }
             $bytes = $head . stream_get_contents($file);
             rewind($file);
-            if (self::name($bytes) === '' || @fwrite($file, sprintf(self::UNTIL, $now + self::PAUSE)) !== false) {
+            if (self::name($bytes) === '' || @fwrite($file, sprintf(self::UNTIL, $now + self::TURN)) !== false) {
                 $found = $bytes;
             }
 

@@ -250,7 +250,7 @@ final class Outbox
             $distrust = $this->journal?->distrust();
             throw StoreUnavailable::because(
                 'The journal of the cache',
-                $distrust?->reason() ?? 'it cannot be delivered now: another process is at it, or failed less than a second ago, or it cannot be read',
+                $distrust?->reason() ?? 'it cannot be delivered now: another process is at it, or failed a moment ago, or it cannot be read',
                 $distrust->remedy ?? 'try again, and see that it is this user\'s, or remove it and clear the store',
             );
         }

@@ -134,11 +134,30 @@ final class JournalTest extends TestCase
         self::assertSame(0, filesize($this->path));
     }
 
-    public function testAfterADeliveryThatFailedNobodyAsksTheStoreAgainWithinASecond(): void
+    public function testAfterADeliveryThatFailedAtOnceTheStoreIsAskedAgainAMomentLater(): void
+    {
+        $this->chaos->store->save([new Item('there', 1)]);
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->calls = [];
+        for ($request = 0; $request < 10; $request++) {
+            self::assertNull($this->cache()->get('there'));
+        }
+        self::assertCount(1, $this->chaos->calls);
+        $this->chaos->isDown = false;
+        $this->now += 0.06;
+        self::assertSame(1, $this->cache()->get('there'), 'It takes nobody a second to see that the store is back.');
+    }
+
+    public function testAfterADeliveryThatTookLongNobodyAsksTheStoreAgainWithinASecond(): void
     {
         $this->chaos->isDown = true;
         $this->cache()->delete('key');
         $this->chaos->calls = [];
+        $this->chaos->before = function (): void {
+            // A server that does not answer.
+            $this->now += 0.5;
+        };
         for ($request = 0; $request < 10; $request++) {
             self::assertNull($this->cache()->get('key'));
         }
