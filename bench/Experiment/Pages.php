@@ -60,7 +60,7 @@ final class Pages implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(200, 3_072, $profile === Profile::Quick ? 105 : 430);
+        return new Needs(200, 3_072, $profile === Profile::Quick ? 113 : 462);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

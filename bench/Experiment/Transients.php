@@ -47,7 +47,7 @@ final class Transients implements Experiment
         $runs = $isQuick ? 2 : 3;
         $number = $isQuick ? self::TRANSIENTS : 10 * self::TRANSIENTS;
         $outcome->parameters = ['runs' => $runs, 'transients' => $number, 'calls a sample' => intdiv($number, 10)];
-        $sites = Sites::open($laboratory, $outcome, 20, [ObjectCache::LIMIT]);
+        $sites = Sites::open($laboratory, $outcome, 20, [ObjectCache::LIMIT, ObjectCache::REDIS_KEYS]);
         if ($sites === null) {
             return;
         }

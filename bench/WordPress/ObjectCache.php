@@ -14,6 +14,8 @@ final readonly class ObjectCache
     public const TIER = 'cache-tier-apcu';
     public const SQLITE = 'cache-sqlite';
     public const REDIS = 'cache-redis';
+    /** Beside ours over Redis, to show what its reading ahead saves. */
+    public const REDIS_KEYS = 'cache-redis-keys';
     public const RIVAL_SQLITE = 'rival-sqlite';
     public const RIVAL_SQLITE_APCU = 'rival-sqlite-apcu';
     public const RIVAL_REDIS = 'rival-redis';
@@ -23,7 +25,7 @@ final readonly class ObjectCache
 
     public const OURS = [self::POOL, self::TIER, self::SQLITE, self::REDIS];
     public const RIVALS = [self::RIVAL_SQLITE, self::RIVAL_SQLITE_APCU, self::RIVAL_APCU, self::RIVAL_FILES, self::RIVAL_REDIS, self::RIVAL_REDIS_GROUPS];
-    public const ON_REDIS = [self::REDIS, self::RIVAL_REDIS, self::RIVAL_REDIS_GROUPS];
+    public const ON_REDIS = [self::REDIS, self::REDIS_KEYS, self::RIVAL_REDIS, self::RIVAL_REDIS_GROUPS];
 
     /**
      * @param string       $name
@@ -33,6 +35,7 @@ final readonly class ObjectCache
      * @param string       $store      PHP that makes its store; the same is replaced in it
      * @param string|null  $plugin     the folder of an original one
      * @param string|null  $dropIn     its object-cache.php
+     * @param string       $lines      of PHP for wp-config.php
      */
     private function __construct(
         public string $name,
@@ -44,6 +47,7 @@ final readonly class ObjectCache
         public string $store = '',
         public ?string $plugin = null,
         public ?string $dropIn = null,
+        public string $lines = '',
     ) {}
 
     /**
@@ -64,6 +68,7 @@ final readonly class ObjectCache
             new self(self::TIER, 'Larder over APCu before SQLite', 'cache-tier-apcu', true, "apcu: > sqlite:{directory}/larder.db?size=64M&{$signed}"),
             new self(self::SQLITE, 'Larder over SQLite', 'cache-sqlite', true, "sqlite:{directory}/larder.db?size=64M&{$signed}"),
             new self(self::REDIS, "Larder over {$title}", 'cache-redis', true, 'redis+unix:{socket}'),
+            new self(self::REDIS_KEYS, "Larder over {$title}, nothing read ahead", 'cache-redis', true, 'redis+unix:{socket}', lines: 'define("WP_LARDER_PREFETCH", false);'),
             $rival(self::RIVAL_SQLITE, 'a row of SQLite a key', 'sqlite-rows', ['Bytes', 'ApcuKeys', 'SqliteRows'], "new Rival(new SqliteRows('{directory}/rival.db'))"),
             $rival(self::RIVAL_SQLITE_APCU, 'a row of SQLite a key, behind APCu', 'sqlite-apcu', ['Bytes', 'ApcuKeys', 'SqliteRows'], "new Rival(new SqliteRows('{directory}/rival.db', new ApcuKeys('rival:')))"),
             $rival(self::RIVAL_REDIS, "a string of {$title} a key", "{$server}-unix", ['Bytes', 'RedisKeys'], "new Rival(new RedisKeys('{socket}'))"),

@@ -63,6 +63,7 @@ final class ShopSite
             'define("LARDER_BENCH_SERVER", ' . var_export(\dirname(__DIR__) . '/Server', true) . ');',
             'define("WP_LARDER_DIRECTORY", ' . var_export($directory, true) . ');',
             'define("WP_POST_REVISIONS", false);',
+            $cache->lines,
         ];
         if ($cache->dsn !== null) {
             $lines[] = 'define("WP_LARDER_DSN", ' . var_export(strtr($cache->dsn, $places), true) . ');';

@@ -15,9 +15,9 @@ final readonly class Counting implements Backend
         $GLOBALS['larder_calls'] = 0;
     }
 
-    public function get(string $key, mixed $absent): mixed
+    public function get(string $key, mixed $absent, bool $anew = false): mixed
     {
-        return $this->counted()->get($key, $absent);
+        return $this->counted()->get($key, $absent, $anew);
     }
 
     public function getForChange(string $key, mixed $absent): array
@@ -25,9 +25,9 @@ final readonly class Counting implements Backend
         return $this->counted()->getForChange($key, $absent);
     }
 
-    public function getMany(array $keys): array
+    public function getMany(array $keys, bool $anew = false): array
     {
-        return $this->counted()->getMany($keys);
+        return $this->counted()->getMany($keys, $anew);
     }
 
     public function token(string $key): ?Token

@@ -14,8 +14,12 @@ use Larder\Token;
  */
 interface Backend
 {
-    /** The value, or $absent if there is none. */
-    public function get(string $key, mixed $absent): mixed;
+    /**
+     * The value, or $absent if there is none.
+     *
+     * @param bool $anew whether the store is to be asked, whatever was read ahead
+     */
+    public function get(string $key, mixed $absent, bool $anew = false): mixed;
 
     /**
      * The value, and by what a change of it is judged: set() takes both.
@@ -26,10 +30,11 @@ interface Backend
 
     /**
      * @param list<string> $keys
+     * @param bool         $anew whether the store is to be asked, whatever was read ahead
      *
      * @return array<array-key, mixed> key => value, of those found
      */
-    public function getMany(array $keys): array;
+    public function getMany(array $keys, bool $anew = false): array;
 
     /**
      * By what a value that is made from now on is judged.

@@ -13,6 +13,9 @@ use Larder\Item;
 use Larder\OnConflict;
 use Larder\RequestTokens;
 use Larder\SaveMode;
+use Larder\Store\MemcachedStore;
+use Larder\Store\RedisStore;
+use Larder\Store\SqliteStore;
 use Larder\Token;
 
 /** A cache of the library: any store, with its journal. */
@@ -39,11 +42,17 @@ final class CacheBackend implements Backend
         private readonly ?LastFailure $failure = null,
     ) {}
 
-    public function get(string $key, mixed $absent): mixed
+    public function get(string $key, mixed $absent, bool $anew = false): mixed
     {
         $values = $this->getMany([$key]);
 
         return $values === [] ? $absent : reset($values);
+    }
+
+    /** Whether a read of the store is a trip, so that one for many keys is worth while. */
+    public function isFar(): bool
+    {
+        return $this->cache->store instanceof SqliteStore || $this->cache->store instanceof RedisStore || $this->cache->store instanceof MemcachedStore;
     }
 
     public function getForChange(string $key, mixed $absent): array
@@ -54,7 +63,7 @@ final class CacheBackend implements Backend
         return $item === null ? [$absent, $token, 0] : [$item->value, $token, $item->version];
     }
 
-    public function getMany(array $keys): array
+    public function getMany(array $keys, bool $anew = false): array
     {
         $this->begin();
         $fetched = $this->cache->fetch($keys);

@@ -17,7 +17,7 @@ final class NoBackend implements Backend
         private readonly bool $warns = false,
     ) {}
 
-    public function get(string $key, mixed $absent): mixed
+    public function get(string $key, mixed $absent, bool $anew = false): mixed
     {
         return $absent;
     }
@@ -27,7 +27,7 @@ final class NoBackend implements Backend
         return [$absent, null, 0];
     }
 
-    public function getMany(array $keys): array
+    public function getMany(array $keys, bool $anew = false): array
     {
         return [];
     }

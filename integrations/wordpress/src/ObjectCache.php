@@ -85,6 +85,9 @@ final class ObjectCache
 
     private bool $ends = false;
 
+    /** The backend, if it reads ahead. */
+    private readonly ?Prefetch $prefetch;
+
     /**
      * @param string  $prefix     what all keys begin with, where the store is not this installation's alone
      * @param ?string $everything the tag that flush() invalidates; null: it clears the store
@@ -99,6 +102,7 @@ final class ObjectCache
         private readonly array $kept = [],
     ) {
         $this->absent = new \stdClass();
+        $this->prefetch = $backend instanceof Prefetch ? $backend : null;
         $this->multisite = is_multisite();
         $this->blog_prefix = $this->multisite ? get_current_blog_id() . ':' : '';
     }
@@ -442,6 +446,7 @@ final class ObjectCache
     {
         _deprecated_function(__FUNCTION__, '3.5.0', 'WP_Object_Cache::switch_to_blog()');
         $this->commit();
+        $this->prefetch?->forget();
         $this->missed = [];
         $this->cache = array_intersect_key($this->cache, $this->global_groups);
     }
@@ -496,18 +501,20 @@ final class ObjectCache
     /** The request ends: what waits goes out when the visitor has the page. */
     public function close(): bool
     {
-        if ($this->ends || $this->pending === []) {
+        $learns = $this->prefetch?->hasLearned() === true ? $this->prefetch : null;
+        if ($this->ends || ($this->pending === [] && $learns === null)) {
             $this->commit();
 
             return true;
         }
         $this->ends = true;
         // The last of the functions that are called at the end; others may still say something to the visitor.
-        register_shutdown_function(function (): void {
+        register_shutdown_function(function () use ($learns): void {
             if (\function_exists('fastcgi_finish_request')) {
                 fastcgi_finish_request();
             }
             $this->commit();
+            $learns?->learn();
         });
 
         return true;
@@ -673,10 +680,10 @@ final class ObjectCache
     }
 
     /** From the store into $cache; $absent if it has none. */
-    private function read(string $group, int|string $id): mixed
+    private function read(string $group, int|string $id, bool $anew = false): mixed
     {
         [$name] = $this->place($group, $id);
-        $value = $this->backend->get($name, $this->absent);
+        $value = $this->backend->get($name, $this->absent, $anew);
         if ($value !== $this->absent) {
             return $this->cache[$group][$id] = $value;
         }
@@ -692,7 +699,7 @@ final class ObjectCache
         $this->sendOut($group, $id);
         $this->forget($group, $id);
 
-        return $this->read($group, $id);
+        return $this->read($group, $id, true);
     }
 
     /**
@@ -727,7 +734,7 @@ final class ObjectCache
             return $gone;
         }
         $asked = array_map(strval(...), array_keys($names));
-        $values = $this->backend->getMany($asked);
+        $values = $this->backend->getMany($asked, $force);
         foreach ($names as $name => $id) {
             if (\array_key_exists($name, $values)) {
                 $this->cache[$group][$id] = $values[$name];
@@ -742,9 +749,15 @@ final class ObjectCache
         return $gone;
     }
 
+    /** Whether the truth of a group's entries is in the database. */
+    public static function isOfDatabase(string $group): bool
+    {
+        return isset(self::JUDGED[$group]) || str_ends_with($group, '_meta') || str_ends_with($group, '_relationships');
+    }
+
     private function isJudged(string $group): bool
     {
-        return $this->judges[$group] ??= isset(self::JUDGED[$group]) || str_ends_with($group, '_meta') || str_ends_with($group, '_relationships');
+        return $this->judges[$group] ??= self::isOfDatabase($group);
     }
 
     private function knows(string $group, int|string $id): bool
@@ -846,6 +859,7 @@ final class ObjectCache
     {
         $this->cache = $this->missed = $this->pending = $this->onlyHere = [];
         $this->pendingCount = 0;
+        $this->prefetch?->forget();
     }
 
     private function isValid(mixed $key, string $function): bool

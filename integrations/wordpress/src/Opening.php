@@ -26,8 +26,13 @@ final class Opening
 
     public static function with(Settings $settings): ObjectCache
     {
-        $backend = apply_filters('larder_backend', self::backend($settings));
-        $cache = new ObjectCache($backend instanceof Backend ? $backend : new NoBackend('The filter larder_backend gave back no backend.'), $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
+        $store = self::backend($settings);
+        $backend = apply_filters('larder_backend', $store);
+        $backend = $backend instanceof Backend ? $backend : new NoBackend('The filter larder_backend gave back no backend.');
+        if ($store instanceof CacheBackend && $store->isFar() && !(\defined('WP_LARDER_PREFETCH') && WP_LARDER_PREFETCH === false)) {
+            $backend = self::prefetching($backend, $settings);
+        }
+        $cache = new ObjectCache($backend, $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
         $cache->add_non_persistent_groups($settings->ignored);
         if (PHP_SAPI === 'cli' && $settings->directory !== null) {
             @touch("{$settings->directory}/heard-on-the-command-line");
@@ -50,6 +55,14 @@ final class Opening
         $undelivered = $journal !== null && is_file($journal) && filesize($journal) > 0 ? Library::deliver($settings, $pool) : null;
 
         return $undelivered ?? new PoolBackend($pool);
+    }
+
+    private static function prefetching(Backend $backend, Settings $settings): Backend
+    {
+        $request = RequestName::ofThis();
+        $everything = $settings->everything();
+
+        return $request === null ? $backend : new Prefetch($backend, $request, $settings->prefix(), $everything === null ? [] : [$everything]);
     }
 
     /** Each user has pools of its own, unless the setting larder.group says otherwise. */

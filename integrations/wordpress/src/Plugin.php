@@ -34,10 +34,11 @@ final class Plugin
         if (is_admin()) {
             (new SettingsPage($plugin))->hook();
         }
-        add_filter('site_status_tests', (new SiteHealth($plugin))->tests(...));
-        add_filter('debug_information', (new SiteHealth($plugin))->information(...));
-        add_filter('qm/collectors', QueryMonitor::collectors(...));
-        add_filter('qm/outputter/html', QueryMonitor::outputs(...), 101);
+        // Classes are loaded when somebody asks for what is in them, which few pages do.
+        add_filter('site_status_tests', $plugin->siteTests(...));
+        add_filter('debug_information', $plugin->siteInformation(...));
+        add_filter('qm/collectors', [QueryMonitor::class, 'collectors']);
+        add_filter('qm/outputter/html', [QueryMonitor::class, 'outputs'], 101);
         if (\defined('WP_CLI') && WP_CLI) {
             \WP_CLI::add_command('larder', new CommandLine($plugin));
         }
@@ -144,6 +145,26 @@ final class Plugin
     public function settings(): Settings
     {
         return Settings::of($this->toInstall() ?? []);
+    }
+
+    /**
+     * @param array<string, array<string, mixed>> $tests
+     *
+     * @return array<string, array<string, mixed>>
+     */
+    private function siteTests(array $tests): array
+    {
+        return (new SiteHealth($this))->tests($tests);
+    }
+
+    /**
+     * @param array<string, array<string, mixed>> $information
+     *
+     * @return array<string, array<string, mixed>>
+     */
+    private function siteInformation(array $information): array
+    {
+        return (new SiteHealth($this))->information($information);
     }
 
     /** @return array<string, mixed>|null what the drop-in is to be written with; null: there is no store */

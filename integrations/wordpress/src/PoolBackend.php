@@ -26,7 +26,7 @@ final class PoolBackend implements Backend
         $this->began = $this->token('');
     }
 
-    public function get(string $key, mixed $absent): mixed
+    public function get(string $key, mixed $absent, bool $anew = false): mixed
     {
         return $this->pool->get($key, $absent);
     }
@@ -39,7 +39,7 @@ final class PoolBackend implements Backend
         return [$value, $token, $version];
     }
 
-    public function getMany(array $keys): array
+    public function getMany(array $keys, bool $anew = false): array
     {
         return $this->pool->getMany($keys);
     }

@@ -51,7 +51,9 @@ final class BenchmarkTest extends TestCase
         if ($name === ObjectCache::NONE) {
             self::assertSame(-1, $warm['calls']);
         } else {
-            self::assertGreaterThan(10, $warm['calls']);
+            // Where a read is a trip the page is read in two.
+            $isReadAhead = \in_array($name, [ObjectCache::SQLITE, ObjectCache::REDIS], true);
+            self::assertSame($isReadAhead, $warm['calls'] < 10, "{$warm['calls']} calls");
             $site->visit('flush');
             self::assertGreaterThan($warm['queries'], $site->counted($catalogue)['queries']);
         }

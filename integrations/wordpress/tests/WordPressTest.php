@@ -170,6 +170,17 @@ final class WordPressTest extends TestCase
         self::assertSame('on, none', $this->site->run('echo wp_using_ext_object_cache() ? "on, " : "off, ", wp_cache_get("key", "shop") ?: "none";'));
     }
 
+    public function testAPageLoadsNothingThatOnlyAdministrationAsksFor(): void
+    {
+        $this->site->activate();
+        $page = $this->site->run(Site::PAGE . ' echo "\nloaded"; foreach (get_declared_classes() as $class) { $parts = explode(chr(92), $class); if ($parts[0] === "Larder" && ($parts[1] ?? "") === "WordPress") { echo " ", $parts[2]; } } echo "\n";', loads: false);
+        self::assertStringContainsString('</html>', $page);
+        preg_match('/^loaded (.*)$/m', $page, $loaded);
+        $classes = explode(' ', $loaded[1] ?? '');
+        sort($classes);
+        self::assertSame(['DropIn', 'Fill', 'ObjectCache', 'Opening', 'Plugin', 'PoolBackend', 'Settings'], $classes);
+    }
+
     public function testAHalfRemovedPluginBreaksNoPage(): void
     {
         $this->site->activate();
