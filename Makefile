@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help laravel-tests wordpress-calls wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -35,6 +35,9 @@ clients: ext vendor ## Doctrine's ORM and components of Symfony over pools of ou
 
 integrations: ext vendor ## test the integrations with each version of their frameworks; fetches packages
 	@PHP=$(PHP) tools/integration
+
+query-monitor-tests: ext vendor ## run our panel in WordPress's plugin Query Monitor, from a clone of johnbillion/query-monitor: QUERY_MONITOR=<folder>
+	@PHP=$(PHP) tools/query-monitor-tests "$(QUERY_MONITOR)"
 
 laravel-tests: ext vendor ## run tests of Laravel's own stores on ours, from a clone of laravel/framework: LARAVEL=<folder>, VERSION=10
 	@PHP=$(PHP) tools/laravel-tests "$(LARAVEL)" $(VERSION)
@@ -89,7 +92,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers wordpress)
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts wordpress
 charts: PURPOSES += charts
-test races clients integrations laravel-tests leftovers: PURPOSES  += bench charts servers proof browser
+test races clients integrations laravel-tests query-monitor-tests leftovers: PURPOSES  += bench charts servers proof browser
 sanitize: PURPOSES += bench
 model: PURPOSES += proof
 fuzz: PURPOSES  += fuzz

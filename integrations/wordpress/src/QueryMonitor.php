@@ -40,7 +40,7 @@ final class QueryMonitor
     {
         $collector = \class_exists('QM_Collectors') ? \QM_Collectors::get('larder') : null;
         if ($collector !== null && \class_exists('QM_Output_Html')) {
-            $outputs['larder'] = new class ($collector) extends \QM_Output_Html {
+            $output = new class ($collector) extends \QM_Output_Html {
                 public function name(): string
                 {
                     return 'Larder';
@@ -59,6 +59,9 @@ final class QueryMonitor
                     $this->after_non_tabular_output();
                 }
             };
+            // Without an entry in the menu nobody finds it.
+            add_filter('qm/output/menus', [$output, 'admin_menu'], 101);
+            $outputs['larder'] = $output;
         }
 
         return $outputs;
