@@ -41,7 +41,7 @@ final class Servers
     private static function constants(): array
     {
         $named = [];
-        foreach (['scheme', 'host', 'port', 'path', 'username', 'password', 'database', 'timeout', 'read_timeout', 'servers', 'cluster', 'sentinel'] as $name) {
+        foreach (['scheme', 'host', 'port', 'path', 'username', 'password', 'database', 'timeout', 'read_timeout', 'servers', 'cluster', 'sentinel', 'ssl_context'] as $name) {
             $constant = 'WP_REDIS_' . strtoupper($name);
             if (\defined($constant)) {
                 $named[$name] = \constant($constant);
@@ -55,6 +55,7 @@ final class Servers
     /** @param array<array-key, mixed> $of */
     private static function redis(array $of): string
     {
+        $of = self::master($of);
         $text = static fn(string $name): string => \is_scalar($of[$name] ?? null) ? (string) $of[$name] : '';
         $password = $of['password'] ?? '';
         [$user, $password] = \is_array($password) ? (\count($password) > 1 ? array_values($password) : ['', reset($password)]) : [$text('username'), $password];
@@ -71,22 +72,69 @@ final class Servers
         $host = $text('host') === '' ? '127.0.0.1' : $text('host');
         $scheme = strtolower($text('scheme'));
         $path = $text('path') !== '' ? $text('path') : (str_starts_with($host, '/') || str_starts_with($host, 'unix://') ? substr($host, (int) strpos($host, '/')) : '');
+        $servers = \is_array($of['servers'] ?? null) ? $of['servers'] : [];
+        [$service, $sentinels] = $text('sentinel') !== '' ? [$text('sentinel'), $servers] : [$text('service'), $of['sentinels'] ?? null];
         $cluster = $of['cluster'] ?? null;
+        $first = \is_array($cluster) && $cluster !== [] ? reset($cluster) : (\is_array($sentinels) && $sentinels !== [] ? reset($sentinels) : $host);
+        $isSecure = \in_array($scheme, ['tls', 'rediss', 'ssl'], true) || (\is_string($first) && preg_match('~^(?:tls|rediss|ssl)://~', $first) === 1);
+        $redis = $isSecure ? 'rediss' : 'redis';
+        if ($isSecure) {
+            array_push($options, ...self::tls($of['ssl_context'] ?? $of['tls_options'] ?? null));
+        }
         if (\is_array($cluster) && $cluster !== []) {
-            $dsn = "redis+cluster://{$login}" . self::hosts($cluster);
-        } elseif ($text('sentinel') !== '' && \is_array($of['servers'] ?? null)) {
-            $dsn = "redis+sentinel://{$login}" . self::hosts($of['servers']) . "/{$database}";
-            $options[] = 'service=' . rawurlencode($text('sentinel'));
+            $dsn = "{$redis}+cluster://{$login}" . self::hosts($cluster);
+        } elseif ($service !== '' && \is_array($sentinels) && $sentinels !== []) {
+            $dsn = "{$redis}+sentinel://{$login}" . self::hosts($sentinels) . "/{$database}";
+            $options[] = 'service=' . rawurlencode($service);
         } elseif (($scheme === 'unix' || $path !== '') && $path !== '') {
             $options[] = "database={$database}";
             $dsn = 'redis+unix:' . ($login === '' ? '' : "//{$login}") . preg_replace('~^/+~', '/', $path);
         } else {
-            $isSecure = $scheme === 'tls' || $scheme === 'rediss' || str_starts_with($host, 'tls://');
             $port = (int) $text('port');
-            $dsn = ($isSecure ? 'rediss' : 'redis') . "://{$login}" . preg_replace('~^\w+://~', '', $host) . ($port > 0 ? ":{$port}" : '') . "/{$database}";
+            $dsn = "{$redis}://{$login}" . preg_replace('~^\w+://~', '', $host) . ($port > 0 ? ":{$port}" : '') . "/{$database}";
         }
 
         return $dsn . ($options === [] ? '' : '?' . implode('&', $options));
+    }
+
+    /**
+     * Where a configuration lists a master and its replicas, the master's place is that of the only server.
+     *
+     * @param array<array-key, mixed> $of
+     *
+     * @return array<array-key, mixed>
+     */
+    private static function master(array $of): array
+    {
+        if (isset($of['host']) || isset($of['sentinel']) || isset($of['sentinels']) || !\is_array($of['servers'] ?? null)) {
+            return $of;
+        }
+        $servers = array_values(array_filter($of['servers'], is_string(...)));
+        $masters = array_values(array_filter($servers, static fn(string $server): bool => preg_match('~[?&](?:role|alias)=(?:master|primary)\b~', $server) === 1));
+        $place = parse_url($masters[0] ?? $servers[0] ?? '');
+        if (!\is_array($place) || !isset($place['host'])) {
+            return $of;
+        }
+        parse_str($place['query'] ?? '', $query);
+
+        return array_intersect_key($query, ['database' => true, 'password' => true]) + ['host' => $place['host'], 'port' => $place['port'] ?? 6379, 'scheme' => $place['scheme'] ?? 'tcp'] + $of;
+    }
+
+    /** @return list<string> options of a DSN that mean what this context of PHP's streams does */
+    private static function tls(mixed $context): array
+    {
+        $context = \is_array($context) && \is_array($context['stream'] ?? null) ? $context['stream'] : $context;
+        $options = [];
+        foreach (['cafile' => 'tls_ca', 'local_cert' => 'tls_cert', 'local_pk' => 'tls_key', 'peer_name' => 'tls_name'] as $name => $option) {
+            if (\is_array($context) && \is_string($context[$name] ?? null) && $context[$name] !== '') {
+                $options[] = "{$option}=" . rawurlencode($context[$name]);
+            }
+        }
+        if (\is_array($context) && ($context['verify_peer'] ?? true) === false) {
+            $options[] = 'tls_verify=no';
+        }
+
+        return $options;
     }
 
     /** @param array<array-key, mixed> $servers */
