@@ -12,6 +12,7 @@ use Larder\Bench\WordPress\Shop;
 use Larder\Bench\WordPress\ShopSite;
 use Larder\SharedMemory;
 use Larder\Tests\Scratch;
+use Larder\Tests\Stores\RedisFlavours;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -119,7 +120,7 @@ final class BenchmarkTest extends TestCase
     {
         self::$shop ??= Shop::open((string) (getenv('LARDER_WORDPRESS') ?: Installation::DEFAULT), self::PRODUCTS, []);
         // It ends with the site, which keeps it.
-        $store = $cache->isOnRedis() ? RedisServer::start() : null;
+        $store = $cache->isOnRedis() ? RedisServer::start(RedisFlavours::first()) : null;
 
         return ShopSite::open(self::$shop, $cache, $store, 'site-' . ++self::$sites, []);
     }

@@ -10,7 +10,9 @@ use Larder\Tests\Scratch;
 use Larder\Tests\System\CacheServer;
 use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** Whatever happens to the store: every page is made, and nothing deleted is shown. */
 #[CoversNothing]
@@ -74,13 +76,15 @@ final class FaultsTest extends TestCase
         }
     }
 
-    public function testADirectoryOfSharedMemoryThatIsTooSmallIsASentence(): void
+    #[TestWith(['2m'])]
+    #[TestWith(['4m'])]
+    public function testADirectoryOfSharedMemoryThatIsTooSmallIsASentence(string $size): void
     {
         if (posix_geteuid() !== 0) {
             self::markTestSkipped('Only root can make a small /dev/shm.');
         }
         $this->site->activate();
-        $small = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', 'mount -t tmpfs -o size=2m tmpfs /dev/shm && exec "$@"', 'small'];
+        $small = self::small($size);
         self::assertStringContainsString('</html>', $this->site->run(Site::PAGE, loads: false, within: $small));
         self::assertStringContainsString('/dev/shm', $this->site->run('echo implode("\n", (new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems());', within: $small));
     }
@@ -113,6 +117,80 @@ final class FaultsTest extends TestCase
         }
     }
 
+    public function testARedisThatIsEmptiedOverAndOverLosesNoOption(): void
+    {
+        $redis = CacheServer::redis()->start();
+        $this->site->configure("define('WP_LARDER_DSN', 'redis+unix:{$redis->socket}');");
+        $this->site->activate();
+        try {
+            $processes = array_map(fn(int $me): Process => $this->site->start(<<<'PHP'
+                for ($i = 0; $i < 150; $i++) {
+                    wp_cache_flush_runtime();
+                    update_option("emptied_{$argv[1]}_{$i}", $i, $i % 2 === 0);
+                    update_option("emptied_{$argv[1]}_{$i}", "changed {$i}");
+                    if ($i % 3 === 0) { delete_option("emptied_{$argv[1]}_{$i}"); }
+                    if (get_option("emptied_{$argv[1]}_{$i}", "none") !== ($i % 3 === 0 ? "none" : "changed {$i}")) { echo "{$i} was lost in its own request "; }
+                    get_option("emptied_" . (1 - $argv[1]) . "_{$i}");
+                }
+                PHP, [(string) $me]), [0, 1]);
+            $client = new \Redis();
+            $client->connect($redis->socket);
+            $flushes = 0;
+            while ($processes[0]->isRunning() || $processes[1]->isRunning()) {
+                $client->flushAll();
+                $flushes++;
+                usleep(3_000);
+            }
+            self::assertGreaterThan(20, $flushes);
+            foreach ($processes as $process) {
+                self::assertSame('', $process->getOutput() . $process->getErrorOutput());
+            }
+            self::assertSame('', $this->site->run(<<<'PHP'
+                for ($i = 0; $i < 300; $i++) {
+                    $n = $i % 150;
+                    $found = get_option("emptied_" . intdiv($i, 150) . "_{$n}", "none");
+                    if ($found !== ($n % 3 === 0 ? "none" : "changed {$n}")) { echo "{$i}: {$found} "; }
+                }
+                PHP));
+            $this->assertPage();
+        } finally {
+            $redis->stop();
+        }
+    }
+
+    public function testAFullDiskCostsNoPageAndHidesNoDelete(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can make a small disk.');
+        }
+        $disk = '/dev/shm/disk';
+        // The disk is there for the processes that enter this one's namespace.
+        $namespace = new Process([...self::small('6m'), 'sh', '-c', "mkdir -m 700 {$disk} && echo ready && exec sleep infinity"], timeout: null);
+        $namespace->start();
+        $namespace->waitUntil(static fn(string $type, string $said): bool => str_contains($said, 'ready'));
+        $within = ['nsenter', '--target', (string) $namespace->getPid(), '--mount'];
+        $in = fn(string $code): string => $this->site->run($code, within: $within);
+        $this->site->configure("define('WP_LARDER_DSN', 'sqlite:{$disk}/site.db'); define('WP_LARDER_DIRECTORY', '{$disk}');");
+        try {
+            self::assertSame('', $in('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");'));
+            $in('wp_cache_set("key", "old", "shop"); set_transient("news", "old", 3600); get_option("blogname");');
+            self::assertSame('old old', $in('echo wp_cache_get("key", "shop"), " ", get_transient("news");'));
+            (new Process([...$within, 'sh', '-c', 'cat /dev/zero > "$1/filler" || true', 'fill', $disk], timeout: null))->run();
+            $page = $this->site->run(Site::PAGE, loads: false, within: $within);
+            self::assertStringContainsString('</html>', $page);
+            self::assertStringEndsWith('status 200', $page);
+            $in('wp_cache_delete("key", "shop"); delete_transient("news"); update_option("blogname", "Renamed");');
+            $read = 'echo wp_cache_get("key", "shop") ?: "none", " ", get_transient("news") ?: "none", " ", get_option("blogname");';
+            $full = $in($read);
+            (new Process([...$within, 'rm', "{$disk}/filler"]))->mustRun();
+            self::assertSame(['none none Renamed', 'none none Renamed'], [$full, $in($read)]);
+            $in('wp_cache_set("key", "new", "shop");');
+            self::assertSame('new none Renamed', $in($read));
+        } finally {
+            $namespace->stop(0);
+        }
+    }
+
     public function testADamagedDatabaseCostsNoPage(): void
     {
         $database = "{$this->scratch->path}/site.db";
@@ -129,6 +207,13 @@ final class FaultsTest extends TestCase
         $this->assertPage();
         $this->site->run('update_option("blogname", "Repaired");');
         self::assertSame('Repaired', $this->site->run('echo get_option("blogname");'));
+    }
+
+    /** @return list<string> a command that runs its arguments where /dev/shm has that size */
+    private static function small(string $size): array
+    {
+        // In a chroot only what is a mount of its own can be made private.
+        return ['unshare', '--mount', '--propagation', 'unchanged', 'sh', '-c', "mount --make-private /dev/shm && mount -t tmpfs -o size={$size} tmpfs /dev/shm && exec \"\$@\"", 'small'];
     }
 
     /** @param ?list<string> $options of PHP */
