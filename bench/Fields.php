@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench;
 
-/** A decoded JSON object, whose fields are read by name and type; what is missing or of another type is named. */
+/** A decoded JSON object, whose fields are read by name and type. An error names the field that is missing or of another type. */
 final readonly class Fields
 {
     /**

@@ -149,7 +149,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
     {
         $run = self::read($choice->json);
         if ($run->profile !== $now->profile || array_keys($run->subjects) !== array_keys($now->subjects) || $run->versions !== $now->versions || $run->environment !== $now->environment) {
-            throw new \InvalidArgumentException("The run in {$choice->json} cannot be resumed, because it has another profile, other subjects or versions, or another machine: give the same options, or another file as --json.");
+            throw new \InvalidArgumentException("The run in {$choice->json} cannot be resumed, because its profile, subjects, versions or machine differ. Give the same options, or another file as --json.");
         }
         $run->outcomes = array_values(array_filter($run->outcomes, static fn(Outcome $outcome): bool => $outcome->isComplete));
 

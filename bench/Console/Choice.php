@@ -200,7 +200,7 @@ final readonly class Choice
     {
         $directory = self::option($input, 'laravel');
         if ($directory !== null && LaravelTags::autoloaders($directory) === []) {
-            throw new \InvalidArgumentException("The directory {$directory} given as --laravel has neither vendor/autoload.php nor Illuminate/Cache/autoload.php in it: give the folder of an application of Laravel's, or the one that Debian's packages put Illuminate into.");
+            throw new \InvalidArgumentException("The directory {$directory} given as --laravel has neither vendor/autoload.php nor Illuminate/Cache/autoload.php in it. Give the folder of an application of Laravel's, or the one that Debian's packages put Illuminate into.");
         }
 
         return $directory === null ? null : (string) realpath($directory);

@@ -47,8 +47,7 @@ final class Clients implements Experiment
         return 'Source C sets and gets values of 32 bytes under 100,000 keys, 10,000 and 100,000 times, from 1 to 300 clients, '
             . 'with redis-benchmark for Redis and its port mc-benchmark for Memcached, three times each. Ours loads both with one '
             . 'generator, over TCP as the source does, after storing every key (random sets would leave a third of the keys '
-            . 'out), checks every value, takes turns between the servers, has Memcached run with one thread and with more on one processor and on more, and shows means with standard deviations as the '
-            . 'source does. Caches without a server are read by as many processes of PHP.';
+            . 'out), checks every value, and takes turns between the servers. Memcached runs with one thread and with more, on one processor and on more. Means have standard deviations, as the source\'s. Caches without a server are read by as many processes of PHP.';
     }
 
     public function needs(Profile $profile): Needs
@@ -163,7 +162,7 @@ final class Clients implements Experiment
     private function threads(Laboratory $laboratory, Outcome $outcome, LoadGenerator $generator, array $servers, int $requests, int $loops): void
     {
         if ($laboratory->placement->choices() === []) {
-            $outcome->notes[] = 'Memcached did not run on fewer processors and on more, because servers cannot be kept from the load generator\'s: that takes two processors and taskset (package util-linux).';
+            $outcome->notes[] = 'Memcached did not run on fewer processors and on more: servers cannot be kept from the load generator\'s. That takes two processors and taskset (package util-linux).';
 
             return;
         }
@@ -260,7 +259,7 @@ final class Clients implements Experiment
             if (CrossCheck::slowDown($slow)) {
                 $check($slow, CrossCheck::SLOW)->run($outcome, self::CHECKED[CrossCheck::SLOW], $blocks, $laboratory->goOn(...));
             } else {
-                $outcome->notes[] = 'The load generator was checked against redis-benchmark only at a server as it is, because this one has no access control lists, by which it could be slowed down: install Redis 6 or later, or Valkey.';
+                $outcome->notes[] = 'The load generator was checked against redis-benchmark only at a server as it is. This one has no access control lists, by which it could be slowed down. Install Redis 6 or later, or Valkey.';
             }
         } finally {
             $slow->stop();

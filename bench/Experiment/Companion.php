@@ -6,7 +6,7 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Fields;
 
-/** A task in a fresh process that goes on while it is asked things, one line each, and ends when nobody is there to ask. */
+/** A task in a fresh process that answers questions, one line each, and ends with the process that asks. */
 final class Companion
 {
     /**

@@ -30,7 +30,7 @@ final class Connect implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 12 : 40);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 10 : 30);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

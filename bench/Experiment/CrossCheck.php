@@ -13,13 +13,12 @@ use Larder\Bench\Statistics\Direction;
 /**
  * Our generator and redis-benchmark in turns on the same server: they should agree where both of them wait.
  *
- * Where one is busy nearly all the time and the other is not, they do not see the same server: waking a generator that
- * sleeps takes a server longer than answering, and one that is awake spares it that. redis-benchmark takes twice as
- * long for a request as ours, so that it is awake with fewer clients, and used up with many. What a request took of the
- * server stands beside each rate.
+ * Where one is busy nearly all the time and the other is not, they do not see the same server. Waking a generator that sleeps
+ * takes a server longer than answering does. The tool redis-benchmark takes twice as long for a request as ours. So it is awake
+ * with fewer clients, and used up with many. What a request took of the server stands beside each rate.
  *
- * So they are also compared at a server that takes longer for a request than either of them: then both wait, however many
- * clients there are, and the rate is the server's. It is on one processor, or its other threads would help it.
+ * So they are also compared at a server that takes longer for a request than either of them. Then both wait, however many
+ * clients there are. The rate is the server's. It is on one processor, or its other threads would help it.
  */
 final readonly class CrossCheck
 {
@@ -90,7 +89,7 @@ final readonly class CrossCheck
     {
         $slice = $this->generator->items('resp', $this->server->endpoint(), $isWrite, $clients, $requests, $this->keys, 32, seed: $seed);
         if ($slice->errors > 0) {
-            throw new \RuntimeException("{$slice->errors} of {$requests} answers to {$operation} were wrong while the generator was checked against redis-benchmark: its figures would be worth nothing; look at what the server logged.");
+            throw new \RuntimeException("{$slice->errors} of {$requests} answers to {$operation} were wrong while the generator was checked against redis-benchmark. Its figures would be worth nothing; look at the server's log.");
         }
 
         return [$slice->rate(), $slice->generatorShare()];

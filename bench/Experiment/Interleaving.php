@@ -14,9 +14,8 @@ use Larder\Bench\Subject\WorkerProcess;
 /**
  * Runs all subjects side by side, in fresh processes, one block of each in turn and each turn in another random order.
  *
- * So whatever slows the machine down for a while slows all subjects down, and a comparison of two blocks of one turn
- * does not see it. Some subjects have a twin, in this machine's memory and behind a server: what a subject and
- * its twin differ by is noise.
+ * So a disturbance of the machine slows all subjects down, and a comparison of two blocks of one turn does not see it. Some
+ * subjects have a twin, in this machine's memory and behind a server: what a subject and its twin differ by is noise.
  */
 final readonly class Interleaving
 {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment;
 
-/** Somebody wants the run to end. */
+/** The user wants the run to end. */
 final class Interrupted extends \RuntimeException
 {
     public static function byTheUser(): self

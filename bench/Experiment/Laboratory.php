@@ -14,7 +14,7 @@ use Larder\Bench\Subject\ServerKind;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\WorkerProcess;
 
-/** What experiments share: the subjects, their servers, the processors, and whether somebody wants to stop. */
+/** What experiments share: the subjects, their servers, the processors, and whether the user wants to stop. */
 final class Laboratory
 {
     /** How many MiB a server may hold, and a subject that several processes use. */

@@ -11,7 +11,7 @@ use Larder\SharedMemory;
 
 /**
  * What runs that were killed have left: directories, and the pools of workers, crowds and tagged caches. Their names begin with
- * that of a directory in /dev/shm, which is there for as long as somebody may use the pool.
+ * that of a directory in /dev/shm, which is there for as long as a process may use the pool.
  */
 final class LeftBehind implements Task
 {
@@ -22,7 +22,7 @@ final class LeftBehind implements Task
         $pools = glob(sprintf('/dev/shm/larder-%d/%s*', posix_geteuid(), TemporaryDirectory::PREFIX)) ?: [];
 
         // The extension is loaded in the processes of tasks.
-        return $removed + ($pools === [] ? 0 : ChildProcess::run('what was left behind', self::class, [])->int('pools'));
+        return $removed + ($pools === [] ? 0 : ChildProcess::run('the leftovers of killed runs', self::class, [])->int('pools'));
     }
 
     public function run(Fields $arguments): array

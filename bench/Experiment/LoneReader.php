@@ -7,7 +7,7 @@ namespace Larder\Bench\Experiment;
 use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
-/** Makes and fills a pool, reads much of it while no other process has it open, and holds that as long as it is asked things. */
+/** Makes and fills a pool, reads much of it while no other process has it open, and holds that until it ends. */
 final class LoneReader implements Task
 {
     public function run(Fields $arguments): array

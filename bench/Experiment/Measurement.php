@@ -11,8 +11,8 @@ use Larder\Bench\Statistics\Quantity;
 /**
  * All samples of one subject in one case of an experiment, as they were taken: nothing is subtracted or dropped.
  *
- * A sample is a row of numbers. The first three columns are always `process`, `block` and `value`; samples of
- * different subjects with the same process and block ran side by side in the experiments whose subjects take turns.
+ * A sample is a row of numbers. The first three columns are always `process`, `block` and `value`. Where subjects take turns,
+ * samples with the same process and block ran side by side.
  */
 final class Measurement
 {

@@ -33,7 +33,7 @@ final class Memory implements Experiment
     {
         return 'Source C claims that Redis gives unused memory back and never exceeds its limit, and that Memcached does '
             . 'neither; it shows no figures. Ours gives each store a limit and strings of one size under keys of '
-            . self::KEY . ' bytes until it evicts or is full; then every key is asked for and what is there is counted. Then it '
+            . self::KEY . ' bytes until it evicts or is full. Then it asks for every key, and counts the items that are there. Then it '
             . 'writes twice what fits, deletes, flushes and restarts, and looks at what the store\'s processes occupy: for a '
             . 'server its resident memory, for APCu the shared memory of the process, for a pool its file.';
     }

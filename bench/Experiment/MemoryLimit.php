@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 /**
- * A control group with little memory, in which this process can go on: what it reads from files must fit, too.
+ * A control group with little memory, in which this process can go on. The pages of files that it reads must fit, too.
  *
  * It needs the rights of root and a kernel that lets a group be made here.
  */

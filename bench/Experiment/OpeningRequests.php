@@ -17,8 +17,9 @@ use Larder\Bench\Subject\WorkerFailed;
 use Larder\Bench\Subject\WorkerProcess;
 
 /**
- * What a request of php-fpm pays that opens a cache and reads one value: processor time of its worker, beside that of a request that
- * only loads Composer's autoloader. Nothing is preloaded. The scripts take turns, and each has a database and keys of its own.
+ * The processor time that a request of php-fpm pays for opening a cache and reading one value. It is compared with a request
+ * that only loads Composer's autoloader. Nothing is preloaded. The scripts take turns, and each has a database and keys of its
+ * own.
  */
 final readonly class OpeningRequests
 {
@@ -33,7 +34,7 @@ final readonly class OpeningRequests
     /** Requests of each script before these: opcache compiles it, and PHP grows to its size. */
     private const WARM = 10;
 
-    /** @param non-empty-array<string, array{title: string, read: string, write: string}> $scripts by their names */
+    /** @param array<string, array{title: string, read: string, write: string}> $scripts by their names, that of a request that opens nothing among them */
     private function __construct(private Outcome $outcome, private array $scripts) {}
 
     /** @throws Interrupted */
@@ -43,9 +44,12 @@ final readonly class OpeningRequests
         $pool = 'bench-opening-' . bin2hex(random_bytes(6));
         for ($start = 0; $start < $starts; $start++) {
             $root = TemporaryDirectory::make(FileSystem::onDisk());
-            $requests = new self($outcome, self::scripts($laboratory, $outcome, $root->path, $pool));
             try {
-                $requests->take($laboratory, $root->path, $pool, $start, $blocks);
+                $scripts = self::scripts($laboratory, $outcome, $root->path, $pool);
+                if ($scripts === []) {
+                    return;
+                }
+                (new self($outcome, $scripts))->take($laboratory, $root->path, $pool, $start, $blocks);
             } catch (ServerFailed|WorkerFailed $failure) {
                 $outcome->fail(self::EMPTY, $failure);
 
@@ -57,18 +61,18 @@ final readonly class OpeningRequests
     }
 
     /**
-     * Those that can run here.
+     * Those that can run here, and the empty one if there are any.
      *
-     * @return non-empty-array<string, array{title: string, read: string, write: string}>
+     * @return array<string, array{title: string, read: string, write: string}>
      */
     private static function scripts(Laboratory $laboratory, Outcome $outcome, string $root, string $pool): array
     {
-        $scripts = [self::EMPTY => ['title' => 'a request that opens nothing', 'read' => "\$value = 'hello world';", 'write' => '']];
+        $scripts = [];
         $flavour = RedisFlavour::installed() ?? RedisFlavour::Redis;
         $redis = "{$flavour->value}-unix";
         $needs = ['shm' => 'shared-memory', 'tier' => 'apcu-default', 'sqlite' => 'sqlite', 'sqlite-by-hand' => 'sqlite', 'redis' => $redis, 'redis-by-hand' => $redis];
         foreach ($needs as $name => $need) {
-            if (!$outcome->includes($laboratory, "opening-{$name}", $need)) {
+            if (!isset($laboratory->subjects[$need]) || !$outcome->includes($laboratory, "opening-{$name}", $need)) {
                 continue;
             }
             try {
@@ -85,6 +89,9 @@ final readonly class OpeningRequests
             } catch (ServerFailed $failure) {
                 $outcome->fail("opening-{$name}", $failure);
             }
+        }
+        if ($scripts !== []) {
+            $scripts[self::EMPTY] = ['title' => 'a request that opens nothing', 'read' => "\$value = 'hello world';", 'write' => ''];
         }
         $outcome->titles += array_map(static fn(array $script): string => $script['title'], $scripts);
 

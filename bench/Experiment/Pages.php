@@ -54,8 +54,7 @@ final class Pages implements Experiment
             . 'page, with three variations each, prices and attributes, as posts, meta and terms, and a catalogue of its own that queries likewise. A real '
             . 'WordPress runs under php-fpm with one worker, over one MariaDB. The front page, a single post, a search, the saving of a post and wp-cron are '
             . 'added, each with no object cache, with ours, and with re-created designs of published ones; --wordpress-peers measures originals. The first '
-            . 'figure is the processor time of all processes, that of php-fpm beside that of the database and the store. Each page is looked at: what was '
-            . 'saved has to be on it. The limit is no cache: all that a page reads lies in one array, which is used without a copy.';
+            . 'figure is the processor time of all processes, that of php-fpm beside that of the database and the store. Each page is looked at: the saved text has to be on it. The limit is no cache: all that a page reads lies in one array, which is used without a copy.';
     }
 
     public function needs(Profile $profile): Needs

@@ -12,7 +12,7 @@ use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\WorkerProcess;
 
-/** nginx and php-fpm with one page whose requests read many arrays of one pool, hold them for a tenth of a second, and store some anew. */
+/** A site with one page. Its requests read many arrays of one pool, hold them for a tenth of a second, and store some anew. */
 final class PinnedSite
 {
     public const KEYS = 8_000;

@@ -42,7 +42,7 @@ final class Pins implements Experiment
         return 'Nothing published: other caches copy every value, so that readers keep nothing from being evicted. Ours are used in place, and '
             . 'what a request uses stays until it ends. A site of php-fpm reads and stores arrays that fill most of a pool, and '
             . 'workers that never end hold what they read while all is stored anew, each beside the same with every value copied (larder.zero_copy=off). '
-            . 'Pages of a site also read beside a process that read while nobody else used the pool, and holds that.';
+            . 'Pages of a site also read beside a process that read while it was alone with the pool, and holds that.';
     }
 
     public function needs(Profile $profile): Needs

@@ -9,9 +9,8 @@ use Larder\Bench\Server\Program;
 /**
  * Which processors clients and servers run on.
  *
- * Whether a client and its server share a core changes a round trip several times over, so it is decided here and
- * stated in the report instead of being left to the scheduler: clients on the first processor allowed to us, servers
- * on the others.
+ * Whether a client and its server share a core changes a round trip several times over. So it is not left to the scheduler, and
+ * the report states it. Clients are on the first processor allowed to us, servers on the others.
  */
 final readonly class Placement
 {

@@ -42,7 +42,7 @@ final class Saturation
         }
         foreach (array_filter($limited) as $subject => $count) {
             $outcome->notes[] = sprintf(
-                'The load generator used more than %d %% of its processor in %d of the %d cases of %s: those rates may be the generator\'s, not the server\'s; the tables say which.',
+                'The load generator used more than %d %% of its processor in %d of the %d cases of %s. Those rates may be the generator\'s, not the server\'s; the tables say which.',
                 round(100 * self::MOST),
                 $count,
                 $all[$subject],

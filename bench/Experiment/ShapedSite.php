@@ -16,7 +16,8 @@ use Larder\Bench\Subject\WorkerProcess;
 /**
  * nginx and one worker of php-fpm, whose requests fetch one value each and say how long that took.
  *
- * The request has loaded the classes of all values before it looks at the clock: an application would have, or pay for it with every cache.
+ * The request has loaded the classes of all values before it looks at the clock. An application would have, or pay for it with
+ * every cache.
  */
 final class ShapedSite
 {

@@ -8,7 +8,7 @@ use Larder\Bench\Subject\Operation;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Value;
 
-/** A value, how many keys hold one, and what is done with them. */
+/** A value, how many keys hold one, and the operations on them. */
 final readonly class Step
 {
     /**

@@ -74,7 +74,7 @@ final class Tags implements Experiment
             . 'item in six with a lifetime of its own, four clients, of 1,001 operations one clean by a tag and one write, the '
             . 'rest reads of popular items. A rate is operations over the time they took together, summed over the clients. How many reads hit is '
             . 'shown, because what cleans often misses often. Then the same tags are cleaned in this store and in one of ' . self::FEW . ' items, in turns, until half of '
-            . 'the items are dead, and what is missing is stored again, which pays for what the cleans left: a pool has room for 1.25 times the items, and for 16 MiB at least, which the items of a quick run do not fill. The classic designs are re-created '
+            . 'the items are dead. The missing items are stored again, which pays for what the cleans left. A pool has room for 1.25 times the items, and for 16 MiB at least, which the items of a quick run do not fill. The classic designs are re-created '
             . 'plainly; --zend=DIRECTORY measures the real back ends. Larder\'s adapters of frameworks are called through the interfaces of Zend, Symfony and Laravel, beside '
             . 'the tagged caches that Symfony and Laravel bring; --laravel=DIRECTORY says where Laravel is.';
     }

@@ -9,11 +9,12 @@ use Larder\Bench\Subject\WorkerFailed;
 use Larder\Bench\Subject\WorkerProcess;
 
 /**
- * What a tier costs a request of php-fpm when nothing was written: requests that open Larder\Cache by its DSN and read one item, over
- * APCu before SQLite and over APCu alone, in turns. Each times itself, from before the DSN is parsed to after the read.
+ * The cost of a tier in a request of php-fpm when nothing was written. Requests open Larder\Cache by its DSN and read one item.
+ * They do so over APCu before SQLite and over APCu alone, in turns. Each times itself, from before the DSN is parsed to after
+ * the read.
  *
- * Every request is the first and only one of its PHP: the code is cold, as it is in a request of a site. Whether its classes are
- * there already, as by opcache.preload, or are loaded while the clock runs, is a case of its own.
+ * Every request is the first and only one of its PHP: the code is cold, as it is in a request of a site. Whether its classes
+ * are there already, as by opcache.preload, or are loaded while the clock runs, is a case of its own.
  */
 final readonly class TierRequests
 {

@@ -89,7 +89,7 @@ final class Traces implements Experiment
         $case = ['trace' => $entry['name'], 'store' => self::OURS, 'capacity' => sprintf('%d %%', 100 * $share)];
         $this->add($outcome, $case, self::OURS, $found->int('misses') / $found->int('accesses'));
         $outcome->notes[] = sprintf(
-            '%s at %s of its keys (%s): the pool of %d MiB held at most %s items of %s bytes, %d %% of its bytes being values; the references held as many items.',
+            '%s at %s of its keys (%s): the pool of %d MiB held at most %s items of %s bytes. %d %% of its bytes were values. The references held as many items.',
             $entry['name'],
             $case['capacity'],
             number_format($items),

@@ -39,9 +39,7 @@ final class Web implements Experiment
     public function recreates(): string
     {
         return 'Source A makes 10,000 requests with hey, one at a time and 50 at a time, to an empty script and to scripts '
-            . 'that read the text "hello world" once. Ours makes requests for a fixed time, in slices so short that whatever '
-            . 'disturbs the machine disturbs all scripts, with a generator of its own that runs on another processor than the '
-            . 'servers where there is one, and adds keep-alive, the array of 600 options, SQLite, Unix sockets, and latencies under a fixed load. '
+            . 'that read the text "hello world" once. Ours makes requests for a fixed time, in slices so short that a disturbance of the machine disturbs all scripts. Its generator runs on another processor than the servers where there is one. It adds keep-alive, the array of 600 options, SQLite, Unix sockets, and latencies under a fixed load. '
             . 'What APCu before SQLite costs a request when nothing was written, requests time themselves. '
             . 'The Redis and Memcached scripts connect with each request, as the source\'s do, unless they say persistent.';
     }

@@ -27,7 +27,7 @@ pcntl_signal(SIGTERM, static function (): never {
 $parent = posix_getppid();
 pcntl_signal(SIGALRM, static function () use ($parent): void {
     if (posix_getppid() !== $parent) {
-        throw new RuntimeException('Nobody waits for the task any more.');
+        throw new RuntimeException('The process that waited for the task has ended.');
     }
     pcntl_alarm(1);
 });

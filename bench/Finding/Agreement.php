@@ -12,11 +12,11 @@ use Larder\Bench\Statistics\Verdict;
  * How far two runs say the same: how many of the intervals of their comparisons overlap, and which verdicts turned round.
  *
  * What a run says is what subjects take in terms of each other. A machine as a whole is not equally fast in each run, which a
- * median sees and a comparison within a run does not: so the medians of what is compared with nothing are counted with the
- * comparisons, and how many of all medians' intervals overlap is told beside that.
+ * median sees and a comparison within a run does not. So medians that are compared with nothing are counted with the
+ * comparisons. The share of all medians' intervals that overlap is told beside that.
  *
- * What was taken once in a run has no interval: a count of bytes. A verdict that became a tie, or a tie that became a
- * verdict, has not turned round: at the edge of the noise that must happen.
+ * A figure that was taken once in a run, such as a count of bytes, has no interval. A change between a verdict and a tie is no
+ * turn: at the edge of the noise it must happen.
  */
 final readonly class Agreement
 {
@@ -82,8 +82,7 @@ final readonly class Agreement
         }
 
         return sprintf(
-            'The two runs %s: of %s verdicts %s turned round between "wins" and "loses", and of the intervals of %s comparisons %s overlap, %s %%; none and at least %d %% are asked for. '
-                . 'Of the medians\' own intervals %s %% overlap: a machine as a whole is not equally fast each time, which comparisons within a run do not see.',
+            'The two runs %s. Of %s verdicts, %s turned round between "wins" and "loses". Of the intervals of %s comparisons, %s overlap, %s %%. None and at least %d %% are asked for. Of the medians\' own intervals, %s %% overlap. A machine is not equally fast each time, which comparisons within a run do not see.',
             $this->isReached() ? 'agree' : 'do not agree',
             number_format($this->verdicts),
             $this->flips === [] ? 'none' : number_format(count($this->flips)),

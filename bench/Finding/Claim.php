@@ -7,7 +7,7 @@ namespace Larder\Bench\Finding;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 
-/** Something that a source claims, and what this run says about it. */
+/** A claim of a source, and the answer of this run. */
 final readonly class Claim
 {
     /** A factor is the claimed one when the interval comes this near to it. */

@@ -15,11 +15,11 @@ use Larder\Bench\Subject\Family;
 /**
  * What got faster or slower from one run to another, beyond the noise.
  *
- * An experiment of which both runs have figures is compared if its parameters are the same, but for those that say how often
- * and how long it measured: "many keys" are not the same number of them in a quick run and in a thorough one.
+ * An experiment of which both runs have figures is compared if its parameters are the same. Those that say how often and how
+ * long it measured may differ. But "many keys" are not as many in a quick run as in a thorough one.
  *
- * The noise between runs is what the yardsticks changed by, which are PHP's own and cannot have changed, and what
- * subjects differed by from themselves within each run; the greater of the two counts.
+ * The yardsticks are PHP's own and cannot have changed. So the noise between runs is their change, or the difference of
+ * subjects from themselves within each run. The greater of the two counts.
  */
 final readonly class Comparison
 {

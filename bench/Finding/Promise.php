@@ -6,7 +6,7 @@ namespace Larder\Bench\Finding;
 
 use Larder\Bench\Statistics\Interval;
 
-/** Something that Larder claims of itself, and what this run says about it. */
+/** A claim that Larder makes of itself, and the answer of this run. */
 final readonly class Promise
 {
     private function __construct(

@@ -8,7 +8,7 @@ use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\Quantity;
 use Larder\Bench\Statistics\Summary;
 
-/** A figure that somebody else published, and the measurement of ours that re-creates it. */
+/** A figure from another publication, and the measurement of ours that re-creates it. */
 final readonly class Published
 {
     /**

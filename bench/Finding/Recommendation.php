@@ -16,8 +16,8 @@ use Larder\Bench\Statistics\Verdict;
 /**
  * Which cache for which site: a pure function of a run.
  *
- * A kind of site is a sum of measured times, each so many times; what makes the sum least is advised. Whatever the
- * ratio of two sums, paired where they took turns, does not show to be worse beyond the noise is a tie.
+ * A kind of site is a sum of measured times, each so many times; what makes the sum least is advised. Two sums tie where their
+ * ratio, paired where they took turns, shows no difference beyond the noise.
  */
 final readonly class Recommendation
 {

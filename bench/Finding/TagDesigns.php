@@ -7,7 +7,8 @@ namespace Larder\Bench\Finding;
 use Larder\Bench\Experiment\Tag\Design;
 
 /**
- * Who speaks for the four designs of source D: its real back ends where the reader gave them, else our re-creations.
+ * The subjects that stand for the four designs of source D: its real back ends where the reader gave them, else our
+ * re-creations.
  *
  * A real one is not compared with a re-creation: both are real, or neither is.
  */

@@ -10,7 +10,7 @@ use Larder\Bench\Finding\Recommendation;
 use Larder\Bench\Statistics\Quantity;
 use Larder\Bench\Subject\Operation;
 
-/** The first screen of the report: which store wins by how much for which site, and five charts that show it, sorted and drawn without a script. */
+/** The first screen of the report: the winning store for each site, and by how much. Five charts show it, sorted and drawn without a script. */
 final readonly class Answer
 {
     /** What the charts show: title => value and operation. */

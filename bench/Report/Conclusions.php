@@ -12,7 +12,7 @@ use Larder\Bench\Finding\Recommendation;
 use Larder\Bench\Finding\Sources;
 use Larder\Bench\Statistics\Quantity;
 
-/** The end of the report: what to use, what the sources said, and what was not measured. */
+/** The end of the report: the advice, the claims of the sources, and everything that was not measured. */
 final readonly class Conclusions
 {
     public function __construct(private Findings $findings) {}
@@ -35,19 +35,13 @@ final readonly class Conclusions
             ]);
         }
 
-        return '<section id="recommendation"><h2>Which cache for which site</h2><p>What makes the time of a request least, by the samples above; '
-            . 'what is not shown to be slower ties with it.</p>'
+        return '<section id="recommendation"><h2>Which cache for which site</h2><p>The store with the least time of a request, by the samples above. A store that is not shown to be slower ties with it.</p>'
             . Markup::table(['site', 'host', 'use', 'a tie with it', 'the next, as times of its time'], $rows)
             . '<h3>What is assumed</h3><p>How often a request does what is our assumption.</p><ul>'
-            . '<li>A request of a blog reads its options once, 20 posts and a page, and stores a post every tenth time; one of a shop reads its options, '
-            . '40 products and 20 entities, and stores three.</li>'
-            . '<li>In a large catalogue\'s cache a hundred reads come with five writes and one clean by tag; where it is mostly read, 999 reads with one '
-            . 'write and one clean, as the tool of source D has it. A write there is one after half was cleaned, which reclaims what cleans leave.</li>'
-            . '<li>A server is asked for one item a round trip, and once more, on one host, for a hundred at once where a request reads 20 or more of a kind: '
-            . 'that is more than such a request has, and flatters it.</li>'
-            . '<li>Several hosts: the network\'s round trips come on top of every figure. For a blog and a shop they are the same for each store. For a '
-            . 'catalogue they are not: its figures are of Unix sockets on one host, and designs differ in how often they ask (to clean a tag, Memcached in '
-            . 'two levels asks for each item that has it; tag sets ask twice a write).</li></ul></section>';
+            . '<li>A request of a blog reads its options once, 20 posts and a page, and stores a post every tenth time. One of a shop reads its options, 40 products and 20 entities, and stores three.</li>'
+            . '<li>In a large catalogue\'s cache a hundred reads come with five writes and one clean by tag. Where it is mostly read, there are 999 reads with one write and one clean, as in the tool of source D. A write there is one after half was cleaned, which reclaims what cleans leave.</li>'
+            . '<li>A server is asked for one item a round trip. On one host, it is asked once more for a hundred at once where a request reads 20 or more of a kind. That is more than such a request has, and flatters it.</li>'
+            . '<li>Several hosts: the network\'s round trips come on top of every figure. For a blog and a shop they are the same for each store. For a catalogue they are not. Its figures are of Unix sockets on one host, and designs differ in how often they ask. To clean a tag, Memcached in two levels asks for each item that has it. Tag sets ask twice a write.</li></ul></section>';
     }
 
     private function title(Advice $advice, string $subject): string

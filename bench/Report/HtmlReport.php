@@ -37,7 +37,7 @@ final readonly class HtmlReport
         $conclusions = (new Conclusions($findings))->render();
         $style = (string) file_get_contents(__DIR__ . '/report.css');
         $scripts = $this->scripts === null ? '' : "<script>{$this->scripts}</script><script>" . file_get_contents(__DIR__ . '/report.js') . '</script>';
-        $incomplete = $run->isComplete ? '' : '<p class="warning">This run is not complete: it was interrupted or something failed, and what was not measured is missing below.</p>';
+        $incomplete = $run->isComplete ? '' : '<p class="warning">This run is not complete: it was interrupted or something failed. Figures that were not measured are missing below.</p>';
 
         return <<<HTML
             <!DOCTYPE html>

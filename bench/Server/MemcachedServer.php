@@ -7,7 +7,7 @@ namespace Larder\Bench\Server;
 /**
  * Memcached on a Unix socket or on a TCP port of 127.0.0.1.
  *
- * One process cannot listen on both, so whoever wants both starts two.
+ * One process cannot listen on both, so a user of both starts two.
  */
 final class MemcachedServer implements Server
 {

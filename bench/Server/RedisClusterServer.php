@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Server;
 
-/** Three masters of Redis or Valkey that share the slots, and no replicas: what is smallest of a cluster that is one. */
+/** Three masters of Redis or Valkey that share the slots, and no replicas: the smallest cluster. */
 final class RedisClusterServer implements Server
 {
     private const NODES = 3;

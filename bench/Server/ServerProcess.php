@@ -9,8 +9,8 @@ use Larder\Bench\FileSystem;
 /**
  * One server under a watchdog (see watchdog.sh).
  *
- * The watchdog's standard input is a pipe whose other end only this process holds; the kernel closes it when this
- * process ends, and the watchdog then stops the server and removes its directory.
+ * The watchdog's standard input is a pipe whose other end only this process holds. The kernel closes it when this process ends.
+ * The watchdog then stops the server and removes its directory.
  */
 final class ServerProcess
 {

@@ -10,9 +10,9 @@ use Random\Randomizer;
 /**
  * The median of samples that were taken in several processes, and its 95 % interval.
  *
- * The bootstrap has two levels (Davison and Hinkley, Bootstrap Methods and their Application, 3.8): first processes are
- * drawn with replacement, then samples within each of them, because the samples of one process share its memory layout
- * and its luck. The interval is that of the percentiles. Where there is one level with few samples, it is Student's.
+ * The bootstrap has two levels (Davison and Hinkley, Bootstrap Methods and their Application, 3.8). First it draws processes
+ * with replacement, then samples within each of them. The reason: the samples of one process share its memory layout and its
+ * luck. The interval is that of the percentiles. Where there is one level with few samples, it is Student's.
  */
 final class Bootstrap
 {

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Bench\Statistics;
 
 /**
- * The interval of so few samples that a bootstrap cannot have one: at its widest it reaches from the least to the
- * greatest, and of three samples that holds the median in 75 of 100 cases, of five in 94.
+ * The interval of so few samples that a bootstrap cannot have one. At its widest, a bootstrap's reaches from the least to the
+ * greatest. With three samples that holds the median in 75 of 100 cases, with five in 94.
  *
  * It is Student's (The Probable Error of a Mean, Biometrika 1908), of the logarithms: what times and rates are
  * disturbed by multiplies them.

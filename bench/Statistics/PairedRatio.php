@@ -7,8 +7,8 @@ namespace Larder\Bench\Statistics;
 /**
  * How much one subject takes in terms of another: the median ratio of paired blocks and its 95 % interval.
  *
- * A pair is two blocks that ran in the same turn, so that what disturbed the machine disturbed both; the quotient of
- * two averages would not know.
+ * A pair is two blocks that ran in the same turn, so that a disturbance of the machine disturbed both. The quotient of two
+ * averages would not know.
  */
 final class PairedRatio
 {

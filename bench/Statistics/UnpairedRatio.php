@@ -8,8 +8,8 @@ use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 
 /**
- * How much one thing takes in terms of another that was measured at another time: the ratio of the medians and its
- * 95 % interval, bootstrapped over the processes and the samples of both, or Welch's where samples are few.
+ * How much one thing takes in terms of another that was measured at another time: the ratio of the medians and its 95 %
+ * interval. The interval is bootstrapped over the processes and the samples of both, or Welch's where samples are few.
  *
  * Two that were measured side by side are compared by PairedRatio, which does not see what disturbed both.
  */

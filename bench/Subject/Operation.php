@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Subject;
 
-/** What is timed. A read that copies nothing is charged for the use of what it read, hence the four reads. */
+/** The timed operations. A read that copies nothing is charged for the use of what it read, hence the four reads. */
 enum Operation: string
 {
     case Get = 'get';

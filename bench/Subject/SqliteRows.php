@@ -9,8 +9,8 @@ use SQLite3;
 use SQLite3Stmt;
 
 /**
- * The tables of Larder\Cache over SQLite, with its columns, triggers and settings, read and written by two prepared statements: what the
- * library's own work is compared with. It judges nothing: neither tags nor what was under way.
+ * The tables of Larder\Cache over SQLite, with its columns, triggers and settings, read and written by two prepared statements.
+ * The library's own work is compared with it. It judges nothing, neither tags nor fills in flight.
  */
 final class SqliteRows
 {

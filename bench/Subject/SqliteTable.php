@@ -10,9 +10,9 @@ use SQLite3Stmt;
 /**
  * A cache in one table of SQLite, written plainly: what a site gets that keeps its cache in a database file.
  *
- * Write-ahead log, no waiting for the disk, prepared statements, the key as the primary key of a table without row ids,
- * an expiry that every read looks at. SQLite maps nothing unless it is told to; where memory is not short, pages of 30 KB are read
- * more than twice as fast from a mapping, where it is short many times slower.
+ * It has a write-ahead log, prepared statements, and an expiry that every read looks at. It never waits for the disk. The key
+ * is the primary key of a table without row ids. SQLite maps nothing unless it is told to. Pages of 30 KB are read more than
+ * twice as fast from a mapping, but many times slower where memory is short.
  */
 final class SqliteTable
 {

@@ -7,8 +7,8 @@ namespace Larder\Bench\Subject;
 /**
  * Something that is measured.
  *
- * The hot loop is PHP code that is put together from the pieces a subject gives and compiled once, so that no call of
- * the benchmark's own stands between the loop and what it measures. The pieces see these variables:
+ * The hot loop is PHP code that is put together from the pieces a subject gives, and compiled once. So no call of the
+ * benchmark's own stands between the loop and the measured code. The pieces see these variables:
  *
  * - `$client`: what `open` returned;
  * - `$key`: a string;

@@ -7,13 +7,11 @@ namespace Larder\Bench\Subject;
 use Larder\Bench\FileSystem;
 
 /**
- * A directory of a run's own, which goes with this object: also where something is thrown before whoever asked for it
- * has noted that it has it.
+ * A directory of a run's own, which goes with this object. It goes also where an exception keeps the caller from noting that it has it.
  *
- * Who is killed removes nothing. So the directory itself is locked (flock(2)) by the process that made it and by those
- * that it starts, which inherit the lock; what nobody holds any more was left behind, and the next run removes it. Two
- * runs may begin at once: who made a directory waits for its lock, and makes another if this one was taken for a dead
- * run's meanwhile.
+ * A killed process removes nothing. So the directory itself is locked (flock(2)) by the process that made it, and by those that it
+ * starts, which inherit the lock. A directory without a lock was left behind, and the next run removes it. Two runs may begin at
+ * once. So the maker of a directory waits for its lock. It makes another if a run has taken this one for a dead run's meanwhile.
  */
 final class TemporaryDirectory
 {

@@ -11,9 +11,9 @@ use Random\Randomizer;
 /**
  * One subject in a process of its own, which does one block at a time when it is told to.
  *
- * What a block read is compared with what was written, outside the timed region: every key once after it was stored,
- * the last value of each block, and the item once more after each block, so that a change to a value read that
- * reaches the item is found.
+ * Values that were read are compared with those that were written, outside the timed region. That is every key once after it
+ * was stored, and the last value of each block. The item is compared once more after each block, which finds a change of a
+ * value read that reaches it.
  */
 final class Worker
 {

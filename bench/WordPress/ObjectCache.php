@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\WordPress;
 
-/** An object cache that a site can have: none, ours over a store, a re-created design of a published one, or an original that the reader gave. */
+/** An object cache that a site can have: none, ours over a store, a re-created design of a published one, or a given original. */
 final readonly class ObjectCache
 {
     public const NONE = 'none';

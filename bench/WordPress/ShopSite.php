@@ -15,7 +15,7 @@ use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\WorkerFailed;
 use Larder\Bench\Subject\WorkerProcess;
 
-/** A site with one object cache: php-fpm with one worker, so that a request begins when all that the one before does after its answer is done. */
+/** A site with one object cache. Its php-fpm has one worker, so a request begins when the one before has finished, also after its answer. */
 final class ShopSite
 {
     private readonly FastCgi $client;

@@ -17,9 +17,9 @@ use Larder\Bench\Subject\Values;
 /**
  * Many processes that read and write one subject at the same time.
  *
- * They are forked, as PHP-FPM's are, because some stores are shared by processes of one parent only. Each opens the
- * subject and visits its memory, one after the other; then the first one stores all items. In each round the first so many of them work from one moment to
- * another, the same for all, and the rate of a round is what they did together in that time.
+ * They are forked, as PHP-FPM's are, because some stores are shared by processes of one parent only. Each opens the subject and
+ * visits its memory, one after the other; then the first one stores all items. In each round the first so many of them work
+ * from one moment to another, the same for all. The rate of a round is that of all together.
  */
 final class Crowd implements Task
 {

@@ -15,8 +15,8 @@ use Symfony\Contracts\Cache\CacheInterface;
 use Symfony\Contracts\Cache\ItemInterface;
 
 /**
- * What a read of one item costs through our adapters, and through what they are measured by: Symfony's array that serialises
- * nothing, and the library's own get().
+ * The cost of reading one item through our adapters. They are measured by Symfony's array that serialises nothing, and by the
+ * library's own get().
  *
  * All read the same item in turns, in one process.
  */

@@ -8,8 +8,8 @@ use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 
 /**
- * The items of Magento's cache benchmark: ids by md5, up to 15 of 2,000 tags, values of 1 to 1,024 bytes of base64, one
- * item in six with a lifetime of its own. Everything about an item follows from its number.
+ * The items of Magento's cache benchmark: ids by md5, up to 15 of 2,000 tags, values of 1 to 1,024 bytes of base64. One item in
+ * six has a lifetime of its own. Everything about an item follows from its number.
  */
 final readonly class Catalogue
 {

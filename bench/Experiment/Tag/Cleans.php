@@ -20,13 +20,13 @@ use Random\Randomizer;
  * - Both run on the processor for clients. Left to the scheduler, one may share its server's and the other not, which
  *   is worth a factor of five.
  * - Pools are equally large, because the table of tags grows with the pool, and with it what processors cannot keep near.
- * - All of these tags are cleaned in both stores before there are items: a slot for tags is a new file or a page of
- *   memory that nobody has touched yet, and the clients' cleans would have made some for the many only.
- * - Both keep what they keep in directories of one directory. A clean in files makes files and replaces others, and what a
- *   new file takes on ext4 without a journal depends on how many were deleted lately, by anybody, in the block group of its
- *   directory (recently_deleted() in fs/ext4/ialloc.c): equal stores in directories of their own were eight times apart,
- *   either way. What lies below one directory is looked for from one group on (find_group_orlov(), find_group_other()), so
- *   that both look through the same deleted files. Designs that leave many files to delete come last (Design::inTurn()).
+ * - All of these tags are cleaned in both stores before there are items. A slot for tags is a new file or an untouched page of
+ *   memory. The clients' cleans would have made some for the many only.
+ * - Both keep what they keep in directories of one directory. A clean in files makes files and replaces others. On ext4 without
+ *   a journal, a new file takes longer where many were deleted lately in the block group of its directory. (See
+ *   recently_deleted() in fs/ext4/ialloc.c.) Equal stores in directories of their own were eight times apart, either way. The
+ *   search for files below one directory begins at one group (find_group_orlov(), find_group_other()). So both look through the
+ *   same deleted files. Designs that leave many files to delete come last (Design::inTurn()).
  * - The few are cleaned as often as the clients clean the many before both are compared.
  */
 final class Cleans

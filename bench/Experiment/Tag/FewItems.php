@@ -9,7 +9,7 @@ use Larder\Bench\Experiment\Task;
 use Larder\Bench\Fields;
 use Larder\SharedMemory;
 
-/** A tagged cache with few items, in a process of its own that cleans what it is told to, until nobody tells it any more. */
+/** A tagged cache with few items, in a process of its own. It cleans the tags that it is told, until the other process ends. */
 final class FewItems implements Task
 {
     /** Room for them and for what cleans leave. */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Tag;
 
-/** A cache that does nothing and has nothing: what is left is the loop that it is used in. */
+/** A cache that does nothing and has nothing. Its time is that of the loop alone. */
 final readonly class Idle implements TaggedCache
 {
     public function load(string $id, array $tags = []): ?string

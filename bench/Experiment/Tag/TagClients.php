@@ -17,8 +17,8 @@ use Random\Randomizer;
 /**
  * Fills a tagged cache and lets several processes read, write and clean it at the same time.
  *
- * Each operation is timed on its own. The rate of a kind is, as in the tool that is re-created, the number of
- * operations over the time they took together, in each client.
+ * Each operation is timed on its own. The rate of a kind is the number of operations over the time they took together, in each
+ * client. The re-created tool does the same.
  */
 final class TagClients implements Task
 {

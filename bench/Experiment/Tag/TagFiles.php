@@ -7,9 +7,9 @@ namespace Larder\Bench\Experiment\Tag;
 /**
  * The design of the file back end that Magento 1 is delivered with, re-created plainly.
  *
- * Each item is two files in one of sixteen directories: its value, and a serialised record with its expiry, its tags
- * and a checksum of the value. Both are read and written under flock. There is no index: cleaning by tag reads the
- * record of every item.
+ * Each item is two files in one of sixteen directories. One has its value; the other a serialised record with its expiry, its
+ * tags and a checksum. Both are read and written under flock. There is no index: cleaning by tag reads the record of every
+ * item.
  */
 final readonly class TagFiles implements Indexed
 {

@@ -9,9 +9,9 @@ use Redis;
 /**
  * The design of the usual Redis back end of Magento 1, re-created plainly.
  *
- * An item is a hash with its value and its tags. Each tag is a set of the ids of its items, and one more set has all
- * tags. Cleaning by tag fetches the union of the sets and deletes item by item, in pieces. As in the back end, what is
- * written goes out as one pipeline around one transaction: two round trips a save, a clean or a removal.
+ * An item is a hash with its value and its tags. Each tag is a set of the ids of its items, and one more set has all tags.
+ * Cleaning by tag fetches the union of the sets and deletes item by item, in pieces. As in the back end, writes go out as one
+ * pipeline around one transaction. So a save, a clean or a removal takes two round trips.
  */
 final readonly class TagSets implements Indexed
 {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Trace;
 
-/** A ring with a hand: what was used since the hand last passed is spared once (Corbató, 1968). */
+/** A ring with a hand. The hand spares an item once that was used since it last passed (Corbató, 1968). */
 final class Clock implements Policy
 {
     /** @var array<int, bool> key => whether it was used */

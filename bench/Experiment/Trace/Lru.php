@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Experiment\Trace;
 
-/** Least recently used: what has not been used for longest goes first. */
+/** Least recently used: the item that was not used for longest goes first. */
 final class Lru implements Policy
 {
     /** @var array<int, int> key => the key used after it; the ends of the list are -1 */

@@ -11,9 +11,9 @@ use Larder\SharedMemory;
 /**
  * Replays a trace on a pool of shared memory that holds about as many items as asked for.
  *
- * What a pool holds depends on the size of its items, so the size of the values is found first, by filling the pool
- * until it evicts. The answer has the largest number of live items that the pool held, which is what a reference
- * policy must be given too.
+ * The number of items in a pool depends on their size. So the size of the values is found first, by filling the pool until it
+ * evicts. The answer has the largest number of live items that the pool held, which is what a reference policy must be given
+ * too.
  */
 final class Replay implements Task
 {

@@ -7,9 +7,9 @@ namespace Larder\Bench\Experiment\Trace;
 use SplQueue;
 
 /**
- * S3-FIFO (Yang and others, SOSP 2023): a small queue of a tenth takes what is new, a main queue what was used again,
- * and a queue of ghosts remembers what left the small one, so that it goes to the main one when it comes back. A ghost
- * stays one until it is the oldest, even if its item is back.
+ * S3-FIFO (Yang and others, SOSP 2023). A small queue of a tenth takes new items, a main queue those that were used again. A
+ * queue of ghosts remembers the items that left the small one. If they come back, they go to the main one. A ghost stays one
+ * until it is the oldest, even if its item is back.
  */
 final class S3Fifo implements Policy
 {

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Trace;
 
 /**
- * SIEVE (Zhang and others, NSDI 2024): a list in the order of arrival and a hand that goes from its tail to its head,
- * spares what was used once, and stays where it evicted.
+ * SIEVE (Zhang and others, NSDI 2024). A hand goes through a list in the order of arrival, from its tail to its head. It spares
+ * used items once, and stays where it evicted.
  */
 final class Sieve implements Policy
 {

@@ -113,8 +113,8 @@ final class ComparisonTest extends TestCase
         self::assertSame(['gets, time, page, get, one hot key, redis-tcp'], $agreement->flips);
         self::assertSame([2, 2, 1, 0.5, 0.75], [$agreement->verdicts, $agreement->intervals, $agreement->overlapping, $agreement->share(), $agreement->medians]);
         self::assertSame(
-            'The two runs do not agree: of 2 verdicts 1 turned round between "wins" and "loses", and of the intervals of 2 comparisons 1 overlap, 50.0 %; none and at least 90 % are asked for. '
-            . 'Of the medians\' own intervals 75.0 % overlap: a machine as a whole is not equally fast each time, which comparisons within a run do not see.',
+            'The two runs do not agree. Of 2 verdicts, 1 turned round between "wins" and "loses". Of the intervals of 2 comparisons, 1 overlap, 50.0 %. None and at least 90 % are asked for. '
+            . 'Of the medians\' own intervals, 75.0 % overlap. A machine is not equally fast each time, which comparisons within a run do not see.',
             $agreement->sentence(),
         );
     }
@@ -169,7 +169,7 @@ final class ComparisonTest extends TestCase
 
         self::assertSame([[], 10, 10 - $moved], [$agreement->flips, $agreement->intervals, $agreement->overlapping]);
         self::assertSame($isReached, $agreement->isReached());
-        self::assertStringStartsWith($isReached ? 'The two runs agree: ' : 'The two runs do not agree: ', $agreement->sentence());
+        self::assertStringStartsWith($isReached ? 'The two runs agree. ' : 'The two runs do not agree. ', $agreement->sentence());
     }
 
     public function testOneVerdictThatTurnsRoundIsADisagreementHoweverManyIntervalsOverlap(): void
