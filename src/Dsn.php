@@ -26,7 +26,7 @@ use Larder\Exception\InvalidDsn;
  * In each scheme of Redis, "valkey" is another name of "redis".
  *
  * Characters with a special meaning are percent-encoded in user, password, name, path and option values. Durations
- * are seconds ("2.5"), sizes bytes with an optional K, M or G ("64M"), switches yes or no (1 or 0, on or off).
+ * are seconds ("2.5") or milliseconds ("250ms"). Sizes are bytes with an optional K, M or G ("64M"), switches yes or no (1 or 0, on or off).
  *
  *     shm:                     the pool "default"          shm:shop?size=256M&evict=no
  *     array:?items=10000       apcu:?prefix=shop           sqlite:/var/cache/site.db
@@ -35,6 +35,7 @@ use Larder\Exception\InvalidDsn;
  *     rediss://user:pass@cache.internal                    memcached://cache1,cache2:11212
  *     redis+sentinel://s1,s2,s3:26380/0?service=shop       redis+cluster://n1:7000,n2:7000
  *     apcu: > sqlite:/var/cache/site.db                    array: > shm: > sqlite:/var/cache/site.db
+ *     shm: > redis://cache.internal:6379/0                 apcu:?staleness=250ms > redis://cache.internal
  *
  * Stores opens what it names. The options of a scheme are those of its store's fromDsn(), and those of a near store what Tier\Tiers says besides.
  */
@@ -126,6 +127,12 @@ final class Dsn
         );
     }
 
+    /** What tells the place from others: scheme, servers, path, database and service. A place that is written otherwise is another. */
+    public function place(): string
+    {
+        return implode(' ', [$this->scheme, ...array_map(static fn(array $host): string => "{$host[0]}:{$host[1]}", $this->hosts), $this->path, $this->text('database', ''), $this->text('service', '')]);
+    }
+
     /** Without some of the options, which are known ones all the same. */
     public function without(string ...$options): self
     {
@@ -214,11 +221,11 @@ final class Dsn
         if ($value === null) {
             return $default;
         }
-        if (preg_match('/^\d{1,9}(\.\d{1,9})?$/', $value) !== 1) {
-            throw InvalidDsn::option($option, $value, 'seconds, such as "2.5"');
+        if (preg_match('/^\d{1,9}(\.\d{1,9})?(ms)?$/D', $value, $parts) !== 1) {
+            throw InvalidDsn::option($option, $value, 'seconds, such as "2.5", or milliseconds, such as "250ms"');
         }
 
-        return (float) $value;
+        return isset($parts[2]) ? (float) $value / 1_000 : (float) $value;
     }
 
     /** @throws InvalidDsn */

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Log\Event;
 use Larder\Log\News;
 
 /**
@@ -14,19 +13,11 @@ use Larder\Log\News;
  *
  * An event is there as soon as its change can be seen in the far store, neither sooner nor later. The two are one transaction, or one
  * script. A log may forget its older part. A near store that has not followed for so long starts anew.
+ *
+ * A log is either beside the processes that follow it (Log\Beside), or a round trip away (Log\Away).
  */
 interface Log
 {
-    /**
-     * A short word that is another one whenever something was recorded since it was asked for; the cheapest way to learn
-     * that nothing was. Two that are the same say that no write has begun, and none has ended, in between.
-     *
-     * @return ?string null: something is being recorded at the moment, or it cannot be told so cheaply; ask for the news
-     *
-     * @throws StoreUnavailable
-     */
-    public function head(): ?string;
-
     /**
      * What was recorded since a position: all that was finished before this is asked, and perhaps more.
      *
@@ -36,28 +27,4 @@ interface Log
      * @throws StoreUnavailable
      */
     public function since(?string $position): News;
-
-    /**
-     * What was recorded through this object between a position and the state of a head, where nothing else was: a near store that
-     * has just been written through follows its own writes without asking for the news.
-     *
-     * @param string $head     as head() tells it now
-     * @param string $position as earlier news told it
-     *
-     * @return ?News null: others have recorded something, or it is not known; ask for the news
-     */
-    public function own(string $head, string $position): ?News;
-
-    /**
-     * Has something written into the far store, and the event recorded with it: both or neither.
-     *
-     * @template T
-     *
-     * @param \Closure(): T $write into the far store; may be called again if the first time was undone
-     *
-     * @return T
-     *
-     * @throws StoreUnavailable
-     */
-    public function record(Event $event, \Closure $write): mixed;
 }

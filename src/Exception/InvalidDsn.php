@@ -46,9 +46,13 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
         return new self(sprintf('The DSN "%s" %s; %s.', $dsn, $problem, $remedy));
     }
 
-    public static function withoutLog(string $scheme): self
+    public static function withoutLog(string $near, string $far): self
     {
-        return new self(sprintf('A "%s" store cannot stand behind another, as it has no log that a near store could follow; put "sqlite:/path" behind the last ">".', $scheme));
+        return new self(sprintf(
+            'A "%s" store has no log that a near store could follow; put "redis://host" behind the ">", or let reads be 5 seconds old by "%s:?staleness=5".',
+            $far,
+            $near,
+        ));
     }
 
     public static function nearStore(string $scheme): self

@@ -46,6 +46,15 @@ final class Event
         return new self(tags: $tags);
     }
 
+    /**
+     * @param list<string> $keys
+     * @param list<string> $tags
+     */
+    public static function both(array $keys, array $tags): self
+    {
+        return new self($keys, $tags);
+    }
+
     public static function everything(): self
     {
         return new self(isEverything: true);

@@ -31,6 +31,7 @@ use Larder\Store\Redis\Life;
 use Larder\Store\Redis\Living;
 use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\RedisLeases;
+use Larder\Store\Redis\RedisLog;
 use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Scripts;
 use Larder\Store\Redis\ServerTime;
@@ -49,6 +50,7 @@ use Larder\Ttl;
  *     prefix!tags     a hash of the tags' versions
  *     prefix!key_versions   some thousand key versions, which the keys share by their hashes: the tick at which one was last written or
  *                     deleted; and the same of counts
+ *     prefix!log      if near stores follow it, what they must forget (see Redis\RedisLog)
  *
  * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
  * its key was found missing. A write or a delete makes fills of its key stale: it moves the key version to a new tick. That tick is
@@ -385,6 +387,12 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($name, $owner);
+    }
+
+    /** The log that near stores in front of this one follow (see Tier\TieredStore). */
+    public function log(): RedisLog
+    {
+        return new RedisLog($this->scripts, $this->layout);
     }
 
     public function evicts(): ?string

@@ -8,7 +8,8 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
 use Larder\Log;
-use Larder\Log\News;
+use Larder\Log\Beside;
+use Larder\Log\Event;
 use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
@@ -17,14 +18,23 @@ use Larder\Store;
  * Brings a near store up to date with the log of the far one.
  *
  * The position is kept in the near store itself. So all processes that share the store share the work, and the two are lost together.
+ * Beside it lies when the log was asked for it. A process need not ask if another one has since its own request began.
+ *
+ * A position that another process overwrites with an earlier one does no harm: its events are applied once more.
  */
 final class Follower
 {
-    /** What the near store has followed: the log's head, if it had one, and the position. */
+    /** In ns: for so long a position that has not changed is not stored again, only to tell that it was asked for. */
+    private const TOLD_EVERY = 1_000_000;
+
+    /** What the near store has followed. */
     private readonly string $followed;
 
     /** Since when the log cannot be read. */
     private readonly string $failing;
+
+    /** Whether the last time brought anything to forget. */
+    private bool $hadNews = false;
 
     /**
      * @param bool            $isOfTiers whether the far store is a tier itself
@@ -42,11 +52,26 @@ final class Follower
         $this->failing = Key::internal('tier', 'failing');
     }
 
-    /** @return bool whether the near store may be read */
-    public function bringUpToDate(): bool
+    /** How far the near store has followed. What it is then asked for is not older. */
+    public function followed(): Followed
     {
         try {
-            $this->follow();
+            return Followed::read($this->near->read($this->followed));
+        } catch (StoreUnavailable) {
+            return Followed::nothing();
+        }
+    }
+
+    /**
+     * @param ?Followed $followed as the near store told it; null: it is asked now
+     *
+     * @return bool whether the near store may be read
+     */
+    public function bringUpToDate(?Followed $followed = null): bool
+    {
+        try {
+            $this->hadNews = true;
+            $this->follow($followed ?? Followed::read($this->near->read($this->followed)));
 
             return true;
         } catch (StoreUnavailable) {
@@ -54,26 +79,47 @@ final class Follower
         }
     }
 
-    /** @throws StoreUnavailable */
-    private function follow(): void
+    /** Whether what was read from the near store before the last bringUpToDate() may be out of date. */
+    public function hadNews(): bool
     {
-        $followed = $this->near->read($this->followed);
-        [$then, $position] = \is_array($followed) && \count($followed) === 2 ? array_values($followed) : [null, null];
-        $head = $this->log->head();
-        if ($head !== null && $head === $then) {
-            return;
-        }
-        $position = \is_string($position) ? $position : null;
-        $news = ($head === null || $position === null ? null : $this->log->own($head, $position)) ?? $this->log->since($position);
-        $this->apply($news);
-        $this->near->delete([$this->failing]);
-        $this->near->save([new Item($this->followed, [$head, $news->position])]);
+        return $this->hadNews;
     }
 
-    private function apply(News $news): void
+    /** @throws StoreUnavailable */
+    public function forget(Event $event): void
+    {
+        $this->apply([$event]);
+    }
+
+    /** @throws StoreUnavailable */
+    private function follow(Followed $followed): void
+    {
+        $sent = hrtime(true);
+        $head = $this->log instanceof Beside ? $this->log->head() : null;
+        if ($head !== null && $head === $followed->head) {
+            $this->hadNews = false;
+
+            return;
+        }
+        $position = $followed->position;
+        $news = ($this->log instanceof Beside && $head !== null && $position !== null ? $this->log->own($head, $position) : null) ?? $this->log->since($position);
+        $news->isComplete ? $this->apply($news->events) : $this->near->clear();
+        $this->hadNews = !$news->isComplete || $news->events !== [];
+        if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
+            $this->near->delete([$this->failing]);
+            $this->near->save([new Item($this->followed, Followed::now($head, $news->position, $sent)->toStore())]);
+        }
+    }
+
+    /**
+     * @param list<Event> $events
+     *
+     * @throws StoreUnavailable
+     */
+    private function apply(array $events): void
     {
         $keys = $tags = [];
-        foreach ($news->events as $event) {
+        foreach ($events as $event) {
             if ($event->isEverything) {
                 $this->near->clear();
 
@@ -81,11 +127,6 @@ final class Follower
             }
             $keys += array_fill_keys($event->keys, true);
             $tags += array_fill_keys($event->tags, true);
-        }
-        if (!$news->isComplete) {
-            $this->near->clear();
-
-            return;
         }
         if ($tags !== [] && $this->isOfTiers) {
             // The items came from the near store in between, and not every one tells the tags of what it has.
@@ -101,7 +142,8 @@ final class Follower
         }
     }
 
-    private function isWithinGrace(): bool
+    /** Whether the near store may be read although the log cannot. */
+    public function isWithinGrace(): bool
     {
         if ($this->grace === 0) {
             return false;

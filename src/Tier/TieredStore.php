@@ -14,6 +14,8 @@ use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\Log;
+use Larder\Log\Away;
+use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\MayEvict;
 use Larder\PerRequest;
@@ -72,6 +74,15 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
     /** Whether the near store may be read. */
     private bool $isTrusted = false;
 
+    /** Whether the log is asked together with the first read of the far store. */
+    private readonly bool $asksAlong;
+
+    /** In ns: for how long what was read from the log counts as new. */
+    private readonly int $staleness;
+
+    /** By hrtime(): what was read from the log counts if it was asked for then or later. */
+    private int $notBefore;
+
     /** @var array<array-key, true> keys that were missing in the far store in this request */
     private array $missing = [];
 
@@ -82,6 +93,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
      * @param Log              $log   of the far store
      * @param int              $grace seconds in which the near store may answer while the log cannot be read
      * @param ?\Closure(): int $clock the time in Unix seconds; for tests that cannot wait
+     * @param float            $staleness seconds for which what was read from the log counts as new to a request that begins
      *
      * @throws InvalidOption
      * @throws UnsupportedOperation if the near store cannot judge tokens, or keeps no tags while the far one does
@@ -92,6 +104,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         public readonly Log $log,
         int $grace = 0,
         ?\Closure $clock = null,
+        float $staleness = 0.0,
     ) {
         foreach ([Capability::Tokens, ...$this->has($far, Capability::Tags) ? [Capability::Tags] : []] as $needed) {
             if (!$this->has($near, $needed)) {
@@ -102,6 +115,9 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
             // What another process has applied to the one may not have been applied to the other yet.
             throw InvalidOption::choice('near', (new \ReflectionClass($near))->getShortName(), 'ArrayStore, where there are more than two tiers');
         }
+        if ($staleness < 0.0 || $staleness > 86_400.0) {
+            throw InvalidOption::range('staleness', $staleness, '0 seconds to a day');
+        }
         if ($grace < 0) {
             throw InvalidOption::range('grace', $grace, '0 seconds or more');
         }
@@ -109,12 +125,16 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         $this->isMissingEverywhere = $this->has($far, Capability::Retention);
         $this->absent = new \stdClass();
         $this->clock = $clock ?? time(...);
+        $this->asksAlong = $log instanceof Away && !$far instanceof self;
+        $this->staleness = (int) ($staleness * 1e9);
+        $this->notBefore = hrtime(true) - $this->staleness;
         $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock);
     }
 
     public function beginRequest(): void
     {
-        $this->lookAgain();
+        $this->isUpToDate = false;
+        $this->notBefore = hrtime(true) - $this->staleness;
         $this->missing = [];
         foreach ([$this->near, $this->far] as $store) {
             try {
@@ -130,6 +150,11 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         if (!$this->isUpToDate) {
+            if ($this->asksAlong) {
+                $fetched = $this->fetchFirst([$key]);
+
+                return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+            }
             $this->bringUpToDate();
         }
         if ($this->isTrusted) {
@@ -155,30 +180,108 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
     public function fetch(array $keys): Fetched
     {
         if (!$this->isUpToDate) {
+            if ($this->asksAlong) {
+                return $this->fetchFirst($keys);
+            }
             $this->bringUpToDate();
         }
         $near = $this->isTrusted ? $this->nearest($keys) : new Fetched([], []);
-        $unknown = array_values(array_filter($keys, static fn(string $key): bool => !isset($near->items[$key])));
-        if ($unknown === []) {
-            return new Fetched($near->items, []);
+        $unknown = self::missingIn($near, $keys);
+
+        return $unknown === [] ? new Fetched($near->items, []) : self::together($keys, $near->items, $this->fetchFar($unknown, $near->tokens));
+    }
+
+    /**
+     * The first read of a request, where the log is a round trip away: that one is the far read's, too. What was found in the near store
+     * before counts only if the log has nothing that came after.
+     *
+     * @param list<string> $keys
+     *
+     * @throws StoreUnavailable
+     */
+    private function fetchFirst(array $keys): Fetched
+    {
+        $this->isUpToDate = true;
+        $followed = $this->follower->followed();
+        if ($followed->position !== null && $followed->isSince($this->notBefore)) {
+            $this->isTrusted = true;
+
+            return $this->fetch($keys);
         }
-        $far = $this->far->fetch($unknown);
-        $this->keep($far->items, $near->tokens);
+        $near = $followed->position === null ? new Fetched([], []) : $this->nearest($keys);
+        $unknown = self::missingIn($near, $keys);
+        $far = null;
+        if ($followed->position !== null && $unknown !== [] && $this->log instanceof Away) {
+            $this->log->askAlong($followed->position);
+            try {
+                $far = $this->fetchFar($unknown, $near->tokens);
+            } catch (StoreUnavailable $failure) {
+                $this->isTrusted = $this->follower->isWithinGrace();
+
+                throw $failure;
+            }
+        }
+        $this->isTrusted = $this->follower->bringUpToDate($followed);
+        if ($far === null && $unknown !== []) {
+            return $this->fetch($keys);
+        }
+        $found = array_values(array_map(static fn(Item $item): string => $item->key, $near->items));
+        $items = $found === [] || ($this->isTrusted && !$this->follower->hadNews()) ? new Fetched($near->items, []) : $this->fetch($found);
+        if ($far === null) {
+            return $items;
+        }
+
+        return self::together($keys, $items->items, new Fetched($far->items, $items->tokens + $far->tokens, $items->stale + $far->stale, $far->failure ?? $items->failure));
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return list<string>
+     */
+    private static function missingIn(Fetched $near, array $keys): array
+    {
+        return $near->items === [] ? $keys : array_values(array_filter($keys, static fn(string $key): bool => !isset($near->items[$key])));
+    }
+
+    /**
+     * @param list<string>            $keys
+     * @param array<array-key, Item>  $near of those that were found there
+     */
+    private static function together(array $keys, array $near, Fetched $far): Fetched
+    {
+        if ($near === []) {
+            return $far;
+        }
+        $items = [];
+        foreach ($keys as $key) {
+            $item = $near[$key] ?? $far->items[$key] ?? null;
+            if ($item !== null) {
+                $items[$key] = $item;
+            }
+        }
+
+        return new Fetched($items, $far->tokens, $far->stale, $far->failure);
+    }
+
+    /**
+     * @param list<string>            $keys
+     * @param array<array-key, Token> $tokens of the near store
+     *
+     * @throws StoreUnavailable
+     */
+    private function fetchFar(array $keys, array $tokens): Fetched
+    {
+        $far = $this->far->fetch($keys);
+        $this->keep($far->items, $tokens);
         foreach ($far->tokens as $key => $_) {
             $this->missing[$key] = true;
         }
         if (\count($this->missing) > self::MOST_MISSING) {
             $this->missing = [];
         }
-        $items = [];
-        foreach ($near->items === [] ? [] : $keys as $key) {
-            $item = $near->items[$key] ?? $far->items[$key] ?? null;
-            if ($item !== null) {
-                $items[$key] = $item;
-            }
-        }
 
-        return new Fetched($near->items === [] ? $far->items : $items, $far->tokens, $far->stale, $far->failure);
+        return $far;
     }
 
     public function noteRequest(bool $anew = false): void
@@ -205,8 +308,8 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         if ($items === []) {
             return [];
         }
-        // Where there are more than two tiers, the last of them knows.
-        $tellsNothing = $mode === SaveMode::Set && $this->isMissingEverywhere && !$this->far instanceof self;
+        // Where there are more than two tiers, the last of them knows; and so does a far store that records its writes itself.
+        $tellsNothing = $mode === SaveMode::Set && $this->isMissingEverywhere && $this->log instanceof Beside && !$this->far instanceof self;
         $keys = [];
         foreach ($items as $item) {
             $keys[] = $item->key;
@@ -345,28 +448,66 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
      */
     private function record(Event $event, \Closure $write): mixed
     {
+        if ($this->log instanceof Beside) {
+            try {
+                // A far store that is a tier itself has the same log.
+                return $this->far instanceof self ? $write() : $this->log->record($event, $write);
+            } finally {
+                $this->lookAgain();
+            }
+        }
         try {
-            // A far store that is a tier itself has the same log.
-            return $this->far instanceof self ? $write() : $this->log->record($event, $write);
+            $result = $write();
+        } catch (StoreUnavailable $failure) {
+            // It may have been written all the same.
+            $this->lookAgain();
+
+            throw $failure;
         } finally {
+            $this->forget($event);
+        }
+
+        return $result;
+    }
+
+    /** The near store forgets at once what this process has changed. It need not ask the log for that. */
+    private function forget(Event $event): void
+    {
+        try {
+            $this->follower->forget($event);
+        } catch (StoreUnavailable) {
+            // The log has it, and tells it before the store is read again.
             $this->lookAgain();
         }
     }
 
+    /** What is read from now on is not older than this moment, however much staleness is allowed. */
     private function lookAgain(): void
     {
         $this->isUpToDate = false;
+        $this->notBefore = hrtime(true);
     }
 
     private function bringUpToDate(): void
     {
         // Once, whatever comes of it: a store that is down is not asked on and on.
         $this->isUpToDate = true;
+        $this->isTrusted = $this->isRead() || $this->follower->bringUpToDate();
         if ($this->far instanceof self) {
             // Nothing that comes from there may be older than what this near store has followed.
             $this->far->lookAgain();
         }
-        $this->isTrusted = $this->follower->bringUpToDate();
+    }
+
+    /** Whether the log was read so lately that it need not be read for this request. */
+    private function isRead(): bool
+    {
+        if ($this->staleness === 0 && $this->log instanceof Beside) {
+            return false;
+        }
+        $followed = $this->follower->followed();
+
+        return $followed->position !== null && $followed->isSince($this->notBefore);
     }
 
     /** @param list<string> $keys */

@@ -8,11 +8,13 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\InvalidDsn;
 use Larder\Exception\PoolUnusable;
+use Larder\Log\NoLog;
 use Larder\Reads;
 use Larder\Store;
 use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\Prefix;
+use Larder\Store\RedisStore;
 use Larder\Store\SharedMemoryStore;
 use Larder\Store\SqliteStore;
 
@@ -23,7 +25,7 @@ final class Tiers
 
     /**
      * Options of the near DSN besides its store's: grace (seconds in which the near store may answer while the log cannot
-     * be read).
+     * be read); staleness (seconds for which what was read from the log counts as new). A far store without a log needs staleness.
      *
      * @param Store $store what the far DSN names
      *
@@ -31,19 +33,21 @@ final class Tiers
      */
     public static function open(Dsn $near, Dsn $far, Store $store): TieredStore
     {
+        $staleness = $near->seconds('staleness', 0.0);
         $log = match (true) {
-            $store instanceof SqliteStore => $store->log(),
+            $store instanceof SqliteStore, $store instanceof RedisStore => $store->log(),
             $store instanceof TieredStore => $store->log,
-            default => throw InvalidDsn::withoutLog($far->scheme),
+            $staleness > 0.0 => new NoLog(),
+            default => throw InvalidDsn::withoutLog($near->scheme, $far->scheme),
         };
 
-        return new TieredStore(self::near($near->without('grace'), $far), $store, $log, $near->integer('grace', 0));
+        return new TieredStore(self::near($near->without('grace', 'staleness'), $far), $store, $log, $near->integer('grace', 0), staleness: $staleness);
     }
 
     private static function near(Dsn $near, Dsn $far): Store&Reads
     {
         // A near store is its tier's own; without a name of its own it gets one that no other tier has.
-        $own = 'tier-' . substr(hash('xxh128', "{$far->scheme}:{$far->path}?{$far->text('prefix', Prefix::DEFAULT)}"), 0, 16);
+        $own = 'tier-' . substr(hash('xxh128', $far->place() . "?{$far->text('prefix', Prefix::DEFAULT)}"), 0, 16);
         switch ($near->scheme) {
             case 'array':
                 return ArrayStore::fromDsn($near);

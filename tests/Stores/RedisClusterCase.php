@@ -36,7 +36,7 @@ abstract class RedisClusterCase extends NamedStoreCase
 
     final public function losses(): iterable
     {
-        foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*key_versions' => 'the key versions'] as $pattern => $name) {
+        foreach (['*clock' => 'the clocks', '*tags' => 'the tags', '*key_versions' => 'the key versions', '*log' => 'the logs'] as $pattern => $name) {
             yield $name => static function () use ($pattern): void {
                 foreach (self::$cluster->nodes ?? [] as $node) {
                     $redis = new \Redis();
@@ -49,14 +49,14 @@ abstract class RedisClusterCase extends NamedStoreCase
         }
     }
 
-    final protected function named(string $name): Store
+    protected function named(string $name): Store
     {
         self::assertNotNull(self::$cluster);
 
         return Stores::open(self::$cluster->dsn(static::client() . "&prefix={$name}&timeout=10&read_timeout=10"));
     }
 
-    final public function forge(string $key, \Closure $forge): bool
+    public function forge(string $key, \Closure $forge): bool
     {
         $name = (new Layout('test:', Connections::SHARDS))->item($key);
         $cluster = self::$cluster;

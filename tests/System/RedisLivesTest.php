@@ -260,7 +260,7 @@ final class RedisLivesTest extends OwnServers
         $server->start();
         // Both have seen the old clock, and one of them the other's doing.
         [$first, $second] = [new PhpRedisConnection(new Server(socket: $server->socket)), new PhpRedisConnection(new Server(socket: $server->socket))];
-        $names = ['larder!clock', 'larder!tags', 'larder!key_versions'];
+        $names = ['larder!clock', 'larder!tags', 'larder!key_versions', 'larder!log'];
         $late = new class ($second, new Lives($first), $names) implements Connection {
             /** @param non-empty-list<string> $names */
             public function __construct(private readonly Connection $connection, private readonly Lives $other, private readonly array $names) {}

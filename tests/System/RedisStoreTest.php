@@ -128,7 +128,7 @@ final class RedisStoreTest extends OneRedis
             if ($i === 1_990) {
                 $store->save([new Item('new', 'x', null, ['never invalidated', 'tag 5']), new Item('dead', 'x', null, ['tag 1999'])]);
             }
-            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!key_versions'], ['0', '500', "tag {$i}", "again {$i}"]]]);
+            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!key_versions', 'tags!log'], ['0', '500', "tag {$i}", "again {$i}"]]]);
         }
         $fields = array_filter(self::redis()->hKeys('tags!tags'), static fn(string $field): bool => $field[0] === 't');
         self::assertLessThanOrEqual(750, \count($fields));

@@ -187,6 +187,9 @@ final class DsnTest extends TestCase
         yield 'an option without a value' => ['array:?items', 'name=value'];
         yield 'a near store that is none' => ['file:/tmp/x > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another; put one of array, apcu and shm'];
         yield 'a far store without a log' => ['apcu: > file:/tmp/never-made', 'has no log that a near store could follow'];
+        yield 'what makes one legal' => ['array: > memcached://localhost', 'or let reads be 5 seconds old by "array:?staleness=5"'];
+        yield 'a staleness that is none' => ['array:?staleness=long > redis://localhost', 'give seconds, such as "2.5", or milliseconds, such as "250ms"'];
+        yield 'a staleness of more than a day' => ['array:?staleness=86401 > redis://localhost', 'it must be 0 seconds to a day'];
         yield 'nothing behind a near store' => ['apcu: >', 'has no scheme'];
         yield 'nothing in front of a far store' => [' > sqlite:/tmp/never-made/x.db', 'has no scheme'];
         yield 'a mistake behind a near store' => ['apcu: > foo:', 'The DSN scheme "foo" is unknown'];
@@ -302,7 +305,7 @@ final class DsnTest extends TestCase
 
     public function testAPasswordIsNeverInAMessage(): void
     {
-        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'redis://:hunter2@one,two', 'redis+cluster://:hunter2@one,:', 'redis+sentinel://:hunter2@one', 'apcu: > redis://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
+        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'redis://:hunter2@one,two', 'redis+cluster://:hunter2@one,:', 'redis+sentinel://:hunter2@one', 'apcu:?grace=x > redis://user:hunter2@localhost', 'apcu: > memcached://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
             try {
                 Stores::open($dsn);
                 self::fail('A wrong DSN was opened.');
@@ -317,7 +320,7 @@ final class DsnTest extends TestCase
     {
         $arguments = ini_set('zend.exception_ignore_args', '0');
         foreach (['p@hunter2', 'hunter2@p', 'p@q@hunter2', 'p/hunter2', '12/hunter2', 'p?hunter2', 'p?a=hunter2', 'p&hunter2', 'p#hunter2', 'p:hunter2', 'hunter2:p', 'p hunter2', 'hunter2/', '//hunter2'] as $password) {
-            foreach (["redis://user:{$password}@localhost:0", "redis://:{$password}@localhost/0x", "rediss://us/er:{$password}@localhost", "redis+cluster://:{$password}@one,:", "memcached://user:{$password}@localhost", "//user:{$password}@localhost", "array: > redis://user:{$password}@localhost"] as $dsn) {
+            foreach (["redis://user:{$password}@localhost:0", "redis://:{$password}@localhost/0x", "rediss://us/er:{$password}@localhost", "redis+cluster://:{$password}@one,:", "memcached://user:{$password}@localhost", "//user:{$password}@localhost", "array:?grace=x > redis://user:{$password}@localhost"] as $dsn) {
                 try {
                     Stores::open($dsn);
                     self::fail("A wrong DSN was opened: {$dsn}");

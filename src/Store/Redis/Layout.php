@@ -13,6 +13,7 @@ use Larder\Exception\InvalidOption;
  *     prefix!clock    the clock         prefix!{7}clock     its clock
  *     prefix!tags     the tags          prefix!{7}tags
  *     prefix!key_versions   the key versions        prefix!{7}key_versions
+ *     prefix!log      the log           prefix!{7}log
  *     prefix!lease:x  a lease           prefix!{7}lease:x
  *     prefix!fence    the last fence    prefix!{7}fence
  *     prefix!aside:x  a large item that is put in its place by the next command
@@ -32,12 +33,15 @@ final class Layout
     private const FIRST_KEY_VERSION = 14;
     private const KEY_VERSION_BYTES = 6;
 
+    /** How many names every script has before those of items. */
+    public const NAMES = 4;
+
     /** Keys or tags in one command. */
     public const AT_ONCE = 1_000;
 
     private readonly string $internal;
 
-    /** @var array<int, array{string, string, string}> of a shard the clock, the tags and the key versions, as every write names them */
+    /** @var array<int, array{string, string, string, string}> of a shard the clock, the tags, the key versions and the log, as every write names them */
     private array $first = [];
 
     /**
@@ -79,6 +83,11 @@ final class Layout
     public function keyVersions(int $shard): string
     {
         return $this->internal($shard) . 'key_versions';
+    }
+
+    public function log(int $shard): string
+    {
+        return $this->internal($shard) . 'log';
     }
 
     /** @return string where among the key versions of its shard the key's begins */
@@ -151,11 +160,11 @@ final class Layout
     /**
      * @param array<int, string> $keys of that shard
      *
-     * @return non-empty-list<string> the keys of a script: clock, tags, key versions, and the items
+     * @return non-empty-list<string> the keys of a script: clock, tags, key versions, log, and the items
      */
     public function names(int $shard, array $keys = []): array
     {
-        return $this->items($shard, $keys, $this->first[$shard] ??= [$this->clock($shard), $this->tags($shard), $this->keyVersions($shard)]);
+        return $this->items($shard, $keys, $this->first[$shard] ??= [$this->clock($shard), $this->tags($shard), $this->keyVersions($shard), $this->log($shard)]);
     }
 
     /**

@@ -27,7 +27,7 @@ final class Lives
     }
 
     /**
-     * @param non-empty-list<string> $names of the clock, the tags and the key versions
+     * @param non-empty-list<string> $names of the clock, the tags, the key versions and the log
      *
      * @throws StoreUnavailable
      */

@@ -37,7 +37,7 @@ final class Lua
     /** Another epoch, in the life that the server is in. */
     public const BEGIN = <<<'LUA'
         local function begin()
-            redis.call('UNLINK', KEYS[1], KEYS[3])
+            redis.call('UNLINK', KEYS[1], KEYS[3], KEYS[4])
             epoch, tick, invalidated, life = string.sub(ARGV[1], 1, 8), 1, 0, told('replication', 'master_replid')
             redis.call('SET', KEYS[1], '\5' .. epoch .. struct.pack('>I6I6', tick, invalidated) .. life .. told('server', 'run_id'))
             redis.call('SET', KEYS[3], epoch .. struct.pack('>I6', tick))
@@ -215,6 +215,64 @@ final class Lua
                 redis.call('SETRANGE', KEYS[1], 9, moved)
             end
             if type(redis.pcall('SETRANGE', KEYS[3], string.match(at, '%d+'), moved)) == 'table' then redis.call('UNLINK', KEYS[3]) end
+        end
+
+        LUA;
+
+    /**
+     * Records, if anybody follows the log, what near stores must forget: before it is changed. So a script that may not record changes
+     * nothing. A change that is refused afterwards costs near stores a miss. Answers an error, or nothing.
+     *
+     * An event that takes long to read is parts of it, or everything. A short one behind a long one ends it: those who have followed
+     * it read the last event with each request.
+     *
+     * By length the log is trimmed always, by age now and then (the ticks go up by one to three), in whole nodes of the server's: so the
+     * last events stay. What is no log goes: that is the end of a history, too.
+     */
+    public const RECORD = <<<'LUA'
+        local isFollowed = redis.call('EXISTS', KEYS[4]) == 1
+        local function append(...)
+            local answer = redis.pcall('XADD', KEYS[4], 'MAXLEN', '~', 10000, '*', 'e', epoch .. struct.pack('>I6', tick + 1), ...)
+            if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE', 1, true) then return answer end
+            if type(answer) == 'table' then
+                redis.call('UNLINK', KEYS[4])
+                isFollowed = false
+                return
+            end
+            tick = tick + 1
+            redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6', tick))
+            if tick % 256 < 4 then
+                redis.pcall('XTRIM', KEYS[4], 'MINID', '~', string.format('%.0f', string.match(answer, '%d+') - 3600000))
+            end
+        end
+        local function record(kind, names)
+            if not isFollowed or #names == 0 then return end
+            local part, bytes, all = {}, 0, 0
+            for _, name in ipairs(names) do all = all + #name end
+            if all > 262144 then return append('a', '') end
+            for _, name in ipairs(names) do
+                if bytes > 0 and bytes + #name > 8192 then
+                    local refused = append(unpack(part))
+                    if refused then return refused end
+                    part, bytes = {}, 0
+                end
+                part[#part + 1], part[#part + 2], bytes = kind, name, bytes + #name
+            end
+            return append(unpack(part)) or (all > 512 and append()) or nil
+        end
+
+        LUA;
+
+    /**
+     * Also where the server is full: see UNREFUSED. Where the clock is lost, all that is stored is dead, and near stores have to begin
+     * anew.
+     */
+    public const RECORD_UNREFUSED = self::RECORD . <<<'LUA'
+        if isFollowed and not epoch then
+            redis.call('UNLINK', KEYS[4])
+            isFollowed = false
+        elseif isFollowed then
+            redis.call('HDEL', KEYS[2], '')
         end
 
         LUA;

@@ -7,7 +7,7 @@ namespace Larder\Store\Redis;
 /**
  * What RedisStore has the server do. Each script is one round trip and one moment: nothing else happens meanwhile.
  *
- * The first three keys are the clock, the tags and the key versions (see RedisStore). The first argument is a random name for a
+ * The first four keys are the clock, the tags, the key versions and the log (see RedisStore). The first argument is a random name for a
  * new epoch, should the clock be gone. The second is the life that the client takes the server to be in ('': it does not know).
  * The other keys are items:
  *
@@ -17,6 +17,8 @@ namespace Larder\Store\Redis;
  *     tags    e: epoch; f: the version of those that are not there; n: how many there are; t<tag>: its version, either
  *             the tick or, where what was killed may be served, that of TagVersion in three numbers;
  *             h: the tick at which half of all that may be there were; s: where a sweep has come to
+ *     log     a stream, if anybody follows it. Each entry has the field e, its mark: epoch 8, tick 6. Behind it is what near stores
+ *             must forget: k with the name of an item or t with a tag, as often as there are any; or a: everything
  *
  * The bit says that the item was not filled, but written or counted, which has moved its key version. So every fill in flight
  * that this has not refused began while there was a counter, as its token says. Only such a fill is judged by the key version of
@@ -57,10 +59,10 @@ enum Script: string
     case Fetch = <<<'LUA'
         local verdicts, living, isMissing = '', {}, false
         if invalidated == 0 then
-            verdicts, isMissing = string.rep('0', #KEYS - 3), true
-            if ARGV[3] == '1' then living = {unpack(KEYS, 4)} end
+            verdicts, isMissing = string.rep('0', #KEYS - 4), true
+            if ARGV[3] == '1' then living = {unpack(KEYS, 5)} end
         else
-            for i = 4, #KEYS do
+            for i = 5, #KEYS do
                 local verdict = look(KEYS[i])
                 verdicts = verdicts .. verdict
                 if verdict < 2 then living[#living + 1] = KEYS[i] end
@@ -78,10 +80,10 @@ enum Script: string
     /** Of one item. Argument: 1 to be told the time. Reply: as of Fetch, without verdicts. */
     case Token = <<<'LUA'
         pcall(key_versions)
-        local head, kind = redis.pcall('GETRANGE', KEYS[4], 0, 23), ''
+        local head, kind = redis.pcall('GETRANGE', KEYS[5], 0, 23), ''
         if #head == 24 and string.byte(head) == 2 then
             local at = 24 + struct.unpack('>I3', head, 22)
-            kind = string.match(redis.call('GETRANGE', KEYS[4], at, at), '[-%d]') and '+' or ''
+            kind = string.match(redis.call('GETRANGE', KEYS[5], at, at), '[-%d]') and '+' or ''
         end
         return {epoch .. life .. kind, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, ''}
         LUA;
@@ -106,10 +108,18 @@ enum Script: string
      * one, -1 for what is late, the item that was in the way, or 0.
      */
     case Save = <<<'LUA'
-        local reply, last = {}, 3 + (#ARGV - 3) / 6
+        local reply, last, told = {}, 4 + (#ARGV - 3) / 6, {}
+        for i = 5, isFollowed and last or 0 do
+            local a = 4 + (i - 5) * 6
+            local tells = ARGV[2] == 'S' or #ARGV[a] > 1 or (look(KEYS[i]) == 0) == (ARGV[2] == 'R')
+            local fills = tells and string.lower(string.sub(ARGV[a], 1, 1)) == 'f' and ARGV[a + 3] ~= ''
+            if tells and not (fills and look(KEYS[i]) == 2) then told[#told + 1] = KEYS[i] end
+        end
+        local untold = record('k', told)
+        if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
         local aside = last
-        for i = 4, last do
-            local a = 4 + (i - 4) * 6
+        for i = 5, last do
+            local a = 4 + (i - 5) * 6
             local kind, ttl, since, body, lies = string.byte(ARGV[a]), ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4], nil
             if kind < 97 then
                 kind, aside = kind + 32, aside + 1
@@ -145,7 +155,8 @@ enum Script: string
             if lies then redis.call('UNLINK', lies) end
             reply[#reply + 1] = saved and 1 or (late and -1) or (not may and there) or 0
         end
-        return reply
+        untold = untold and record('k', told)
+        return untold and not string.find(untold.err, 'OOM', 1, true) and untold or reply
         LUA;
 
     /** The same for what is not judged by anything: neither by what is there nor by a token. */
@@ -157,12 +168,14 @@ enum Script: string
         if since and epoch and isOver(life) then
             return ofAnother
         end
-        for i = 4, #KEYS do
+        local refused = isFollowed and record('k', {unpack(KEYS, 5)})
+        if refused then return refused end
+        for i = 5, #KEYS do
             local lived = false
-            if not since or (epoch and epoch .. life == ARGV[2] and hasNotMoved(ARGV[i], since)) then
+            if not since or (epoch and epoch .. life == ARGV[2] and hasNotMoved(ARGV[i - 1], since)) then
                 lived = look(KEYS[i]) == 0
                 redis.call('UNLINK', KEYS[i])
-                if epoch then move(ARGV[i]) end
+                if epoch then move(ARGV[i - 1]) end
             end
             reply[#reply + 1] = lived and 1 or 0
         end
@@ -176,7 +189,9 @@ enum Script: string
      * initial value; the key version, and that of the counts. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
      */
     case Increment = <<<'LUA'
-        local key, ttl = KEYS[4], ARGV[4]
+        local key, ttl = KEYS[5], ARGV[4]
+        local untold = record('k', {key})
+        if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
         if look(key) ~= 0 then
             if ARGV[3] == '' then return {'range', ARGV[5]} end
             if ttl == '0' then
@@ -207,8 +222,14 @@ enum Script: string
 
     /** Arguments: TTL in ms ('': none). Reply: 1 for each key that lived. */
     case Touch = <<<'LUA'
+        local told = {}
+        for i = 5, isFollowed and #KEYS or 0 do
+            if look(KEYS[i]) == 0 then told[#told + 1] = KEYS[i] end
+        end
+        local refused = record('k', told)
+        if refused then return refused end
         local reply, expiry = {}, ARGV[2] == '' and 0 or milliseconds() + tonumber(ARGV[2])
-        for i = 4, #KEYS do
+        for i = 5, #KEYS do
             local verdict, head = look(KEYS[i])
             local lives = verdict == 0
             if lives then
@@ -226,6 +247,8 @@ enum Script: string
      * Arguments: for how many seconds what is killed may be served; how many tags to remember; tags.
      */
     case Invalidate = <<<'LUA'
+        local refused = isFollowed and record('t', {unpack(ARGV, 4)})
+        if refused then return refused end
         local known, floor, count, half, cursor = unpack(redis.call('HMGET', KEYS[2], 'e', 'f', 'n', 'h', 's'))
         if known ~= epoch then
             floor, count, half, cursor = invalidated, 0, false, false
@@ -265,7 +288,7 @@ enum Script: string
     /** Removes the dead ones among the keys. Reply: how many, and the oldest version of a living one with tags. */
     case Sweep = <<<'LUA'
         local removed, oldest = 0, tick
-        for i = 4, #KEYS do
+        for i = 5, #KEYS do
             local verdict, head = look(KEYS[i])
             if verdict == 2 then
                 removed = removed + redis.call('UNLINK', KEYS[i])
@@ -279,7 +302,7 @@ enum Script: string
     /** Reply: 1 for each key that lives. */
     case Living = <<<'LUA'
         local reply = {}
-        for i = 4, #KEYS do reply[i - 3] = look(KEYS[i]) == 0 and 1 or 0 end
+        for i = 5, #KEYS do reply[i - 4] = look(KEYS[i]) == 0 and 1 or 0 end
         return reply
         LUA;
 
@@ -317,6 +340,7 @@ enum Script: string
             return 0
         end
         if ARGV[4] == '1' then
+            redis.call('UNLINK', KEYS[4])
             redis.call('HDEL', KEYS[2], '')
             redis.call('SETRANGE', KEYS[1], 21, ARGV[3])
         else
@@ -325,18 +349,36 @@ enum Script: string
         return 1
         LUA;
 
+    /**
+     * Has the log begin, if there is none of this epoch: from then on every script records what it changes.
+     *
+     * Reply: the position at its end: the id of the last event, its mark, the life.
+     */
+    case Follow = <<<'LUA'
+        local last = redis.pcall('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
+        if last and last[2][2] and string.sub(last[2][2], 1, 8) == epoch then return {last[1], last[2][2], life} end
+        redis.call('UNLINK', KEYS[4])
+        tick = tick + 1
+        local mark = epoch .. struct.pack('>I6', tick)
+        local id = redis.call('XADD', KEYS[4], '*', 'e', mark)
+        redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6', tick))
+        return {id, mark, life}
+        LUA;
+
     /** With the functions that it needs and no others: the server makes them anew each time. */
     public function text(): string
     {
         $functions = match ($this) {
             self::Fetch => Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR,
             self::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
-            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT,
-            self::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT,
-            self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE,
-            self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE,
-            self::Touch, self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,
-            self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::VERSION . Lua::FORGET,
+            self::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT . Lua::RECORD,
+            self::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT . Lua::RECORD,
+            self::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD_UNREFUSED,
+            self::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE . Lua::RECORD,
+            self::Touch => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::RECORD_UNREFUSED,
+            self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,
+            self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::VERSION . Lua::FORGET . Lua::RECORD,
+            self::Follow => Lua::UNREFUSED . Lua::CLOCK,
             self::Forget => Lua::VERSION . Lua::FORGET,
             self::Clear, self::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,
             self::Ask => '',

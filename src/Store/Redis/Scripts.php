@@ -17,6 +17,13 @@ final class Scripts
 
     private readonly Lives $lives;
 
+    /**
+     * What is sent before the next commands, and who takes the replies.
+     *
+     * @var ?array{non-empty-list<non-empty-list<string>>, \Closure(list<mixed>): void}
+     */
+    private ?array $before = null;
+
     /** @param bool $isTrusted as of Lives */
     public function __construct(
         private readonly Connection $connection,
@@ -49,7 +56,7 @@ final class Scripts
         foreach ($calls as $call) {
             $commands[] = $this->command($call);
         }
-        $replies = $this->connection->send($first === [] ? $commands : [...$first, ...$commands]);
+        $replies = $this->sent($first === [] ? $commands : [...$first, ...$commands]);
         $isRefused = false;
         foreach ($first === [] ? [] : array_splice($replies, 0, \count($first)) as $reply) {
             $isFull = $reply instanceof ErrorReply && self::isFull($reply);
@@ -89,7 +96,7 @@ final class Scripts
         foreach ($calls as $i => $call) {
             array_push($commands, $this->command($call), $after[$i]);
         }
-        $replies = array_chunk($this->connection->send($commands), 2);
+        $replies = array_chunk($this->sent($commands), 2);
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $again = $this->again($calls, array_column($replies, 0));
             if ($again === []) {
@@ -127,7 +134,7 @@ final class Scripts
             }
         }
         foreach ($strange as $i) {
-            $this->lives->renew(\array_slice($calls[$i][1], 0, 3));
+            $this->lives->renew(\array_slice($calls[$i][1], 0, Layout::NAMES));
         }
         foreach ($replies as $i => $reply) {
             if ($reply instanceof ErrorReply && $reply->message === Script::OF_ANOTHER_LIFE && isset($calls[$i])) {
@@ -186,7 +193,50 @@ final class Scripts
      */
     public function send(array $commands): array
     {
-        return self::accepted($this->connection->send($commands));
+        return self::accepted($this->sent($commands));
+    }
+
+    /**
+     * @param non-empty-list<non-empty-list<string>> $commands
+     *
+     * @return list<mixed> the replies, also those that are errors
+     *
+     * @throws StoreUnavailable
+     */
+    public function ask(array $commands): array
+    {
+        return $this->sent($commands);
+    }
+
+    /**
+     * Has commands sent in the same round trip as what is sent next, and before it.
+     *
+     * @param ?non-empty-list<non-empty-list<string>> $commands null: none after all
+     * @param \Closure(list<mixed>): void             $take     gets the replies, if there are any
+     */
+    public function sendBefore(?array $commands, \Closure $take): void
+    {
+        $this->before = $commands === null ? null : [$commands, $take];
+    }
+
+    /**
+     * @param non-empty-list<non-empty-list<string>> $commands
+     *
+     * @return list<mixed>
+     *
+     * @throws StoreUnavailable
+     */
+    private function sent(array $commands): array
+    {
+        if ($this->before === null) {
+            return $this->connection->send($commands);
+        }
+        [$before, $take] = $this->before;
+        $this->before = null;
+        $replies = $this->connection->send([...$before, ...$commands]);
+        $take(array_splice($replies, 0, \count($before)));
+
+        return $replies;
     }
 
     public static function nonsense(): StoreUnavailable

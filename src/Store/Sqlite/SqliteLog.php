@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\Sqlite;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Log;
+use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\Log\News;
 use Larder\System\PrivateDirectory;
@@ -21,7 +21,7 @@ use Larder\System\PrivateDirectory;
  * Every process that writes into the database has to do it through this log. Near stores miss the changes of a process
  * that opened the database alone, before there was a near store (see isFollowed()).
  */
-final class SqliteLog implements Log
+final class SqliteLog implements Beside
 {
     /** How many events are kept, about. */
     private const KEPT = 4_096;

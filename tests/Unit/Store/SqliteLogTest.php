@@ -7,7 +7,7 @@ namespace Larder\Tests\Unit\Store;
 use Larder\Cache;
 use Larder\Exception\Unstorable;
 use Larder\Item;
-use Larder\Log;
+use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\Store\Sqlite\SqliteLog;
 use Larder\Store\SqliteStore;
@@ -280,7 +280,7 @@ final class SqliteLogTest extends TestCase
         return new SqliteStore("{$this->scratch->path}/cache.db", timeout: 30.0, clock: fn(): int => $this->now);
     }
 
-    private function log(): Log
+    private function log(): Beside
     {
         return $this->store()->log();
     }

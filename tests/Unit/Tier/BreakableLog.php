@@ -5,12 +5,12 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Tier;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\Log;
+use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\Log\News;
 
 /** A log that cannot be read, or has no head, when a test says so, and that counts how often it is asked for news. */
-final class BreakableLog implements Log
+final class BreakableLog implements Beside
 {
     public bool $isBroken = false;
 
@@ -23,7 +23,7 @@ final class BreakableLog implements Log
     public array $recorded = [];
 
     public function __construct(
-        private readonly Log $log,
+        private readonly Beside $log,
     ) {}
 
     public function head(): ?string

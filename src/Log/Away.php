@@ -1,0 +1,20 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Log;
+
+use Larder\Log;
+
+/**
+ * A log that is a round trip away, in the far store itself. That records each of its writes, also those of processes without a near store.
+ * The question for the news goes with the first read of the far store, where there is one.
+ */
+interface Away extends Log
+{
+    /**
+     * Has the news since a position asked for together with what the far store is asked next, and before it. The next since() with
+     * this position returns that answer. Without one, it asks.
+     */
+    public function askAlong(string $position): void;
+}

@@ -1,0 +1,170 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Log\Away;
+use Larder\Log\Event;
+use Larder\Log\News;
+
+/**
+ * The log of a RedisStore: a stream for each shard, which the scripts that write append to (see Script and Lua::RECORD).
+ *
+ * What holds:
+ *
+ * 1. A write, delete, tag invalidation or touch, and its events, are one script. A script that may not record changes nothing. A
+ *    fill of a missing key has no event, as no near store has anything to forget because of it.
+ * 2. A log begins with the first process that follows it. From then on every script records, also that of a process without a near
+ *    store. A log that is gone has ended for all: a position in it is no position in the next one.
+ * 3. A position is the id of the last event that was followed, its mark, and the life of the server (see Life). No two events have the
+ *    same mark, which is the epoch and the tick. A near store asks for that event together with what follows it. If the answer begins
+ *    with another one, the position is of another history. That is so after a trim beyond it, FLUSHALL or a clear. It is so, too, if
+ *    the clock or the log is lost.
+ * 4. In another life, a position is of another history. A replica, or a disk, may have missed the end of the log. The connection tells
+ *    the life, as it was a second ago at most or in this round trip. It breaks when the server ends.
+ *
+ * By 3 and 4, a near store starts anew after any loss, and is never trusted. All shards are asked in one round trip to each server.
+ *
+ * Why near stores ask, where Redis could tell them (CLIENT TRACKING): see docs/several-hosts.md.
+ */
+final class RedisLog implements Away
+{
+    /** Events in one answer; for a near store that has more to follow it is better to start anew. */
+    private const MOST_EVENTS = 1_000;
+
+    /** Between the parts of a position, and between the shards. */
+    private const AND = ' ';
+
+    /**
+     * The answer to what was asked along, and the position that it begins at.
+     *
+     * @var ?array{string, ?list<mixed>}
+     */
+    private ?array $along = null;
+
+    public function __construct(
+        private readonly Scripts $scripts,
+        private readonly Layout $layout,
+    ) {}
+
+    public function askAlong(string $position): void
+    {
+        $questions = $this->questions($position);
+        $this->along = null;
+        $this->scripts->sendBefore($questions, function (array $replies) use ($position): void {
+            $this->along = [$position, $replies];
+        });
+    }
+
+    public function since(?string $position): News
+    {
+        [$asked, $replies] = $this->along ?? [null, null];
+        $this->along = null;
+        $this->scripts->sendBefore(null, static function (): void {});
+        $questions = $position === null ? null : $this->questions($position);
+        if ($position === null || $questions === null) {
+            return $this->start();
+        }
+        if ($asked !== $position || $replies === null || array_filter($replies, static fn(mixed $reply): bool => $reply instanceof ErrorReply) !== []) {
+            $replies = $this->scripts->ask($questions);
+        }
+
+        return $this->news($position, $replies) ?? $this->start();
+    }
+
+    /** @return ?non-empty-list<non-empty-list<string>> null: it is no position of such a log */
+    private function questions(string $position): ?array
+    {
+        $shards = $this->layout->all();
+        $parts = explode(self::AND, $position);
+        if (\count($parts) !== 3 * \count($shards)) {
+            return null;
+        }
+        $questions = [];
+        foreach ($shards as $i => $shard) {
+            $questions[] = ['XRANGE', $this->layout->log($shard), $parts[3 * $i], '+', 'COUNT', (string) (self::MOST_EVENTS + 1)];
+        }
+
+        return $questions;
+    }
+
+    /**
+     * @param list<mixed> $replies
+     *
+     * @return ?News null: the position is of another history, or too far back
+     */
+    private function news(string $position, array $replies): ?News
+    {
+        $events = $parts = [];
+        $before = explode(self::AND, $position);
+        foreach ($this->layout->all() as $i => $shard) {
+            [$id, $mark, $life] = \array_slice($before, 3 * $i, 3);
+            $entries = $replies[$i] ?? null;
+            if ($entries instanceof ErrorReply && !$entries->is('WRONGTYPE')) {
+                throw StoreUnavailable::because('The log in the Redis server', "it said \"{$entries->message}\"", 'see that it is Redis 6.2 or later, or Valkey, and that the user may XRANGE and XADD');
+            }
+            if (!\is_array($entries) || \count($entries) > self::MOST_EVENTS || $life !== $this->scripts->life($this->layout->clock($shard))) {
+                return null;
+            }
+            foreach (array_values($entries) as $n => $entry) {
+                [$at, $fields] = \is_array($entry) ? $entry + [null, null] : [null, null];
+                if (!\is_string($at) || !\is_array($fields) || ($fields[0] ?? null) !== 'e' || !\is_string($fields[1] ?? null)) {
+                    return null;
+                }
+                $is = bin2hex($fields[1]);
+                if ($n === 0 ? $at !== $id || $is !== $mark : !str_starts_with($is, substr($mark, 0, 2 * Script::EPOCH))) {
+                    return null;
+                }
+                if ($n > 0) {
+                    [$id, $mark] = [$at, $is];
+                    $events[] = $this->event($shard, $fields);
+                }
+            }
+            if ($entries === []) {
+                return null;
+            }
+            array_push($parts, $id, $mark, $life);
+        }
+
+        return new News(implode(self::AND, $parts), $events, true);
+    }
+
+    /** @param array<mixed> $fields */
+    private function event(int $shard, array $fields): Event
+    {
+        $keys = $tags = [];
+        for ($i = 2; isset($fields[$i + 1]); $i += 2) {
+            $name = $fields[$i + 1];
+            if ($fields[$i] === 'k' && \is_string($name)) {
+                $keys[] = $this->layout->key($shard, $name);
+            } elseif ($fields[$i] === 't' && \is_string($name)) {
+                $tags[] = $name;
+            } else {
+                return Event::everything();
+            }
+        }
+
+        return Event::both($keys, $tags);
+    }
+
+    /**
+     * Where the log ends now; it begins where there is none.
+     *
+     * @throws StoreUnavailable
+     */
+    private function start(): News
+    {
+        $parts = [];
+        foreach ($this->scripts->run(array_map(fn(int $shard): array => [Script::Follow, $this->layout->names($shard), []], $this->layout->all())) as $reply) {
+            [$id, $mark, $life] = \is_array($reply) ? $reply + [null, null, null] : [null, null, null];
+            if (!\is_string($id) || !\is_string($mark) || !\is_string($life)) {
+                throw Scripts::nonsense();
+            }
+            array_push($parts, $id, bin2hex($mark), $life);
+        }
+
+        return new News(implode(self::AND, $parts), [], false);
+    }
+}

@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tier;
+
+/** How far a near store has followed the log, as it lies in that store. */
+final class Followed
+{
+    /** Seconds by which the machine's two clocks may have drifted apart since the log was asked. More is another boot, or a set clock. */
+    private const DRIFT = 1.0;
+
+    /**
+     * @param ?string $head     of a log that is beside; null: it had none, or has none
+     * @param ?string $position null: nothing was followed yet
+     * @param int     $sent     when the log was asked for that, in ns of hrtime(); 0: it is not told
+     * @param float   $offset   by how many seconds the time of day was ahead of hrtime() then
+     */
+    public function __construct(
+        public readonly ?string $head = null,
+        public readonly ?string $position = null,
+        public readonly int $sent = 0,
+        private readonly float $offset = 0.0,
+    ) {}
+
+    public static function nothing(): self
+    {
+        return new self();
+    }
+
+    /** @param mixed $stored what toStore() has made, or anything else */
+    public static function read(mixed $stored): self
+    {
+        if (!\is_array($stored) || \count($stored) !== 4) {
+            return self::nothing();
+        }
+        [$head, $position, $sent, $offset] = array_values($stored);
+
+        return \is_string($position) && \is_int($sent) && \is_float($offset) ? new self(\is_string($head) ? $head : null, $position, $sent, $offset) : self::nothing();
+    }
+
+    /** @param int $sent in ns of hrtime(), of just now */
+    public static function now(?string $head, string $position, int $sent): self
+    {
+        return new self($head, $position, $sent, microtime(true) - $sent / 1e9);
+    }
+
+    /** @return array{?string, ?string, int, float} */
+    public function toStore(): array
+    {
+        return [$this->head, $this->position, $this->sent, $this->offset];
+    }
+
+    /** Whether the log was asked at that time of hrtime() or later, and since this machine was booted. */
+    public function isSince(int $time): bool
+    {
+        return $this->sent >= $time
+            && $this->sent <= ($now = hrtime(true))
+            && abs(microtime(true) - $now / 1e9 - $this->offset) < self::DRIFT;
+    }
+}

@@ -1,0 +1,364 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\Exception\StoreUnavailable;
+use Larder\Item;
+use Larder\SaveMode;
+use Larder\Store;
+use Larder\Store\ArrayStore;
+use Larder\Store\Redis\RedisLog;
+use Larder\Store\RedisStore;
+use Larder\Stores;
+use Larder\Tests\Stores\Pools;
+use Larder\Tier\Follower;
+use Larder\Tier\TieredStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
+
+/** What the log of a RedisStore says, what it costs to follow it, and when a near store begins anew. */
+#[CoversClass(RedisLog::class)]
+#[CoversClass(Follower::class)]
+#[CoversClass(TieredStore::class)]
+final class RedisLogTest extends OneRedis
+{
+    protected function setUp(): void
+    {
+        self::redis()->flushAll();
+    }
+
+    public function testAChangeIsOneEventAndAFillOfAMissingKeyIsNone(): void
+    {
+        $far = self::far();
+        $log = $far->log();
+        $position = $log->since(null)->position;
+        $events = static function (\Closure $change) use ($log, &$position): array {
+            $change();
+            $news = $log->since($position);
+            self::assertTrue($news->isComplete);
+            $position = $news->position;
+
+            return array_map(static fn($event): array => [$event->keys, $event->tags], $news->events);
+        };
+        $token = $far->token('filled');
+        self::assertSame([], $events(fn() => $far->save([new Item('filled', 1, 100, ['t'], $token, true)])));
+        self::assertSame([[['filled'], []]], $events(fn() => $far->save([new Item('filled', 2, 100, ['t'], $far->token('filled'), true)])), 'Something was there.');
+        self::assertSame([[['a', 'b'], []]], $events(fn() => $far->save([new Item('a', 1), new Item('b', 2)])));
+        self::assertSame([[['c'], []]], $events(fn() => $far->save([new Item('c', 1)], SaveMode::Add)));
+        self::assertSame([], $events(fn() => $far->save([new Item('c', 1)], SaveMode::Add)), 'It was not added.');
+        self::assertSame([], $events(fn() => $far->save([new Item('absent', 1)], SaveMode::Replace)), 'It was not replaced.');
+        self::assertSame([[['c'], []]], $events(fn() => $far->save([new Item('c', 2)], SaveMode::Replace)));
+        self::assertSame([[['a', 'absent'], []]], $events(fn() => $far->delete(['a', 'absent'])), 'A near store may have what the far one has evicted.');
+        self::assertSame([[['n'], []]], $events(fn() => $far->increment('n')));
+        self::assertSame([[['n'], []]], $events(fn() => $far->increment('n')));
+        self::assertSame([[['n'], []]], $events(fn() => $far->touch(['n', 'absent'], 100)));
+        self::assertSame([[[], ['t', 'u']]], $events(fn() => $far->invalidateTags(['t', 'u'])));
+        self::assertSame([], $events(fn() => $far->fetch(['b', 'absent'])));
+        $large = array_map(static fn(int $i): string => str_repeat((string) ($i % 10), 60_000), range(0, 9));
+        $far->delete($large);
+        self::assertSame([true], array_column($log->since($position)->events, 'isEverything'), 'To name it all would take longer than to begin anew.');
+        $far->clear();
+        self::assertFalse($log->since($position)->isComplete);
+    }
+
+    public function testAStoreThatNobodyFollowsHasNoLogAndWritesOfAProcessWithoutANearStoreAreHeardOf(): void
+    {
+        $alone = self::far();
+        $alone->save([new Item('key', 'old', 100, ['t'])]);
+        self::assertSame(0, self::redis()->exists('test!log'));
+        $tier = self::tier(new ArrayStore());
+        self::assertSame('old', $tier->read('key'));
+        foreach (['new', 'newer'] as $value) {
+            $alone->save([new Item('key', $value, 100, ['t'])]);
+            $tier->beginRequest();
+            self::assertSame($value, $tier->read('key'));
+        }
+        $alone->invalidateTags(['t']);
+        $tier->beginRequest();
+        self::assertNull($tier->read('key'));
+    }
+
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testARequestIsOneRoundTripIfItReadsAndNoneIfNot(string $client): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $tier = self::tier(new ArrayStore(), "redis+unix:{$proxy->socket}?client={$client}&prefix=test");
+        $other = self::far();
+        $other->save([new Item('a', 1), new Item('b', 1), new Item('c', 1)]);
+        $tier->fetch(['a', 'b']);
+        $trips = static function (\Closure $request) use ($proxy, $tier): int {
+            $tier->beginRequest();
+            $before = $proxy->roundTrips();
+            $request();
+
+            return $proxy->roundTrips() - $before;
+        };
+        self::assertSame(0, $trips(static fn() => null));
+        self::assertSame(1, $trips(function () use ($tier): void {
+            for ($i = 0; $i < 10; $i++) {
+                self::assertSame([1, 1], [$tier->read('a'), $tier->read('b')]);
+                self::assertCount(2, $tier->fetch(['a', 'b'])->items);
+            }
+        }), 'All is near.');
+        self::assertSame(1, $trips(fn() => self::assertSame([1, 1, 1], array_column($tier->fetch(['a', 'b', 'c'])->items, 'value'))), 'The log is read along with what is far.');
+        self::assertSame(1, $trips(fn() => self::assertCount(3, $tier->fetch(['a', 'b', 'c'])->items)));
+        $other->save([new Item('a', 2)]);
+        self::assertSame(1, $trips(fn() => self::assertSame(1, $tier->read('b'))), 'There are news, but not of this.');
+        self::assertSame(1, $trips(fn() => self::assertSame(2, $tier->read('a'))), 'It was forgotten before.');
+        $other->save([new Item('a', 3)]);
+        self::assertSame(2, $trips(fn() => self::assertSame(3, $tier->read('a'))), 'The news are of just this.');
+        $other->save([new Item('a', 4)]);
+        self::assertSame(1, $trips(function () use ($tier): void {
+            self::assertSame('none', $tier->read('absent', 'none'));
+        }));
+        self::assertSame(1, $trips(fn() => self::assertSame(4, $tier->read('a'))));
+        self::assertSame(3, $trips(function () use ($tier): void {
+            self::assertSame(4, $tier->read('a'));
+            $tier->save([new Item('a', 5)]);
+            self::assertSame([5, 1, 5], [$tier->read('a'), $tier->read('b'), $tier->read('a')]);
+        }), 'The log, the write, and what was written: an own write does not make it read the log again.');
+        self::assertSame(2, $trips(function () use ($tier): void {
+            $tier->delete(['c']);
+            self::assertSame('none', $tier->read('c', 'none'));
+        }));
+    }
+
+    public function testProcessesShareAReadingThatWasAskedForSinceTheirRequestBegan(): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $pools = new Pools(8 << 20);
+        try {
+            $tiers = array_map(fn(int $i): TieredStore => self::tier($pools->open('test'), "redis+unix:{$proxy->socket}?prefix=test"), range(0, 2));
+            $other = self::far();
+            $other->save([new Item('key', 1)]);
+            foreach ($tiers as $tier) {
+                $tier->read('key');
+            }
+            for ($i = 2; $i < 10; $i++) {
+                $tiers[0]->beginRequest();
+                $other->save([new Item('key', $i)]);
+                $tiers[1]->beginRequest();
+                $tiers[2]->beginRequest();
+                usleep(2_000);
+                self::assertSame($i, $tiers[1]->read('key'));
+                $before = $proxy->roundTrips();
+                self::assertSame([$i, $i], [$tiers[0]->read('key'), $tiers[2]->read('key')]);
+                self::assertSame($before, $proxy->roundTrips());
+                $other->save([new Item('key', 'later')]);
+                $tiers[2]->beginRequest();
+                self::assertSame('later', $tiers[2]->read('key'), 'A reading of before a request is nothing to it.');
+            }
+        } finally {
+            $pools->remove();
+        }
+    }
+
+    public function testStalenessSavesRoundTripsAndALeaseOrATokenAsksAllTheSame(): void
+    {
+        $near = new ArrayStore();
+        $proxy = new Proxy(self::server()->socket);
+        $far = Stores::open("redis+unix:{$proxy->socket}?prefix=test");
+        self::assertInstanceOf(RedisStore::class, $far);
+        $tier = new TieredStore($near, $far, $far->log(), staleness: 3_600.0);
+        $other = self::far();
+        $other->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $other->save([new Item('key', 'new')]);
+        $before = $proxy->roundTrips();
+        for ($i = 0; $i < 5; $i++) {
+            $tier->beginRequest();
+            self::assertSame('old', $tier->read('key'));
+        }
+        self::assertSame($before, $proxy->roundTrips());
+        $tier->acquire('lease', 'owner', 10.0);
+        self::assertSame('new', $tier->read('key'));
+        $strict = new TieredStore($near, $far, $far->log());
+        $other->save([new Item('key', 'newer')]);
+        $strict->beginRequest();
+        self::assertSame('newer', $strict->read('key'));
+        $other->save([new Item('key', 'newest')]);
+        $tier->token('key');
+        self::assertSame('newest', $tier->read('key'));
+    }
+
+    /** @return iterable<string, array{\Closure(\Redis): mixed}> */
+    public static function losses(): iterable
+    {
+        yield 'FLUSHALL' => [static fn(\Redis $redis): mixed => $redis->flushAll()];
+        yield 'the log is deleted' => [static fn(\Redis $redis): mixed => $redis->del('test!log')];
+        yield 'all but the last event is trimmed' => [static fn(\Redis $redis): mixed => $redis->rawCommand('XTRIM', 'test!log', 'MAXLEN', '1')];
+        yield 'the log is of another type' => [static fn(\Redis $redis): mixed => $redis->del('test!log') && $redis->set('test!log', 'x')];
+        yield 'the clock is lost' => [static fn(\Redis $redis): mixed => $redis->del('test!clock')];
+    }
+
+    /** @param \Closure(\Redis): mixed $loss */
+    #[DataProvider('losses')]
+    public function testANearStoreWhosePositionIsLostBeginsAnew(\Closure $loss): void
+    {
+        foreach ([false, true] as $isBetween) {
+            self::redis()->flushAll();
+            $tier = self::tier(new ArrayStore());
+            $other = self::far();
+            $other->save([new Item('key', 'old'), new Item('kept', 'kept')]);
+            self::assertSame(['old', 'kept'], array_column($tier->fetch(['key', 'kept'])->items, 'value'));
+            $isBetween && $loss(self::redis());
+            $other->save([new Item('key', 'new')]);
+            $other->save([new Item('another', 1)]);
+            $isBetween || $loss(self::redis());
+            $tier->beginRequest();
+            self::assertSame($other->read('key'), $tier->read('key'));
+            self::assertSame(1, $tier->read('another') ?? 1);
+            $other->save([new Item('key', 'newest')]);
+            $tier->beginRequest();
+            self::assertSame('newest', $tier->read('key'), 'It goes on.');
+        }
+    }
+
+    public function testANearStoreThatIsTooFarBehindBeginsAnewAndTheLogStaysShort(): void
+    {
+        $tier = self::tier(new ArrayStore());
+        $other = self::far();
+        $other->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $other->save([new Item('key', 'new')]);
+        for ($i = 0; $i < 1_200; $i++) {
+            $other->increment('n');
+        }
+        $tier->beginRequest();
+        self::assertSame('new', $tier->read('key'));
+        self::assertSame(1_200, $tier->read('n'));
+        for ($i = 0; $i < 12_000; $i++) {
+            $other->increment('n');
+        }
+        self::assertLessThan(10_300, self::redis()->xLen('test!log'));
+        $tier->beginRequest();
+        self::assertSame(13_200, $tier->read('n'));
+    }
+
+    public function testOldEventsGoAndTheLastOnesStay(): void
+    {
+        $tier = self::tier(new ArrayStore());
+        $other = self::far();
+        $tier->read('key');
+        $redis = self::redis();
+        [$mark] = array_column($redis->xRange('test!log', '-', '+'), 'e');
+        $redis->del('test!log');
+        for ($i = 1; $i <= 250; $i++) {
+            $redis->xAdd('test!log', "{$i}-0", ['e' => $mark, 'k' => 'test:old']);
+        }
+        for ($i = 0; $i < 300; $i++) {
+            $other->increment('n');
+        }
+        self::assertSame(0, \count($redis->xRange('test!log', '1-0', '100-0')), 'They are more than an hour old.');
+        self::assertGreaterThanOrEqual(300, $redis->xLen('test!log'));
+        $tier->beginRequest();
+        self::assertSame(300, $tier->read('n'));
+    }
+
+    public function testAUserWhoMayNotAppendToTheLogChangesNothing(): void
+    {
+        $redis = self::redis();
+        self::far()->save([new Item('key', 'old', 100, ['t'])]);
+        $tier = self::tier(new ArrayStore());
+        self::assertSame('old', $tier->read('key'));
+        $redis->rawCommand('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-xadd');
+        $limited = Stores::open('redis+unix://limited:secret@' . self::server()->socket . '?prefix=test');
+        foreach ([
+            'save' => static fn(): mixed => $limited->save([new Item('key', 'new')]),
+            'delete' => static fn(): mixed => $limited->delete(['key']),
+            'touch' => static fn(): mixed => $limited->touch(['key'], 10),
+            'invalidate' => static function () use ($limited): void {
+                $limited->invalidateTags(['t']);
+            },
+            'increment' => static fn(): mixed => $limited->increment('key'),
+        ] as $name => $change) {
+            try {
+                $change();
+                self::fail("{$name} was not refused.");
+            } catch (StoreUnavailable $refusal) {
+                self::assertMatchesRegularExpression('/permissions|NOPERM|ACL|can\'t run/i', $refusal->getMessage(), $name);
+            }
+        }
+        $tier->beginRequest();
+        self::assertSame(['old', 'old'], [$tier->read('key'), self::far()->read('key')]);
+    }
+
+    /** @return iterable<string, array{\Closure(Store): mixed}> */
+    public static function changes(): iterable
+    {
+        yield 'a delete' => [static fn(Store $store): mixed => $store->delete(['key'])];
+        yield 'a touch' => [static fn(Store $store): mixed => $store->touch(['key'], 0)];
+        yield 'an invalidation' => [static function (Store $store): void {
+            $store->invalidateTags(['t']);
+        }];
+        yield 'a clear' => [static function (Store $store): void {
+            $store->clear();
+        }];
+        yield 'a write that is refused, which leaves nothing behind' => [static fn(Store $store): mixed => $store->save([new Item('key', 'new')])];
+        yield 'a large one' => [static fn(Store $store): mixed => $store->save([new Item('key', str_repeat('new', 10_000))])];
+        yield 'an increment' => [static fn(Store $store): mixed => $store->increment('key')];
+        yield 'a fill that is refused' => [static fn(Store $store): mixed => $store->save([new Item('key', 'new', 100, ['t'], $store->token('key'), true)])];
+    }
+
+    /** @param \Closure(Store): mixed $change */
+    #[DataProvider('changes')]
+    public function testWhatAFullServerDoesIsHeardOfAndWhatItDoesNotIsNot(\Closure $change): void
+    {
+        foreach ([false, true] as $isFull) {
+            $redis = self::redis();
+            $redis->flushAll();
+            $other = self::far();
+            $other->save([new Item('key', 7, 100, ['t']), new Item('kept', 'kept')]);
+            $tier = self::tier(new ArrayStore());
+            self::assertCount(2, $tier->fetch(['key', 'kept'])->items);
+            $redis->config('SET', 'maxmemory', $isFull ? '1' : '0');
+            try {
+                $change($other);
+            } catch (StoreUnavailable) {
+                // It is what it was then, which the far store knows.
+            } finally {
+                $redis->config('SET', 'maxmemory', '0');
+            }
+            $tier->beginRequest();
+            self::assertSame($other->read('key'), $tier->read('key'), $isFull ? 'full' : 'not full');
+            self::assertSame($other->read('kept'), $tier->read('kept'));
+        }
+    }
+
+    public function testANearStoreInFrontOfAFullServerFollowsItsLog(): void
+    {
+        $redis = self::redis();
+        $other = self::far();
+        $other->save([new Item('key', 'old')]);
+        $redis->config('SET', 'maxmemory', '1');
+        try {
+            $tier = self::tier(new ArrayStore());
+            self::assertSame('old', $tier->read('key'));
+            $other->delete(['key']);
+            $tier->beginRequest();
+            self::assertNull($tier->read('key'));
+        } finally {
+            $redis->config('SET', 'maxmemory', '0');
+        }
+    }
+
+    private static function far(): RedisStore
+    {
+        $store = Stores::open('redis+unix:' . self::server()->socket . '?prefix=test');
+        self::assertInstanceOf(RedisStore::class, $store);
+
+        return $store;
+    }
+
+    private static function tier(Store&\Larder\Reads $near, ?string $dsn = null): TieredStore
+    {
+        $far = Stores::open($dsn ?? 'redis+unix:' . self::server()->socket . '?prefix=test');
+        self::assertInstanceOf(RedisStore::class, $far);
+
+        return new TieredStore($near, $far, $far->log());
+    }
+}
