@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-plugin bench calls charts test races clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-plugin bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -41,6 +41,9 @@ query-monitor-tests: ext vendor ## run our panel in WordPress's plugin Query Mon
 
 laravel-tests: ext vendor ## run tests of Laravel's own stores on ours, from a clone of laravel/framework: LARAVEL=<folder>, VERSION=10
 	@PHP=$(PHP) tools/laravel-tests "$(LARAVEL)" $(VERSION)
+
+hosts: ext vendor ## two hosts in front of one Redis, a million operations while everything happens to it: nothing stale
+	@PHP=$(PHP) tools/test hosts
 
 leftovers: ext vendor ## a million writes, a hundred clears and 150,000 tags in every store, and what is left of them; takes half an hour with TMPDIR=/dev/shm, on a disk far longer
 	@PHP=$(PHP) tools/test leftovers

@@ -15,6 +15,8 @@ interface Away extends Log
     /**
      * Has the news since a position asked for together with what the far store is asked next, and before it. The next since() with
      * this position returns that answer. Without one, it asks.
+     *
+     * @param ?string $position null: nothing is asked along after all, and what was answered is forgotten
      */
-    public function askAlong(string $position): void;
+    public function askAlong(?string $position): void;
 }

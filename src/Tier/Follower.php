@@ -64,14 +64,15 @@ final class Follower
 
     /**
      * @param ?Followed $followed as the near store told it; null: it is asked now
+     * @param ?int      $sent     when the log was asked along with something else, by hrtime(); null: it is asked now
      *
      * @return bool whether the near store may be read
      */
-    public function bringUpToDate(?Followed $followed = null): bool
+    public function bringUpToDate(?Followed $followed = null, ?int $sent = null): bool
     {
         try {
             $this->hadNews = true;
-            $this->follow($followed ?? Followed::read($this->near->read($this->followed)));
+            $this->follow($followed ?? Followed::read($this->near->read($this->followed)), $sent ?? (int) hrtime(true));
 
             return true;
         } catch (StoreUnavailable) {
@@ -92,9 +93,8 @@ final class Follower
     }
 
     /** @throws StoreUnavailable */
-    private function follow(Followed $followed): void
+    private function follow(Followed $followed, int $sent): void
     {
-        $sent = hrtime(true);
         $head = $this->log instanceof Beside ? $this->log->head() : null;
         if ($head !== null && $head === $followed->head) {
             $this->hadNews = false;

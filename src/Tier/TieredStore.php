@@ -210,18 +210,21 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         }
         $near = $followed->position === null ? new Fetched([], []) : $this->nearest($keys);
         $unknown = self::missingIn($near, $keys);
-        $far = null;
+        $far = $sent = null;
         if ($followed->position !== null && $unknown !== [] && $this->log instanceof Away) {
+            $sent = (int) hrtime(true);
             $this->log->askAlong($followed->position);
             try {
                 $far = $this->fetchFar($unknown, $near->tokens);
             } catch (StoreUnavailable $failure) {
+                // Nor does what was answered all the same count at any other time.
+                $this->log->askAlong(null);
                 $this->isTrusted = $this->follower->isWithinGrace();
 
                 throw $failure;
             }
         }
-        $this->isTrusted = $this->follower->bringUpToDate($followed);
+        $this->isTrusted = $this->follower->bringUpToDate($followed, $sent);
         if ($far === null && $unknown !== []) {
             return $this->fetch($keys);
         }

@@ -9,6 +9,7 @@ use Larder\Item;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\ArrayStore;
+use Larder\Store\ChaosStore;
 use Larder\Store\Redis\RedisLog;
 use Larder\Store\RedisStore;
 use Larder\Stores;
@@ -155,6 +156,48 @@ final class RedisLogTest extends OneRedis
         } finally {
             $pools->remove();
         }
+    }
+
+    public function testAReadingCountsFromWhenItWasAskedForAlongWithAFarReadAndNotFromItsEnd(): void
+    {
+        $shared = new ArrayStore();
+        $near = new ChaosStore($shared);
+        [$tier, $second, $other] = [self::tier($near), self::tier($shared), self::far()];
+        $other->save([new Item('key', 'old'), new Item('far', 1), new Item('another', 1)]);
+        self::assertCount(2, $tier->fetch(['key', 'another'])->items);
+        $tier->beginRequest();
+        $near->before = static function (string $call) use ($near, $other, $second): void {
+            if ($call === 'save') {
+                $near->before = null;
+                $other->save([new Item('key', 'new')]);
+                $second->beginRequest();
+            }
+        };
+        $other->delete(['another']);
+        self::assertSame(1, $tier->read('far'));
+        self::assertNull($near->before, 'The answer is here, and what was far is about to be kept.');
+        self::assertSame('new', $second->read('key'));
+    }
+
+    public function testAnAnswerThatCameAlongWithAFarReadThatFailedIsForgotten(): void
+    {
+        $redis = self::redis();
+        $redis->rawCommand('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all');
+        $tier = self::tier(new ArrayStore(), 'redis+unix://limited:secret@' . self::server()->socket . '?prefix=test&client=predis');
+        $other = self::far();
+        $other->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $tier->beginRequest();
+        $redis->rawCommand('ACL', 'SETUSER', 'limited', '-mget', '-evalsha');
+        try {
+            $tier->read('absent');
+            self::fail('It may not be read.');
+        } catch (StoreUnavailable) {
+            $redis->rawCommand('ACL', 'SETUSER', 'limited', '+@all');
+        }
+        $other->save([new Item('key', 'new')]);
+        $tier->beginRequest();
+        self::assertSame('new', $tier->read('key'));
     }
 
     public function testStalenessSavesRoundTripsAndALeaseOrATokenAsksAllTheSame(): void

@@ -49,20 +49,18 @@ final class RedisLog implements Away
         private readonly Layout $layout,
     ) {}
 
-    public function askAlong(string $position): void
+    public function askAlong(?string $position): void
     {
-        $questions = $this->questions($position);
         $this->along = null;
-        $this->scripts->sendBefore($questions, function (array $replies) use ($position): void {
-            $this->along = [$position, $replies];
+        $this->scripts->sendBefore($position === null ? null : $this->questions($position), function (array $replies) use ($position): void {
+            $this->along = [(string) $position, $replies];
         });
     }
 
     public function since(?string $position): News
     {
         [$asked, $replies] = $this->along ?? [null, null];
-        $this->along = null;
-        $this->scripts->sendBefore(null, static function (): void {});
+        $this->askAlong(null);
         $questions = $position === null ? null : $this->questions($position);
         if ($position === null || $questions === null) {
             return $this->start();

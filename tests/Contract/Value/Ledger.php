@@ -61,11 +61,17 @@ final class Ledger
         }
         $tell($versions);
         foreach ($versions as $thing => $version) {
-            $this->write($thing * self::CELL + 8, $version);
+            $this->tell($thing, $version);
         }
         foreach ($locks as $lock) {
             fclose($lock);
         }
+    }
+
+    /** From now on every request has to see this version of a thing, or a later one. The caller changes the thing. */
+    public function tell(int $thing, int $version): void
+    {
+        $this->write($thing * self::CELL + 8, $version);
     }
 
     private function read(int $offset): int

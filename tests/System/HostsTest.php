@@ -1,0 +1,158 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Tests\System;
+
+use Larder\SharedMemory;
+use Larder\Store\Redis\RedisLog;
+use Larder\Tests\Scratch;
+use Larder\Tests\System\Extension\Workers;
+use Larder\Tests\System\Hosts\Places;
+use Larder\Tier\TieredStore;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
+use Symfony\Component\Process\Process;
+
+/**
+ * Two hosts with a near store each, in front of one Redis, to which all kinds of things happen: no request of either reads anything older
+ * than what was finished before it began. In `make hosts` for a million operations, otherwise for some thousand.
+ */
+#[CoversClass(TieredStore::class)]
+#[CoversClass(RedisLog::class)]
+final class HostsTest extends OwnServers
+{
+    private const WORKERS = 3;
+
+    private Scratch $scratch;
+
+    private ?Places $places = null;
+
+    /** @var list<string> */
+    private array $pools = [];
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+    }
+
+    protected function tearDown(): void
+    {
+        parent::tearDown();
+        $this->places?->remove();
+        foreach ($this->pools as $pool) {
+            SharedMemory::remove($pool);
+        }
+        [$this->places, $this->pools] = [null, []];
+    }
+
+    /** @return iterable<string, array{string, string, \Closure(CacheServer, Places): mixed, 3?: bool}> near store, options of the far one, what happens again and again */
+    public static function troubles(): iterable
+    {
+        $log = static fn(CacheServer $server, string ...$command): mixed => self::redis($server)->rawCommand(...$command);
+        $kill = static function (CacheServer $server): void {
+            $server->kill();
+            usleep(50_000);
+            $server->start();
+        };
+        yield 'nothing' => ['shm:', 'client=phpredis', static function (): void {}];
+        yield 'nothing, with Predis and an array in front' => ['array: > shm:', 'client=predis', static function (): void {}];
+        yield 'the workers are killed' => ['shm:', 'client=phpredis', static function (): void {}, true];
+        yield 'the server is killed and loses everything' => ['shm:', 'client=phpredis', $kill];
+        yield 'the server is killed and comes back with what it had a while ago' => ['shm:', 'client=predis', static function (CacheServer $server) use ($kill, $log): void {
+            $log($server, 'SAVE');
+            usleep(mt_rand(0, 50_000));
+            $kill($server);
+        }];
+        yield 'the server stands still' => ['shm:', 'client=phpredis', static function (CacheServer $server): void {
+            $server->signal(\SIGSTOP);
+            // Longer than anybody waits.
+            usleep(400_000);
+            $server->signal(\SIGCONT);
+        }];
+        yield 'the log is trimmed' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'XTRIM', 'larder!log', 'MAXLEN', '0')];
+        yield 'the log is lost' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'DEL', 'larder!log')];
+        yield 'everything is flushed' => ['shm:', 'client=predis', static fn(CacheServer $server): mixed => $log($server, 'FLUSHALL')];
+        yield 'all connections break' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'CLIENT', 'KILL', 'TYPE', 'normal')];
+        yield 'a host is cut off' => ['shm:', 'client=phpredis', static function (CacheServer $server, Places $places): void {
+            if ($places->areApart) {
+                $host = mt_rand(0, 1);
+                $places->cut($host, true);
+                usleep(400_000);
+                $places->cut($host, false);
+            }
+        }];
+    }
+
+    /** @param \Closure(CacheServer, Places): mixed $trouble */
+    #[DataProvider('troubles')]
+    public function testNoRequestReadsAnythingOlderThanWhatAnyHostHasFinished(string $near, string $options, \Closure $trouble, bool $kills = false): void
+    {
+        $this->places = $places = new Places(2);
+        $server = $this->started(CacheServer::redisOnPort(['--bind', '0.0.0.0', '--protected-mode', 'no', '--dir', $this->scratch->path]));
+        $folder = $this->scratch->path;
+        foreach (['ledger', 'ledger-a', 'ledger-b', 'problems', 'counts'] as $file) {
+            touch("{$folder}/{$file}");
+        }
+        $seed = random_int(0, 1 << 30);
+        $requests = max(100, (int) (getenv('LARDER_HOSTS_STEPS') ?: 0) / (10 * 2 * self::WORKERS));
+        $hosts = [];
+        foreach (['a', 'b'] as $i => $name) {
+            $this->pools[] = $pool = "test-{$name}-" . bin2hex(random_bytes(4));
+            mkdir("{$folder}/tmp-{$name}", 0o700);
+            $dsn = str_replace('shm:', "shm:{$pool}?size=16M", $near) . " > redis://{$places->address()}:{$server->port}/0?{$options}&timeout=0.3&read_timeout=0.3&retry_after=0.1";
+            $words = [\PHP_BINARY, ...self::settings(), __DIR__ . '/Hosts/host.php', $dsn, $folder, $name, (string) self::WORKERS, (string) (int) $requests, (string) ($seed + 1_000 * $i), $kills ? 'kills' : ''];
+            $hosts[] = $host = new Process($places->command($i, $words), env: ['TMPDIR' => "{$folder}/tmp-{$name}"], timeout: null);
+            $host->start();
+        }
+        mt_srand($seed);
+        $rounds = getenv('LARDER_HOSTS_STEPS') === false ? 4 : 200;
+        for ($round = 0; $round < $rounds; $round++) {
+            usleep(mt_rand(50_000, 200_000));
+            $trouble($server, $places);
+        }
+        // However busy this machine is, something is read after all that.
+        $hits = self::counts($folder)['hits'] ?? 0;
+        for ($tries = 0; $tries < 6_000 && (self::counts($folder)['hits'] ?? 0) < $hits + 1_000; $tries++) {
+            usleep(10_000);
+        }
+        touch("{$folder}/done");
+        foreach ($hosts as $host) {
+            $host->wait();
+            self::assertSame('', $host->getOutput() . $host->getErrorOutput(), "seed {$seed}");
+        }
+        self::assertSame('', file_get_contents("{$folder}/problems"), "seed {$seed}");
+        foreach (['hits', 'misses', 'delivered'] as $outcome) {
+            self::assertGreaterThan(0, self::counts($folder)[$outcome] ?? 0, "There were no {$outcome}: this tells nothing (seed {$seed}).");
+        }
+        if (getenv('LARDER_HOSTS_STEPS') !== false) {
+            fwrite(\STDERR, json_encode(self::counts($folder)) . "\n");
+        }
+    }
+
+    /** @return list<string> what a PHP needs to have the extensions of this one */
+    private static function settings(): array
+    {
+        return ['-d', 'extension=' . Workers::extension()];
+    }
+
+    /** @return array<string, int> */
+    private static function counts(string $folder): array
+    {
+        $counts = [];
+        foreach (file("{$folder}/counts", \FILE_IGNORE_NEW_LINES) ?: [] as $line) {
+            [$what, $count] = explode(' ', $line) + [1 => '0'];
+            $counts[$what] = ($counts[$what] ?? 0) + (int) $count;
+        }
+
+        return $counts;
+    }
+
+    private static function redis(CacheServer $server): \Redis
+    {
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+
+        return $redis;
+    }
+}
