@@ -857,7 +857,18 @@ final class Cache
             throw InvalidOption::unsupported('afterResponse', 'by begin()', 'use remember(), whose callback can be called later');
         }
 
-        return ($this->beginnings ??= new Beginnings())->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $beta, $stampede));
+        $tags = $tags === [] ? [] : Names::tags($tags);
+
+        $beginnings = $this->beginnings ??= new Beginnings();
+        $pool = $this->outbox->pool;
+        if ($pool !== null && $stampede === null && $beta <= 1_000.0) {
+            $found = $beginnings->look($pool, $key, $grace, $beta);
+            if (!$beginnings->isToBegin($found)) {
+                return $found;
+            }
+        }
+
+        return $beginnings->begin(fn(callable $compute): mixed => $this->remember($key, $compute, $ttl, $tags, $grace, $beta, $stampede));
     }
 
     /**

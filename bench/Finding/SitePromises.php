@@ -74,6 +74,7 @@ final readonly class SitePromises
         foreach (self::CALLS as [$above, $below, $operation, $title]) {
             $promises[] = $this->comparison("Larder\Cache over the extension's own call, {$title}", "cache-shared-memory{$above}", "shared-memory{$below}", 'string-20', $operation, self::OVER_A_POOL);
         }
+        $promises[] = $this->comparison('begin() on a hit over remember() on a hit, of Larder\Cache over shared memory', 'cache-shared-memory-begin', 'cache-shared-memory-remember', 'string-20', Operation::Get, self::OVER_A_POOL);
         foreach (self::ITEM_BY_ITEM as [$above, $below, $operations, $title]) {
             foreach ($operations as [$operation, $bound]) {
                 foreach (self::VALUES as $value => $name) {

@@ -28,6 +28,12 @@ final class LibrarySubjects
         return self::inPool('shared-memory-remember', 'shared memory, its remember() on a hit', MemorySubjects::REMEMBER, '$client->set($key, $value, 300);', MemorySubjects::exceptReadsOfAString(...));
     }
 
+    /** begin() on a hit, over remembering(). */
+    public static function beginning(): Subject
+    {
+        return self::inPool('shared-memory-begin', 'shared memory, its begin() on a hit', '$client->begin($key, 300)', '$client->set($key, $value, 300);', MemorySubjects::exceptReadsOfAString(...));
+    }
+
     /** Over MemorySubjects::many(). */
     public static function sharedMemoryMany(): Subject
     {

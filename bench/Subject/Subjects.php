@@ -48,6 +48,7 @@ final class Subjects
             RedisSubjects::many(),
             LibrarySubjects::sharedMemory(),
             LibrarySubjects::remembering(),
+            LibrarySubjects::beginning(),
             LibrarySubjects::sharedMemoryMany(),
             LibrarySubjects::namespaceOfSharedMemory(),
             LibrarySubjects::apcu(),

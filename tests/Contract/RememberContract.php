@@ -93,6 +93,26 @@ final class RememberContract extends Suite
         self::assertSame(['new', 1], [$cache->get('key'), $computed]);
     }
 
+    public function testAValueThatIsDueEarlyIsBegunAndReplaced(): void
+    {
+        self::withFibers(function (): void {
+            $cache = $this->cache();
+            $cache->remember('key', static function (): string {
+                usleep(50_000);
+
+                return 'old';
+            }, 3);
+            $begun = 'old';
+            for ($tries = 0; $tries < 100 && !$begun instanceof Unfinished; $tries++) {
+                // Of what has cost so much, most looks find it due.
+                $begun = $cache->begin('key', 1_000, beta: 1_000.0);
+            }
+            self::assertInstanceOf(Unfinished::class, $begun);
+            self::assertSame('new', $begun->finish('new'));
+            self::assertSame('new', $cache->begin('key', 1_000));
+        });
+    }
+
     public function testWhatIsBegunIsFinishedAsWhatARememberComputes(): void
     {
         self::withFibers(function (): void {

@@ -47,6 +47,7 @@ final class WorkerTest extends TestCase
     #[TestWith(['cache-tier-shared-memory'])]
     #[TestWith(['shared-memory-remember'])]
     #[TestWith(['cache-shared-memory-remember'])]
+    #[TestWith(['cache-shared-memory-begin'])]
     #[TestWith(['cache-shared-memory-namespace'])]
     public function testASubjectReadsBackEveryValueAfterEveryOperation(string $name): void
     {
