@@ -453,20 +453,22 @@ final class Cache
             // As a pair: as the key of an array, a decimal one would not stay a string.
             $checked[] = [Names::key($key), $value];
         }
-        $items = $keys = $lost = [];
+        $items = $keys = $removedIfRefused = [];
         foreach ($checked as [$key, $value]) {
+            // The caller's token judges a write. The token of the key's miss in this request makes the value a fill.
             $missed = $this->misses?->take($key);
-            $token = $tokens[$key] ?? $missed;
-            $isFill = !isset($tokens[$key]) && Misses::isOfAMiss($missed);
-            $items[] = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), $tags, $token, $isFill);
+            $isWrite = isset($tokens[$key]);
+            $isFill = !$isWrite && Misses::isOfAMiss($missed);
+            $items[] = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), $tags, $tokens[$key] ?? $missed, $isFill);
             $keys[] = $key;
-            if (isset($tokens[$key]) ? $onConflict === OnConflict::Remove : $missed !== null && !$isFill) {
-                // What could not be asked for may have been older than this.
-                $lost[] = $key;
+            // Where the store could not be asked for the key, what it has there may be older than this value.
+            $wasUnknown = !$isWrite && $missed !== null && !$isFill;
+            if ($wasUnknown || ($isWrite && $onConflict === OnConflict::Remove)) {
+                $removedIfRefused[] = $key;
             }
         }
         $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
-        $this->remove($lost, $unsaved);
+        $this->remove($removedIfRefused, $unsaved);
 
         $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
 
@@ -500,7 +502,7 @@ final class Cache
         OnConflict $onConflict = OnConflict::Leave,
         ?array &$unstorable = null,
     ): array {
-        $unstorable = $checked = $prepared = $lost = [];
+        $unstorable = $checked = $prepared = $removedIfRefused = [];
         foreach ($items as $item) {
             Key::check($item->key);
             $item->token === null || $this->demandTokens();
@@ -522,14 +524,14 @@ final class Cache
                 keeps: $item->keeps,
             );
             if ($mode !== SaveMode::Add && ($item->token === null ? $missed !== null && !Misses::isOfAMiss($missed) : $onConflict === OnConflict::Remove)) {
-                $lost[] = $item->key;
+                $removedIfRefused[] = $item->key;
             }
         }
         if ($mode !== SaveMode::Add) {
             $this->requestToken?->own(array_column($prepared, 'key'));
         }
         $unsaved = (new Batches($this->outbox, $this->writes()))->save($prepared, $mode, $unstorable);
-        $this->remove($lost, $unsaved);
+        $this->remove($removedIfRefused, $unsaved);
 
         return $unsaved;
     }

@@ -55,9 +55,13 @@ final class CircuitBreaker
         if ($now < $this->notBefore && $this->notBefore <= $now + $this->retryAfter) {
             return false;
         }
+        // Most often there is no file. Then it does not matter whether the directory can be trusted, which takes longer to tell.
+        if ($this->retryAfter <= 0.0 || !@is_file($this->file())) {
+            return true;
+        }
         $path = $this->path();
         $place = $this->place;
-        if ($path === null || $place === null || !is_file($path)) {
+        if ($path === null || $place === null) {
             return true;
         }
         if ($this->isClosedBy($place, $path, $now)) {
@@ -154,10 +158,15 @@ final class CircuitBreaker
         }
         if ($this->path === null) {
             $this->place = UserDirectory::at($this->directory);
-            $this->path = $this->place === null ? '' : "{$this->place->path}/breaker-" . hash('xxh128', $this->server);
+            $this->path = $this->place === null ? '' : $this->file();
         }
 
         return $this->path === '' ? null : $this->path;
+    }
+
+    private function file(): string
+    {
+        return UserDirectory::path($this->directory) . '/breaker-' . hash('xxh128', $this->server);
     }
 
     private function now(): float

@@ -48,17 +48,15 @@ final class Noted
      */
     public function write(string $about, string $what, float $age = 0.0): void
     {
+        // A young one is left as it is. Whether the directory can be trusted takes longer to tell, and matters to readers and writers.
+        if ($this->server === null || ($age > 0.0 && $this->age("{$this->files()}-{$about}") < $age)) {
+            return;
+        }
         $path = $this->path($about);
         if ($path === null) {
             return;
         }
-        clearstatcache(true, $path);
-        $written = @filemtime($path);
-        if ($written === false) {
-            UserDirectory::tidy(\dirname($path), 'noted-');
-        } elseif (abs(time() - $written) < $age) {
-            return;
-        }
+        is_file($path) || UserDirectory::tidy(\dirname($path), 'noted-');
         // Not under a lock, whose holder may be stopped: everybody would wait for it.
         $this->place?->replace($path, sprintf("%.6F %s\n", microtime(true), $what));
     }
@@ -85,6 +83,20 @@ final class Noted
         }
         $this->place = UserDirectory::at($this->directory);
 
-        return $this->place === null ? '' : "{$this->place->path}/noted-" . hash('xxh128', $this->server);
+        return $this->place === null ? '' : $this->files();
+    }
+
+    private function files(): string
+    {
+        return UserDirectory::path($this->directory) . '/noted-' . hash('xxh128', (string) $this->server);
+    }
+
+    /** @return float seconds; infinite: there is no such file */
+    private function age(string $path): float
+    {
+        clearstatcache(true, $path);
+        $written = @filemtime($path);
+
+        return $written === false ? \INF : (float) abs(time() - $written);
     }
 }

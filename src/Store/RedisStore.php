@@ -106,20 +106,20 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     private readonly Scripts $scripts;
 
-    private readonly Walk $walk;
-
-    private readonly RedisLeases $leases;
-
     private readonly ServerTime $time;
 
     private readonly Reading $reads;
 
-    private readonly Eviction $eviction;
+    /** Null until names are walked over. */
+    private ?Walk $walk = null;
+
+    /** Null until a caller asks whether the server evicts. */
+    private ?Eviction $eviction = null;
 
     /**
      * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
      * @param float  $timeout seconds that the connection waits for a reply; 0: for ever
-     * @param ?Noted $noted    what the processes of this machine know of the server; null: each asks for itself
+     * @param Noted  $noted    what the processes of this machine know of the server; without a name each asks for itself
      * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
      *                           die with a restart; the same for all who use the server
      *
@@ -131,16 +131,13 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
         float $timeout = 1.0,
-        ?Noted $noted = null,
+        private readonly Noted $noted = new Noted(),
         bool $trustsDisk = false,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection, $trustsDisk);
-        $this->walk = new Walk($this->scripts, $this->layout);
-        $this->time = new ServerTime($this->scripts, $timeout, $noted ?? new Noted());
-        $this->leases = new RedisLeases($this->scripts, $this->layout, $this->time);
+        $this->time = new ServerTime($this->scripts, $timeout, $noted);
         $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload);
-        $this->eviction = new Eviction($connection, $noted ?? new Noted());
     }
 
     /**
@@ -218,10 +215,11 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         if ($items === []) {
             return [];
         }
-        $keys = $words = $aside = [];
+        $keys = $arguments = $aside = [];
         $isJudged = $mode !== SaveMode::Set;
         foreach ($items as $i => $item) {
             $isJudged = $isJudged || $item->token !== null;
+            // The bytes of the item: room for the head that the script writes, its tags, its payload.
             $before = Entry::before($item);
             $bytes = $this->payload->encode($item->key, $item->value, $before);
             $isLarge = \strlen($bytes) >= self::LARGE;
@@ -229,7 +227,8 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 $aside[$i] = $bytes;
             }
             $keys[$i] = $item->key;
-            $words[$i] = [
+            // As Script::Save lists them.
+            $arguments[$i] = [
                 self::kind($item, $isLarge),
                 self::milliseconds($item->ttl),
                 self::epoch($item->token),
@@ -240,26 +239,26 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         }
         $unsaved = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
-            $late = $again = [];
-            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], $words, $aside) as $i => $saved) {
-                if ($saved === -1) {
-                    $late[$i] = $items[$i]->key;
-                } elseif (\is_string($saved) && !$this->reads->canRead($items[$i]->key, $saved)) {
-                    // To everyone who asks it is missing.
-                    $again[$i] = $items[$i]->key;
-                    $words[$i][0] .= sha1($saved);
-                }
-                if ($saved !== 1) {
-                    $unsaved[$i] = $items[$i]->key;
-                } else {
+            $late = $unreadable = [];
+            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], $arguments, $aside) as $i => $reply) {
+                if ($reply === 1) {
                     unset($unsaved[$i]);
+                    continue;
+                }
+                $unsaved[$i] = $items[$i]->key;
+                if ($reply === -1) {
+                    $late[$i] = $items[$i]->key;
+                } elseif (\is_string($reply) && !$this->reads->canRead($items[$i]->key, $reply)) {
+                    // The item in the way is a miss to every reader. The script may replace exactly this one.
+                    $unreadable[$i] = $items[$i]->key;
+                    $arguments[$i][0] .= sha1($reply);
                 }
             }
             if ($late !== []) {
-                // But here the answer is: it is the clock that was set.
+                // The answer has come in time, so a clock was set: the deadline was wrong.
                 $this->time->forget();
             }
-            $keys = $late + $again;
+            $keys = $late + $unreadable;
         }
         ksort($unsaved);
 
@@ -306,17 +305,17 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     public function clear(): void
     {
-        $this->walk->clear(self::CLEARED_AT_ONCE);
+        $this->walk()->clear(self::CLEARED_AT_ONCE);
     }
 
     public function prune(): int
     {
-        return $this->walk->prune();
+        return $this->walk()->prune();
     }
 
     public function keys(string $prefix = ''): iterable
     {
-        return $this->walk->keys($prefix);
+        return $this->walk()->keys($prefix);
     }
 
     /** Of the whole server, which others may use as well; of all masters of a cluster. */
@@ -371,22 +370,22 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     public function acquire(string $name, string $owner, float $seconds): bool
     {
-        return $this->leases->acquire($name, $owner, $seconds);
+        return $this->leases()->acquire($name, $owner, $seconds);
     }
 
     public function refresh(string $name, string $owner, float $seconds): bool
     {
-        return $this->leases->refresh($name, $owner, $seconds);
+        return $this->leases()->refresh($name, $owner, $seconds);
     }
 
     public function fence(string $name, string $owner): ?int
     {
-        return $this->leases->fence($name, $owner);
+        return $this->leases()->fence($name, $owner);
     }
 
     public function release(string $name, string $owner): bool
     {
-        return $this->leases->release($name, $owner);
+        return $this->leases()->release($name, $owner);
     }
 
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
@@ -397,7 +396,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     public function evicts(): ?string
     {
-        return $this->eviction->policy();
+        return ($this->eviction ??= new Eviction($this->connection, $this->noted))->policy();
     }
 
     public function capabilities(): array
@@ -406,6 +405,16 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         $requests = $this->layout->shards === 0 ? [Capability::RequestTokens] : [];
 
         return [Capability::WholeClear, Capability::Tags, Capability::Tokens, ...$requests, Capability::Keys, Capability::Sharing, Capability::Durability, Capability::Retention];
+    }
+
+    private function walk(): Walk
+    {
+        return $this->walk ??= new Walk($this->scripts, $this->layout);
+    }
+
+    private function leases(): RedisLeases
+    {
+        return new RedisLeases($this->scripts, $this->layout, $this->time);
     }
 
     /** What the scripts call it (see Script). */
@@ -448,25 +457,25 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      *
      * @param array<int, string>                $keys
      * @param list<string>                      $common    the script's first arguments
-     * @param array<int, list<string>>          $words     those for a key, by its number
+     * @param array<int, list<string>>          $arguments those for a key, by its number
      * @param array<int, string>                $aside     what is put aside for a key before, by its number
      *
      * @return array<int, mixed> the replies, by the keys' numbers
      */
-    private function inShards(array $keys, Script $script, array $common, array $words = [], array $aside = []): array
+    private function inShards(array $keys, Script $script, array $common, array $arguments = [], array $aside = []): array
     {
         $calls = $numbers = $first = [];
         foreach ($this->layout->grouped($keys) as [$shard, $chunk]) {
             $names = $this->layout->names($shard, $chunk);
-            $arguments = $common;
+            $all = $common;
             foreach (array_keys($chunk) as $i) {
-                array_push($arguments, ...$words[$i] ?? []);
+                array_push($all, ...$arguments[$i] ?? []);
                 if (isset($aside[$i])) {
                     $names[] = $name = $this->layout->aside($shard);
                     $first[] = ['SET', $name, $aside[$i], 'EX', (string) self::ASIDE];
                 }
             }
-            $calls[] = [$script, $names, $arguments];
+            $calls[] = [$script, $names, $all];
             $numbers[] = array_keys($chunk);
         }
         $replies = [];

@@ -12,15 +12,22 @@ final class UserDirectory
 
     private function __construct() {}
 
+    /** @param ?string $path null: one in the system's directory for temporary files */
+    public static function path(?string $path): string
+    {
+        $user = PrivateDirectory::user();
+
+        return $path ?? sys_get_temp_dir() . '/larder-' . ($user === -1 ? getmyuid() : $user);
+    }
+
     /**
-     * @param ?string $path null: one in the system's directory for temporary files
+     * @param ?string $path as of path()
      *
      * @return ?PrivateDirectory null if it cannot be had, or others may write into it
      */
     public static function at(?string $path): ?PrivateDirectory
     {
-        $user = PrivateDirectory::user();
-        $path ??= sys_get_temp_dir() . '/larder-' . ($user === -1 ? getmyuid() : $user);
+        $path = self::path($path);
         // Outside of open_basedir it is a warning, not a false.
         if (!@is_dir($path)) {
             PrivateDirectory::makeDirectory($path, isGiven: false);

@@ -102,10 +102,17 @@ enum Script: string
      * A large item is not an argument: Lua would copy it four times. It lies aside under one of the last keys, with room for its
      * head, and is put in its place. What is not there was refused by a full server, or has come too late.
      *
-     * Arguments: the mode (S, A, R); until when we wait, by the server's clock in ms; of each item: w for a write, k for one that no room makes leave what is there, or f for a fill,
-     * as a capital if it lies aside, and behind it the SHA-1 of what could not be read; TTL in ms ('': none), epoch and clock of its
-     * token ('': none), the item from the length of its tags on, or up to its payload if it lies aside, and its key version, or key versions. Reply: 1 for each saved
-     * one, -1 for what is late, the item that was in the way, or 0.
+     * Arguments: the mode (S, A, R), and until when we wait, by the server's clock in ms. Then six of each item:
+     *
+     *     kind     w for a write, f for a fill, k for a write that leaves the old item where there is no room; a capital if the
+     *              item lies aside. Behind it the SHA-1 of an item in the way that the client cannot read
+     *     TTL      in ms; '': none
+     *     epoch    of its token, and
+     *     clock    of its token; '': it has none
+     *     item     from the length of its tags on; only up to its payload if it lies aside
+     *     place    of its key version, or of that and of its counts
+     *
+     * Reply: 1 for each saved item, -1 for a late one, the item that was in the way, or 0.
      */
     case Save = <<<'LUA'
         local reply, last, told = {}, 4 + (#ARGV - 3) / 6, {}
