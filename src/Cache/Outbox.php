@@ -290,8 +290,13 @@ final class Outbox
         if ($keys === [] && $tags === [] && !$clears) {
             return;
         }
-        $this->keys += array_fill_keys($keys, true);
-        $this->tags += array_fill_keys($tags, true);
+        // One by one: PHP would copy the whole of a typed property to add an array to it.
+        foreach ($keys as $key) {
+            $this->keys[$key] = true;
+        }
+        foreach ($tags as $tag) {
+            $this->tags[$tag] = true;
+        }
         if ($clears || \count($this->keys) + \count($this->tags) > self::MOST_UNDELIVERED) {
             // The tags may be those of items that a clear of a namespace does not reach.
             $this->tags = \count($this->tags) <= self::MOST_UNDELIVERED ? $this->tags : [];

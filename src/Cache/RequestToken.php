@@ -62,7 +62,10 @@ final class RequestToken
     /** @param list<string> $keys that the request writes or deletes itself */
     public function own(array $keys): void
     {
-        $this->own += array_fill_keys($keys, true);
+        // One by one: PHP would copy the whole of a typed property to add an array to it.
+        foreach ($keys as $key) {
+            $this->own[$key] = true;
+        }
         if (\count($this->own) > self::MOST_OWN) {
             $this->renew();
             $this->own = array_fill_keys($keys, true);

@@ -139,8 +139,11 @@ final class CacheBackend implements Backend
 
     public function delete(array $keys): array
     {
-        $this->own += array_fill_keys($keys, true);
-        $this->tokens = array_diff_key($this->tokens, $this->own);
+        // One by one: PHP would copy the whole of a typed property to add an array to it.
+        foreach ($keys as $key) {
+            $this->own[$key] = true;
+            unset($this->tokens[$key]);
+        }
         $this->cache->deleteMany($keys, $existed);
 
         return $existed ?? [];

@@ -75,7 +75,7 @@ final class Prefetch implements Backend
     public function get(string $key, mixed $absent, bool $anew = false): mixed
     {
         if ($this->begun !== 0 && ($anew || $this->ahead === [])) {
-            $this->asked[$key] = true;
+            $this->note([$key]);
 
             return $this->backend->get($key, $absent, $anew);
         }
@@ -254,8 +254,10 @@ final class Prefetch implements Backend
     /** @param list<string> $keys */
     private function note(array $keys): void
     {
-        if (!$this->hasChanged && \count($this->asked) < self::MOST_NAMES) {
-            $this->asked += array_fill_keys($keys, true);
+        foreach ($this->hasChanged ? [] : $keys as $key) {
+            if (\count($this->asked) < self::MOST_NAMES) {
+                $this->asked[$key] = true;
+            }
         }
     }
 
