@@ -176,15 +176,22 @@ ZEND_METHOD(Larder_SharedMemory, touch)
 ZEND_METHOD(Larder_SharedMemory, invalidateTags)
 {
     zend_array *list;
+    zend_long seconds = 0;
     uint64_t own[LARDER_TAGS_ON_STACK];
-    ZEND_PARSE_PARAMETERS_START(1, 1)
+    ZEND_PARSE_PARAMETERS_START(1, 2)
     Z_PARAM_ARRAY_HT(list)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG(seconds)
     ZEND_PARSE_PARAMETERS_END();
+    if (seconds < 0) {
+        zend_argument_value_error(2, "must be 0 or more");
+        RETURN_THROWS();
+    }
     larder_pool *pool = THIS()->pool;
     const larder_terms names = {.tags = larder_read_tags(list, 1, UINT32_MAX, 0, own),
                                 .tags_count = zend_hash_num_elements(list)};
     if (names.tags != NULL && names.tags_count > 0) {
-        larder_invalidate(pool, names.tags, names.tags_count);
+        larder_invalidate_softly(pool, names.tags, names.tags_count, (uint64_t)MIN(seconds, UINT32_MAX) * 1000);
         larder_see_through(pool);
     }
     larder_discard_tags(THIS(), &names, own);

@@ -113,6 +113,16 @@ bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit
     return read_value(pool, key, hit, result);
 }
 
+bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_ms, larder_stale *its)
+{
+    larder_hit hit;
+    if (!larder_get_stale(pool, key, grace_ms, &hit, &its->serving)) {
+        return false;
+    }
+    its->version = hit.item->stamp;
+    return its->serving.stale ? value_of(pool, key, &hit, &its->value) : read_value(pool, key, &hit, &its->value);
+}
+
 uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life)
 {
     larder_hit hit;
@@ -253,6 +263,46 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
 ZEND_METHOD(Larder_SharedMemory, fetch)
 {
     read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_fetched);
+}
+
+/* [value, is it stale, seconds, version]; gives the value away. */
+static void tell_stale(zval *result, larder_stale *its, uint64_t now)
+{
+    uint64_t until = its->serving.until;
+    array_init_size(result, 4);
+    zend_hash_next_index_insert_new(Z_ARRVAL_P(result), &its->value);
+    add_next_index_bool(result, its->serving.stale);
+    if (until == LARDER_NO_EXPIRY) {
+        add_next_index_null(result);
+    } else {
+        add_next_index_long(result, until > now ? (zend_long)((until - now + 999) / 1000) : 0);
+    }
+    add_next_index_long(result, (zend_long)its->version);
+}
+
+ZEND_METHOD(Larder_SharedMemory, stale)
+{
+    zend_string *name;
+    zend_long grace = 0;
+    larder_full_key full;
+    larder_stale its;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG(grace)
+    ZEND_PARSE_PARAMETERS_END();
+    if (grace < 0) {
+        zend_argument_value_error(2, "must be 0 or more");
+        RETURN_THROWS();
+    }
+    larder_pool *pool = THIS()->pool;
+    if (!larder_make_key(&full, THIS(), name, 1)) {
+        RETURN_THROWS();
+    }
+    if (larder_read_stale(pool, &full.key, (uint64_t)MIN(grace, UINT32_MAX) * 1000, &its)) {
+        tell_stale(return_value, &its, larder_pool_now(pool));
+    }
+    larder_discard_key(&full);
 }
 
 #define TAKES 1000 /* tries: each that fails is one in which another process took or replaced the item */

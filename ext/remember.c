@@ -98,9 +98,9 @@ typedef struct remembering {
     zend_fcall_info_cache cache;
     double beta;
     uint64_t grace_ms;
-    uint32_t lease_ms;         /* 0: without one */
-    uint32_t soft_ms, wait_ms; /* to wait where something stale could be served, and where not */
-    uint32_t retry_ms;         /* in which nobody tries again what has failed */
+    uint32_t lease_ms;                    /* 0: without one */
+    uint32_t stale_wait_ms, miss_wait_ms; /* where something stale could be served, and where not */
+    uint32_t retry_ms;                    /* in which nobody tries again what has failed */
 } remembering;
 
 static uint64_t microseconds(void)
@@ -125,12 +125,15 @@ static bool is_early(const remembering *call, const larder_item *item)
     return left <= step * -log(((double)random + 1) / 18446744073709551616.0);
 }
 
-/* Hands out what has expired, but not for longer than it may be served. */
+/* Hands out what has expired or was invalidated, but not for longer than it may be served. */
 static bool read_stale(const remembering *call, zval *result)
 {
-    larder_hit hit;
-    return call->grace_ms > 0 && larder_get_stale(call->pool, call->key, call->grace_ms, &hit) &&
-           larder_read(call->pool, call->key, &hit, result);
+    larder_stale its;
+    if (!larder_read_stale(call->pool, call->key, call->grace_ms, &its)) {
+        return false;
+    }
+    ZVAL_COPY_VALUE(result, &its.value);
+    return true;
 }
 
 /* ---- what a computation is told, and says ---- */
@@ -301,7 +304,7 @@ static void compute_missing(remembering *call, zval *result)
     }
     zval_ptr_dtor(result);
     ZVAL_NULL(result);
-    if (call->grace_ms == 0 || !may_be_forgiven()) {
+    if (!may_be_forgiven()) {
         return;
     }
     zend_object *thrown = EG(exception);
@@ -369,8 +372,8 @@ static bool serve(remembering *call, zval *result)
  * model/lease.pml: wait(), serve(), take() */
 static bool wait_for_other(remembering *call, uint64_t began, enum larder_lease_result *lease, zval *result)
 {
-    uint64_t last = began + call->wait_ms * UINT64_C(1000);
-    uint64_t soft = call->grace_ms == 0 ? began : MIN(last, began + call->soft_ms * UINT64_C(1000));
+    uint64_t last = began + call->miss_wait_ms * UINT64_C(1000);
+    uint64_t soft = MIN(last, began + call->stale_wait_ms * UINT64_C(1000));
     while (*lease == LARDER_LEASE_HELD) {
         uint64_t now = microseconds();
         bool may_be_stale = now >= soft;
@@ -431,8 +434,8 @@ ZEND_METHOD(Larder_SharedMemory, remember)
     zend_long grace = 0;
     larder_full_key full;
     uint64_t own[LARDER_TAGS_ON_STACK];
-    double lease = COMPUTATION_S, wait = 0, soft = 0, retry = RETRY_S;
-    bool automatic = true; /* to wait */
+    double lease = COMPUTATION_S, miss_wait = 0, stale_wait = 0, retry = RETRY_S;
+    bool automatic = true; /* the miss wait */
     ZEND_PARSE_PARAMETERS_START(2, 11)
     Z_PARAM_STR(call.name)
     Z_PARAM_FUNC(call.compute, call.cache)
@@ -443,8 +446,8 @@ ZEND_METHOD(Larder_SharedMemory, remember)
     Z_PARAM_LONG(grace)
     Z_PARAM_OBJECT_OF_CLASS_OR_NULL(call.through, zend_ce_closure)
     Z_PARAM_DOUBLE(lease)
-    Z_PARAM_DOUBLE_OR_NULL(wait, automatic)
-    Z_PARAM_DOUBLE(soft)
+    Z_PARAM_DOUBLE_OR_NULL(miss_wait, automatic)
+    Z_PARAM_DOUBLE(stale_wait)
     Z_PARAM_DOUBLE(retry)
     ZEND_PARSE_PARAMETERS_END();
     call.self = THIS();
@@ -459,10 +462,10 @@ ZEND_METHOD(Larder_SharedMemory, remember)
         RETURN_THROWS();
     }
     if (automatic) {
-        wait = MIN(2 * lease, LARDER_LEASE_MOST_S);
+        miss_wait = MIN(2 * lease, LARDER_LEASE_MOST_S);
     }
-    if (!lease_time(lease, 8, &call.lease_ms) || !lease_time(wait, 9, &call.wait_ms) ||
-        !lease_time(soft, 10, &call.soft_ms) || !lease_time(retry, 11, &call.retry_ms) ||
+    if (!lease_time(lease, 8, &call.lease_ms) || !lease_time(miss_wait, 9, &call.miss_wait_ms) ||
+        !lease_time(stale_wait, 10, &call.stale_wait_ms) || !lease_time(retry, 11, &call.retry_ms) ||
         !larder_make_key(&full, call.self, call.name, 1)) {
         RETURN_THROWS();
     }

@@ -126,6 +126,16 @@ zend_string *larder_pool_id(const larder_pool *pool);
 /* Hands out what was found. False: it cannot be read after all, or an exception is pending. */
 bool larder_read(larder_pool *pool, const larder_key *key, const larder_hit *hit, zval *result);
 
+typedef struct larder_stale {
+    zval value;
+    larder_serving serving;
+    uint64_t version;
+} larder_stale;
+
+/* Hands out what may be served, alive or stale (larder_get_stale()). What is stale leaves the key missed: what this
+ * request stores next is still judged by that. False: there is nothing, or an exception is pending. */
+bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_ms, larder_stale *its);
+
 /* The word of the key's living item, if no value can be made of it: its class is gone, or its code throws; else 0. May
  * run code, so an exception may be pending. `life`: pool->life when it was met. */
 uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life);

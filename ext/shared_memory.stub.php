@@ -50,8 +50,8 @@ namespace Larder {
         private function __construct() {}
 
         /**
-         * What may be served in place of the value: what is still good, if this is early, or what expired less than $grace
-         * seconds ago; the default if there is neither, or the computation is over.
+         * What may be served in place of the value: what is still good, if this is early, or what is stale, as remember() has
+         * it; the default if there is neither, or the computation is over.
          */
         public function old(mixed $default = null): mixed {}
     }
@@ -254,11 +254,11 @@ namespace Larder {
         /**
          * The value; if there is none, what $compute returns, which is kept for $ttl seconds from then on.
          *
-         * Of all processes that miss the key at once, one computes; the others wait for it, or serve what
-         * expired less than $grace seconds ago. Shortly before the item expires, one process computes it anew early while the
+         * Of all processes that miss the key at once, one computes; the others wait for it, or serve what is stale: what
+         * expired less than $grace seconds ago, or what an invalidation lets be served. Shortly before the item expires, one process computes it anew early while the
          * others go on with it: the sooner, the longer the computation took (XFetch: Vattani, Chierichetti, Lowenstein:
-         * "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015). If it throws an \Exception then, or with $grace,
-         * what is still there is returned.
+         * "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015). If it throws an \Exception, and
+         * something is still there, or stale, that is returned.
          *
          * @phpstan-template T
          * @phpstan-template TGiven
@@ -271,15 +271,15 @@ namespace Larder {
          *     with what it would be given; so one closure serves many calls, and may give it something else
          * @param float $lease seconds that a computation may take before another process begins one as well, up to 3,600;
          *     one that is killed is noticed at once; 0: no lease, whoever misses computes
-         * @param float|null $wait seconds to wait for another's computation before computing in spite of it; null: twice $lease
-         * @param float $soft seconds to wait for it although something expired could be served
+         * @param float|null $missWait seconds to wait for another's computation before computing in spite of it; null: twice $lease
+         * @param float $staleWait seconds to wait for it although something stale could be served
          * @param float $retry seconds in which nobody tries again after a computation has thrown and what is there was
          *     served
          * @phpstan-return T
          * @throws \Throwable what $compute throws
          * @throws \Larder\Exception\Unstorable
          */
-        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, int $grace = 0, ?\Closure $through = null, float $lease = 30.0, ?float $wait = null, float $soft = 0.0, float $retry = 1.0): mixed {}
+        public function remember(string $key, callable $compute, ?int $ttl = null, array $tags = [], float $beta = 1.0, int $grace = 0, ?\Closure $through = null, float $lease = 30.0, ?float $missWait = null, float $staleWait = 0.0, float $retry = 1.0): mixed {}
 
         /**
          * Takes the right to compute the key's value while others wait. It ends with release(), this request, this process or the
@@ -327,6 +327,16 @@ namespace Larder {
          */
         public function deleteMany(array $keys): int {}
 
+        /**
+         * The value, alive or stale: invalidated in such a way that it may be served for a while, or expired less than $grace seconds
+         * ago. Counts neither a hit nor a miss.
+         *
+         * @phpstan-return array{mixed, bool, int|null, int}|null [value, whether it is stale, seconds for which it may be served from
+         *     now on (rounded up) or null for ever, version: the logical time of its store]; null: nothing may be served
+         * @throws \ValueError $grace is negative
+         */
+        public function stale(string $key, int $grace = 0): ?array {}
+
         /** Is there an item? Counts neither a hit nor a miss. */
         public function has(string $key): bool {}
 
@@ -353,10 +363,15 @@ namespace Larder {
         /**
          * Kills every item that carries one of these tags, in constant time.
          *
+         * With $serveStale, stale() and remember() may still serve for so long what this kills. If a tag was invalidated that way
+         * a moment ago, the end of that time stays for both. Any other invalidation, delete or clear ends it, and eviction may.
+         *
          * @phpstan-param array<array-key,string|int> $tags
+         * @param int $serveStale seconds; 0: what is killed is never served again
+         * @throws \ValueError $serveStale is negative
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was invalidated
          */
-        public function invalidateTags(array $tags): void {}
+        public function invalidateTags(array $tags, int $serveStale = 0): void {}
 
         /** Deletes everything in this pool, in constant time. */
         public function clear(): void {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: a98c30287fe1748eb6ed9fd23dbf764925304ec6 */
+ * Stub hash: 4d65f77628135ab739a210b16577bd41fd161e5c */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
@@ -106,8 +106,8 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_rememb
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grace, IS_LONG, 0, "0")
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, through, Closure, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lease, IS_DOUBLE, 0, "30.0")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, wait, IS_DOUBLE, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, soft, IS_DOUBLE, 0, "0.0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, missWait, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, staleWait, IS_DOUBLE, 0, "0.0")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, retry, IS_DOUBLE, 0, "1.0")
 ZEND_END_ARG_INFO()
 
@@ -135,6 +135,11 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_delete
 	ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_stale, 0, 1, IS_ARRAY, 1)
+	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grace, IS_LONG, 0, "0")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_has, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -155,6 +160,7 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_invalidateTags, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, tags, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, serveStale, IS_LONG, 0, "0")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Larder_SharedMemory_clear, 0, 0, IS_VOID, 0)
@@ -198,6 +204,7 @@ ZEND_METHOD(Larder_SharedMemory, awaitLease);
 ZEND_METHOD(Larder_SharedMemory, delete);
 ZEND_METHOD(Larder_SharedMemory, take);
 ZEND_METHOD(Larder_SharedMemory, deleteMany);
+ZEND_METHOD(Larder_SharedMemory, stale);
 ZEND_METHOD(Larder_SharedMemory, has);
 ZEND_METHOD(Larder_SharedMemory, increment);
 ZEND_METHOD(Larder_SharedMemory, touch);
@@ -250,6 +257,7 @@ static const zend_function_entry class_Larder_SharedMemory_methods[] = {
 	ZEND_ME(Larder_SharedMemory, delete, arginfo_class_Larder_SharedMemory_delete, ZEND_ACC_PUBLIC)
 	ZEND_ME(Larder_SharedMemory, take, arginfo_class_Larder_SharedMemory_take, ZEND_ACC_PUBLIC)
 	ZEND_ME(Larder_SharedMemory, deleteMany, arginfo_class_Larder_SharedMemory_deleteMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(Larder_SharedMemory, stale, arginfo_class_Larder_SharedMemory_stale, ZEND_ACC_PUBLIC)
 	ZEND_ME(Larder_SharedMemory, has, arginfo_class_Larder_SharedMemory_has, ZEND_ACC_PUBLIC)
 	ZEND_ME(Larder_SharedMemory, increment, arginfo_class_Larder_SharedMemory_increment, ZEND_ACC_PUBLIC)
 	ZEND_ME(Larder_SharedMemory, touch, arginfo_class_Larder_SharedMemory_touch, ZEND_ACC_PUBLIC)

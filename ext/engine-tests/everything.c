@@ -212,7 +212,7 @@ static void read_one(const turn *t)
     if (rng_below(t->r, 8) == 0) {
         larder_exists(t->pool, &t->key);
     }
-    if (rng_below(t->r, 8) == 0 && larder_get_stale(t->pool, &t->key, 1000, &hit)) {
+    if (rng_below(t->r, 8) == 0 && larder_get_stale(t->pool, &t->key, 1000, &hit, &(larder_serving){.stale = false})) {
         larder_hit_drop(t->pool, &hit);
     }
 }

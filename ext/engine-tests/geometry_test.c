@@ -18,6 +18,7 @@ static void check_plan(uint64_t size)
         {g.tags_at, g.tag_count * sizeof(uint64_t)},
         {g.recent_at, (uint64_t)g.recent_count * sizeof(larder_recent)},
         {g.carried_at, (uint64_t)g.carried_count * sizeof(uint64_t)},
+        {g.windows_at, (uint64_t)g.window_count * sizeof(larder_window)},
         {g.leases_at, g.lease_count * sizeof(larder_lease)},
         {g.buckets_at, (uint64_t)g.bucket_count * sizeof(larder_bucket)},
         {g.deletions_at, (uint64_t)g.deletion_count * sizeof(uint64_t)},
@@ -32,14 +33,14 @@ static void check_plan(uint64_t size)
         COMPARE(parts[i].at + parts[i].bytes, <=, parts[i + 1].at);
         EQUAL(parts[i].at % LARDER_PAGE, 0);
     }
-    COMPARE(size - parts[13].at - parts[13].bytes, <, 2 * segment);
+    COMPARE(size - parts[14].at - parts[14].bytes, <, 2 * segment);
     COMPARE(g.segment_count, >=, 32);
     COMPARE(g.segment_shift, >=, 16);
     COMPARE(g.segment_shift, <=, 20);
     COMPARE(g.pin_words * UINT64_C(64), >=, g.segment_count);
     COMPARE((size - 8) >> g.unit_shift, <=, UINT32_MAX); /* every offset fits into a word */
     COMPARE(g.slot_count, >=, 128);
-    COMPARE(parts[13].bytes, >=, size / 4 * 3); /* most of it is for values */
+    COMPARE(parts[14].bytes, >=, size / 4 * 3); /* most of it is for values */
     COMPARE((uint64_t)g.bucket_count * LARDER_BUCKET_WORDS, >=, size / 80);
 }
 

@@ -91,7 +91,7 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     const larder_key key = key_of("k");
     larder_hit hit;
     put_text(pool, "k", "of no use");
-    CHECK(larder_get_stale(pool, &key, 0, &hit));
+    CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false}));
     larder_hit_drop(pool, &hit);
     larder_terms add = {.mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY, .expected = hit.word, .life = pool->life + 1};
     EQUAL(put_under(pool, "k", "met in another pool", &add), LARDER_EXISTS);
@@ -115,7 +115,7 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     add.token = fill.token;
     fill.token = larder_own_tick(pool);
     EQUAL(put_under(pool, "k", "younger", &fill), LARDER_OK);
-    CHECK(larder_get_stale(pool, &key, 0, &hit));
+    CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false}));
     larder_hit_drop(pool, &hit);
     add.expected = hit.word;
     EQUAL(put_under(pool, "k", "older", &add), LARDER_OVERTAKEN);
@@ -138,7 +138,7 @@ TEST(asked_briefly, "to ask what is there pins nothing for longer than the quest
     CHECK(hit.hold == LARDER_BRIEFLY);
     larder_hit_drop(pool, &hit);
     EQUAL(pool->pinned_count, 0);
-    CHECK(larder_get_stale(pool, &key, 0, &hit)); /* as somebody who uses it does */
+    CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false})); /* as somebody who uses it does */
     CHECK(hit.hold == LARDER_HELD);
     EQUAL(pool->pinned_count, 1);
     larder_pool_leave(pool);

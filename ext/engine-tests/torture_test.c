@@ -186,7 +186,7 @@ static void look_around(const larder_key *key, rng *r)
     larder_hit hit;
     larder_stats stats;
     larder_exists(all->pool, key);
-    if (larder_get_stale(all->pool, key, 1000, &hit)) {
+    if (larder_get_stale(all->pool, key, 1000, &hit, &(larder_serving){.stale = false})) {
         larder_hit_drop(all->pool, &hit);
     }
     if (rng_below(r, 20) == 0) {

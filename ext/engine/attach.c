@@ -134,6 +134,7 @@ static void point_into(larder_pool *pool)
     pool->tags = (_Atomic uint64_t *)(pool->rw + g->tags_at);
     pool->recent = (larder_recent *)(pool->rw + g->recent_at);
     pool->carried = (_Atomic uint64_t *)(pool->rw + g->carried_at);
+    pool->windows = (larder_window *)(pool->rw + g->windows_at);
     pool->leases = (larder_lease *)(pool->rw + g->leases_at);
     pool->ghosts = (_Atomic uint32_t *)(pool->rw + g->ghosts_at);
     pool->segments = (larder_segment *)(pool->rw + g->table_at);

@@ -9,6 +9,7 @@
 #include "lock.h"
 #include "recent.h"
 #include "segment.h"
+#include "stale.h"
 #include "store.h"
 #include "tag.h"
 #include "token.h"
@@ -177,25 +178,55 @@ static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
     atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
 }
 
-/* model/token.pml: invalidator() */
-static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t count)
+/* Until then the windows of the tags, which are carried, are open. */
+static void open_windows(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t until)
 {
+    for (size_t i = 0; until > 0 && i < count; i++) {
+        if (larder_is_carried(pool, tags[i])) {
+            larder_window_open(pool, tags[i], until);
+        }
+    }
+}
+
+/* ... or end; at once, if nothing is to be served. Of a tag that no item carried nothing was entered. */
+static void limit_windows(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t until)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (larder_is_carried(pool, tags[i])) {
+            larder_window_limit(pool, tags[i], until);
+        }
+    }
+}
+
+/* model/token.pml: invalidator() */
+static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t until)
+{
+    open_windows(pool, tags, count, until);
     uint64_t number = larder_underway_begin(pool, larder_underway_tags(pool, tags, count));
     raise_tags(pool, tags, count);
     /* T3: from here on nobody reads anything older. Who did has an older token than this tick. */
     raise_tags(pool, tags, count);
+    limit_windows(pool, tags, count, until);
     larder_underway_end(pool, number);
 }
 
 /* model/save.pml: operation() */
-void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
+void larder_invalidate_softly(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t serve_ms)
 {
+    uint64_t now = larder_pool_now(pool), until = serve_ms == 0                 ? 0
+                                                  : serve_ms < UINT64_MAX - now ? now + serve_ms
+                                                                                : UINT64_MAX;
     do {
         if (!larder_pool_enter_surely(pool)) {
             return;
         }
-        invalidate_entered(pool, tags, count);
+        invalidate_entered(pool, tags, count, until);
     } while (larder_pool_was_closed(pool));
+}
+
+void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count)
+{
+    larder_invalidate_softly(pool, tags, count, 0);
 }
 
 /* ---- listing -------------------------------------------------------------------------------------------------- */

@@ -58,6 +58,7 @@ enum larder_fault_point {
     LARDER_AT_RECENT,        /* one of the line's words is about to change */
     LARDER_AT_INVALIDATED,   /* all have changed, which is about to be counted */
     LARDER_AT_CARRY,         /* a tag is about to be counted among those that items carry */
+    LARDER_AT_WINDOW,        /* the window of a tag is about to open, or to end earlier */
     LARDER_AT_UNDERWAY,      /* it is about to be said that an invalidation or a clear is under way, or over */
     LARDER_AT_JUDGE,         /* a store is about to look at its tags */
     LARDER_AT_LOOKED,        /* that an item's tags were looked at is about to be written down */

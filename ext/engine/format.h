@@ -7,7 +7,7 @@
  *   |        |       |      |      |        | buckets |           |        | table   | starts | items              |
  *   +--------+-------+------+------+--------+---------+-----------+--------+---------+--------+--------------------+
  *                            |
- *                            +--> cells | recent invalidations | bits of carried tags
+ *                            +--> cells | recent invalidations | bits of carried tags | windows
  *
  * All parts begin on a page. Offsets count from the start of the file; where an offset has to fit in 32 bits it
  * counts units of 1 << unit_shift bytes (8 up to 32 GiB, doubled with each doubling after that).
@@ -21,7 +21,7 @@
 
 #define LARDER_MAGIC UINT64_C(0x0a0d52454452414c) /* "LARDER", CR, LF: a transfer as text breaks it */
 #ifndef LARDER_FORMAT                             /* a test builds the extension of another version */
-#define LARDER_FORMAT 9u
+#define LARDER_FORMAT 10u
 #endif
 
 #define LARDER_PAGE         4096u
@@ -122,6 +122,14 @@ typedef struct larder_recent {
 } larder_recent;
 _Static_assert(sizeof(larder_recent) == LARDER_CACHE_LINE, "a line of the table is one cache line");
 
+/* A tag's window, in which what it killed may be served stale; see stale.h. */
+typedef struct larder_window {
+    alignas(32) _Atomic uint64_t window;
+    _Atomic uint64_t dead; /* what is older is dead for good; only rises */
+    _Atomic uint64_t tag;
+} larder_window;
+_Static_assert(sizeof(larder_window) == LARDER_CACHE_LINE / 2, "two windows are one cache line");
+
 /* ---- leases ---------------------------------------------------------------------------------------------- */
 
 /* The right to compute a missing item; see lease.h. */
@@ -189,10 +197,10 @@ typedef struct larder_geometry {
     uint64_t base;     /* address at which values are made to be read */
     uint64_t created;  /* ms since 1970 */
     uint64_t seed;     /* mixed into every key's hash */
-    uint64_t slots_at, pins_at, tags_at, recent_at, carried_at, leases_at, buckets_at, deletions_at, ghosts_at,
-        table_at, generations_at, starts_at, segments_at;
+    uint64_t slots_at, pins_at, tags_at, recent_at, carried_at, windows_at, leases_at, buckets_at, deletions_at,
+        ghosts_at, table_at, generations_at, starts_at, segments_at;
     uint32_t slot_count, lease_count, bucket_count, deletion_count, ghost_count, segment_count;
-    uint32_t tag_count, recent_count, carried_count; /* cells; lines; words of bits */
+    uint32_t tag_count, recent_count, carried_count, window_count; /* cells; lines; words of bits; places */
     uint32_t pin_words; /* 64-bit words in a row of bits for segments: a slot's pins; behind those, quota.h's rows */
     uint32_t unit_shift;
     uint32_t segment_shift;

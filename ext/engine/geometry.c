@@ -1,7 +1,8 @@
 /* How the parts share the space. What one item of 20 bytes under a key of 20 bytes needs decides the index: such an
  * item takes 72 bytes, so a seventh of the pool in words of 8 bytes gives each one a word with two fifths to spare.
  * With a fifth, one key in 200,000 finds both of its buckets full. Everything else is small: ghosts a 32nd, tags a
- * 64th (a quarter of that cells, an eighth the filter, the rest the table), item starts a 64th of the segments.
+ * 60th (a quarter of that cells, an eighth the filter, a 16th windows, the rest the table), item starts a 64th of the
+ * segments.
  */
 #include "geometry.h"
 #include "larder.h"
@@ -59,6 +60,8 @@ static uint64_t lay_out(larder_geometry *g, uint64_t segments)
     at += pages((uint64_t)g->recent_count * sizeof(larder_recent));
     g->carried_at = at;
     at += pages((uint64_t)g->carried_count * sizeof(uint64_t));
+    g->windows_at = at;
+    at += pages((uint64_t)g->window_count * sizeof(larder_window));
     g->leases_at = at;
     at += pages((uint64_t)g->lease_count * sizeof(larder_lease));
     g->buckets_at = at;
@@ -90,6 +93,7 @@ void larder_geometry_plan(larder_geometry *g, uint64_t size)
     g->tag_count = (uint32_t)clamp(size / 256 / sizeof(uint64_t), 1, UINT32_C(1) << 31);
     g->recent_count = (uint32_t)clamp(size / 1024 * 10 / sizeof(larder_recent), 1, UINT32_C(1) << 31);
     g->carried_count = (uint32_t)clamp(size / 512 / sizeof(uint64_t), 1, UINT32_C(1) << 31);
+    g->window_count = (uint32_t)clamp(size / 1024 / sizeof(larder_window), 1, UINT32_C(1) << 31);
     g->lease_count = (uint32_t)clamp(size >> 14, 256, 65536);
     g->bucket_count = (uint32_t)clamp(size / 7 / sizeof(larder_bucket), 1, UINT32_MAX);
     g->deletion_count = (uint32_t)clamp(g->bucket_count / 8, 512, UINT32_MAX);

@@ -1,5 +1,6 @@
 #include "get.h"
 #include "quota.h"
+#include "stale.h"
 
 /* A pin is worth keeping if the value is used in place, and the pool's quota of pins is not used up. */
 static enum larder_hold hold_for(larder_pool *pool, const larder_found *found)
@@ -90,29 +91,41 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
     return false;
 }
 
-/* What was not invalidated, and has expired for so long at most. */
-static bool find_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_found *found)
+/* Finds the key's item, dead or alive. */
+static bool find_any(larder_pool *pool, const larder_key *key, larder_found *found)
 {
     if (!larder_pool_enter(pool)) {
         return false;
     }
     larder_place place = larder_place_of(pool, key->hash);
-    if (!larder_find(pool, &place, key, found)) {
-        return false;
-    }
-    uint64_t expiry = larder_told_expiry(&found->item->expiry);
-    if (larder_is_invalidated(pool, found->item) ||
-        (expiry != LARDER_NO_EXPIRY && larder_pool_now(pool) >= expiry + grace)) {
-        larder_found_drop(pool, found);
-        return false;
-    }
-    return true;
+    return larder_find(pool, &place, key, found);
 }
 
-bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit)
+static larder_serving serving_of(const larder_pool *pool, const larder_item *item, uint64_t grace)
+{
+    uint64_t expiry = larder_told_expiry(&item->expiry);
+    bool expired = !larder_is_to_come(pool, expiry), killed = larder_is_invalidated(pool, item);
+    larder_serving serving = {.stale = expired || killed, .until = expiry};
+    if (serving.stale && expiry < LARDER_NO_EXPIRY - grace) {
+        serving.until = expiry + grace;
+    }
+    if (killed) {
+        uint64_t until = larder_stale_until(pool, item);
+        serving.until = until < serving.until ? until : serving.until;
+    }
+    return serving;
+}
+
+bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit,
+                      larder_serving *serving)
 {
     larder_found found;
-    if (!find_stale(pool, key, grace, &found)) {
+    if (!find_any(pool, key, &found)) {
+        return false;
+    }
+    *serving = serving_of(pool, found.item, grace);
+    if (!larder_is_to_come(pool, serving->until)) {
+        larder_found_drop(pool, &found);
         return false;
     }
     *hit = hit_of(pool, &found, hold_for(pool, &found));
@@ -122,7 +135,11 @@ bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, 
 bool larder_get_briefly(larder_pool *pool, const larder_key *key, larder_hit *hit)
 {
     larder_found found;
-    if (!find_stale(pool, key, 0, &found)) {
+    if (!find_any(pool, key, &found)) {
+        return false;
+    }
+    if (!larder_is_alive(pool, found.item)) {
+        larder_found_drop(pool, &found);
         return false;
     }
     *hit = hit_of(pool, &found, found.hold);

@@ -65,8 +65,16 @@ void larder_hit_drop(larder_pool *pool, const larder_hit *hit);
  * and marks the item as used. */
 bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key, larder_hit *hit);
 
-/* What has expired less than `grace` ms ago, and is not dead otherwise: as a hit, pinned, but not counted as one. */
-bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit);
+/* How long what was found may be served. */
+typedef struct larder_serving {
+    bool stale;     /* it is dead, but whoever killed it, or asks, lets it be served */
+    uint64_t until; /* ms since 1970; LARDER_NO_EXPIRY */
+} larder_serving;
+
+/* What lives; or was killed by nothing but soft invalidations whose time has not passed (stale.h), or has expired less
+ * than `grace` ms ago, or both. As a hit, pinned, but counted neither as one nor as a miss. */
+bool larder_get_stale(larder_pool *pool, const larder_key *key, uint64_t grace, larder_hit *hit,
+                      larder_serving *serving);
 
 /* What lives, under a pin that lasts no longer than the look, so that nothing may be handed out in place; not counted
  * as a hit either. */

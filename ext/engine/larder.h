@@ -43,7 +43,7 @@ bool larder_pool_contains(const larder_pool *pool, const void *address);
 /* Makes room ahead of need, for so long at most. */
 void larder_keep_house(larder_pool *pool, uint32_t microseconds);
 
-/* ---- items; larder_get() and larder_exists() are in get.h ---- */
+/* ---- items; larder_get() and the other ways to read are in get.h ---- */
 
 /* All or nothing. A refused store is counted by cause, and the key's old value goes, as it is true no more, unless the
  * terms, or a pool that does not evict, keep it. A refused fill or add changes nothing. */
@@ -60,6 +60,8 @@ enum larder_counted larder_count_up(larder_pool *pool, const larder_key *key, co
 bool larder_take(larder_pool *pool, const larder_key *key, const larder_version *version, int64_t *counter);
 /* Kills all items that carry one of the tags and are older than this call, and what is made of them, in constant time. */
 void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count);
+/* The same, but for so long readers that ask for stale items (larder_get_stale(), get.h) still get what it killed. */
+void larder_invalidate_softly(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t serve_ms);
 /* Kills all items, in constant time. */
 void larder_clear(larder_pool *pool);
 /* Calls `visit` for each living key that begins with `prefix`, until it returns false. */

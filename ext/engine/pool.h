@@ -104,6 +104,7 @@ typedef struct larder_pool {
     _Atomic uint64_t *tags;      /* cells; see tag.h */
     larder_recent *recent;       /* lines; see recent.h */
     _Atomic uint64_t *carried;   /* bits; see carried.h */
+    larder_window *windows;      /* see stale.h */
     larder_lease *leases;
     larder_lease *leases_held[16]; /* by this process, for the computations it is in the middle of */
     larder_segment *segments;

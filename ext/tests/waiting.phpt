@@ -34,9 +34,9 @@ $children = [];
 
 echo "-- for how long\n";
 $children[] = $begin('a');
-same($pool->remember('a', $mine, 0, wait: 0.05), 'mine', 'not longer than it is told to');
+same($pool->remember('a', $mine, 0, missWait: 0.05), 'mine', 'not longer than it is told to');
 same($pool->remember('a', $mine, 0, lease: 0.0), 'mine', 'not at all without a lease');
-$waits = fork(fn () => same($pool->remember('a', $mine, wait: 600.0), 'theirs', 'as long as it takes'));
+$waits = fork(fn () => same($pool->remember('a', $mine, missWait: 600.0), 'theirs', 'as long as it takes'));
 $pool->set('finish a', true);
 same(await($waits), ['0'], 'who waited');
 
@@ -49,9 +49,9 @@ $pool->set('finish b', true);
 echo "-- where there is something stale\n";
 $children[] = $begin('old');
 same($pool->remember('old', $mine, grace: 1_000), 'stale', 'at once');
-same($pool->remember('old', $mine, grace: 1_000, soft: 0.05), 'stale', 'after a moment');
-same($pool->remember('old', $mine, grace: 1_000, soft: 600.0, wait: 0.05), 'stale', 'never longer than altogether');
-$waits = fork(fn () => same($pool->remember('old', $mine, grace: 1_000, soft: 600.0, wait: 600.0), 'theirs', 'rather what is fresh'));
+same($pool->remember('old', $mine, grace: 1_000, staleWait: 0.05), 'stale', 'after a moment');
+same($pool->remember('old', $mine, grace: 1_000, staleWait: 600.0, missWait: 0.05), 'stale', 'never longer than altogether');
+$waits = fork(fn () => same($pool->remember('old', $mine, grace: 1_000, staleWait: 600.0, missWait: 600.0), 'theirs', 'rather what is fresh'));
 $pool->set('finish old', true);
 same(await($waits), ['0'], 'who waited');
 
@@ -59,15 +59,15 @@ echo "-- after a failure\n";
 $fails = fn (string $key, float $retry) => await(fork(fn () => same($pool->remember($key, fn () => throw new RuntimeException(), grace: 1_000, retry: $retry), 'stale', 'what there is')));
 same($fails('failing', 600.0), ['0'], 'it fails');
 same($pool->remember('failing', $mine, grace: 1_000), 'stale', 'nobody tries it again');
-same($pool->remember('failing', $mine, 0, wait: 0.05), 'mine', 'but whoever has nothing else');
+same($pool->remember('failing', $mine, 0, missWait: 0.05), 'mine', 'but whoever has nothing else');
 same($fails('failed', 0.2), ['0'], 'it fails');
 check($pool->awaitLease('failed', 5.0), 'for as long as it was told');
 same($pool->remember('failed', $mine, grace: 1_000), 'mine', 'then somebody does');
 
 same(await(...$children), array_fill(0, count($children), '0'), 'how they ended');
 echo thrown(fn () => $pool->remember('k', $mine, lease: -1.0)), "\n";
-echo thrown(fn () => $pool->remember('k', $mine, wait: 3_601.0)), "\n";
-echo thrown(fn () => $pool->remember('k', $mine, soft: NAN)), "\n";
+echo thrown(fn () => $pool->remember('k', $mine, missWait: 3_601.0)), "\n";
+echo thrown(fn () => $pool->remember('k', $mine, staleWait: NAN)), "\n";
 echo thrown(fn () => $pool->remember('k', $mine, retry: -0.1)), "\n";
 ?>
 --CLEAN--
@@ -81,6 +81,6 @@ remove_pools();
 -- where there is something stale
 -- after a failure
 ValueError: Larder\SharedMemory::remember(): Argument #8 ($lease) must be between 0 and 3600 seconds
-ValueError: Larder\SharedMemory::remember(): Argument #9 ($wait) must be between 0 and 3600 seconds
-ValueError: Larder\SharedMemory::remember(): Argument #10 ($soft) must be between 0 and 3600 seconds
+ValueError: Larder\SharedMemory::remember(): Argument #9 ($missWait) must be between 0 and 3600 seconds
+ValueError: Larder\SharedMemory::remember(): Argument #10 ($staleWait) must be between 0 and 3600 seconds
 ValueError: Larder\SharedMemory::remember(): Argument #11 ($retry) must be between 0 and 3600 seconds

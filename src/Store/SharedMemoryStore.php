@@ -211,7 +211,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     public function fetch(array $keys): Fetched
     {
         $this->checkLengths($keys);
-        $items = $tokens = [];
+        $items = $tokens = $stale = [];
         // Before the look: a token may be too old, but must never be younger than the miss it stands for.
         $token = $keys === [] ? null : $this->token($keys[array_key_first($keys)]);
         $found = $this->pool->fetch($keys);
@@ -219,12 +219,19 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
             if (isset($found[$key])) {
                 [$value, $expiry, $version] = $found[$key];
                 $items[$key] = Item::found($key, $value, $expiry, $version);
-            } elseif ($token !== null) {
+                continue;
+            }
+            if ($token !== null) {
                 $tokens[$key] = $token;
+            }
+            $served = $this->pool->stale($key);
+            if ($served !== null && $served[1]) {
+                [$value, , $seconds, $version] = $served;
+                $stale[$key] = Item::found($key, $value, $seconds === null ? null : time() + $seconds, $version);
             }
         }
 
-        return new Fetched($items, $tokens);
+        return new Fetched($items, $tokens, $stale);
     }
 
     public function noteRequest(bool $anew = false): void
@@ -339,11 +346,10 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return $touched;
     }
 
-    /** What is killed is not served any more, whatever $serveStale says. */
     public function invalidateTags(array $tags, int $serveStale = 0): void
     {
         if ($tags !== []) {
-            self::reaching(fn() => $this->pool->invalidateTags($tags));
+            self::reaching(fn() => $this->pool->invalidateTags($tags, max(0, $serveStale)));
         }
     }
 

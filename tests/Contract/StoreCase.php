@@ -118,6 +118,12 @@ abstract class StoreCase extends TestCase
         return true;
     }
 
+    /** Whether what invalidateTags() lets be served is served; a store may also kill at once. */
+    public function servesStale(): bool
+    {
+        return true;
+    }
+
     /** Bytes that everything in the store takes; null: it cannot remove what nobody asks for. */
     public function footprint(): ?int
     {

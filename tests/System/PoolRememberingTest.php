@@ -328,9 +328,9 @@ final class PoolRememberingTest extends TestCase
         foreach ((new \ReflectionMethod(SharedMemory::class, 'remember'))->getParameters() as $parameter) {
             $says[$parameter->getName()] = $parameter->isOptional() ? $parameter->getDefaultValue() : null;
         }
-        self::assertSame([$stampede->lease, $stampede->staleWait, $stampede->retry], [$says['lease'], $says['soft'], $says['retry']]);
+        self::assertSame([$stampede->lease, $stampede->staleWait, $stampede->retry], [$says['lease'], $says['staleWait'], $says['retry']]);
         // The wait is told by the lease.
-        self::assertSame([null, $stampede->missWait], [$says['wait'], 2 * $stampede->lease]);
+        self::assertSame([null, $stampede->missWait], [$says['missWait'], 2 * $stampede->lease]);
     }
 
     private static function broken(\Throwable $failure): mixed
