@@ -112,7 +112,9 @@ final class Settings
      */
     public static function identity(): string
     {
-        $parts = [$GLOBALS['table_prefix'] ?? ''];
+        $database = $GLOBALS['wpdb'] ?? null;
+        // In a network WordPress gives the present site's prefix to the variable, later in the request.
+        $parts = [($database instanceof \wpdb ? $database->base_prefix : '') ?: ($GLOBALS['table_prefix'] ?? '')];
         foreach (['DB_HOST', 'DB_NAME', 'WP_CACHE_KEY_SALT', 'WP_REDIS_PREFIX', 'WP_LARDER_PREFIX'] as $constant) {
             $parts[] = \defined($constant) ? \constant($constant) : '';
         }
