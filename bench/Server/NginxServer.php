@@ -77,12 +77,17 @@ final class NginxServer implements Server
     private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers, bool $isSite): string
     {
         $parameters = $files = '';
+        $scripts = 'location /';
         foreach ($isSite ? self::OF_A_SITE : [] as $name => $value) {
             $parameters .= "\n            fastcgi_param {$name} {$value};";
         }
         if ($isSite) {
             $files = "\n        root {$root};\n        index index.php;\n        types { text/html html; text/css css; text/javascript js; image/svg+xml svg; image/png png; }"
-                . "\n        location ~ \\.(?:css|js|svg|png|gif|ico|woff2?)$ { }\n        location ~ /$ { }";
+                . "\n        location ~ \\.(?:css|js|svg|png|gif|ico|woff2?)$ { try_files \$uri /index.php?\$args; }";
+        }
+        if ($isSite) {
+            // Addresses that are no files are WordPress's.
+            $scripts = "location / { try_files \$uri \$uri/ /index.php?\$args; }\n        location ~ \\.php$";
         }
         $user = posix_geteuid() === 0 ? "user root;\n" : '';
 
@@ -103,7 +108,7 @@ final class NginxServer implements Server
                 server {
                     listen 127.0.0.1:{$port} backlog=1024;
                     location = /nginx-is-here { return 204; }{$files}
-                    location / {
+                    {$scripts} {
                         fastcgi_pass unix:{$fpm};
                         fastcgi_param REQUEST_METHOD \$request_method;
                         fastcgi_param QUERY_STRING \$query_string;
