@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
-/** Looks after the object cache. */
+/** Looks after the object cache and the page cache. */
 final class CommandLine
 {
     public function __construct(
@@ -19,6 +19,7 @@ final class CommandLine
         \WP_CLI::line($report->why());
         $heard = $report->commandLineHeard();
         \WP_CLI::line($heard === null ? 'No command line has used this cache yet.' : 'A command line last used this cache at ' . gmdate('Y-m-d H:i:s', $heard) . ' UTC.');
+        \WP_CLI::line((new PageReport($this->plugin->pages))->state());
     }
 
     /** Says what is wrong and what to change; fails if anything is. */
@@ -35,9 +36,15 @@ final class CommandLine
     }
 
     /**
-     * Flushes the object cache: all of it, a group, or a site of a network.
+     * Flushes the object cache: all of it, a group, or a site of a network. Or the page cache, or one page.
      *
      * ## OPTIONS
+     *
+     * [--pages]
+     * : The page cache, with --site of this site only.
+     *
+     * [--page=<url>]
+     * : Only the page of this URL.
      *
      * [--group=<group>]
      * : Only this group, of all sites.
@@ -50,6 +57,13 @@ final class CommandLine
      */
     public function flush(array $arguments, array $options): void
     {
+        if (isset($options['pages']) || isset($options['page'])) {
+            $pages = $this->plugin->pages;
+            $isFlushed = isset($options['page']) ? $pages->forget($options['page']) : $pages->flush(isset($options['site']) ? (int) $options['site'] : null);
+            $isFlushed ? \WP_CLI::success('Flushed.') : \WP_CLI::error('The store of pages could not be reached; nothing was flushed.');
+
+            return;
+        }
         $cache = $this->cache();
         $isFlushed = match (true) {
             isset($options['group']) => $cache->flush_group($options['group']),
@@ -62,6 +76,45 @@ final class CommandLine
             \WP_CLI::warning('This process cannot reach the store; the flush is in the journal, and the next request of the web server does it.');
         } else {
             \WP_CLI::error('The store could not be reached; nothing was flushed.');
+        }
+    }
+
+    /**
+     * Says whether the page cache has a URL for a visitor without cookies, and why not.
+     *
+     * ## OPTIONS
+     *
+     * <url>
+     * : The URL.
+     *
+     * [--cookie=<name>]
+     * : A cookie that the visitor has.
+     *
+     * [--method=<method>]
+     * : Another method than GET.
+     *
+     * [--tags]
+     * : Lists what the page shows.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    public function explain(array $arguments, array $options): void
+    {
+        $text = static fn(string $name, string $other): string => \is_string($options[$name] ?? null) ? $options[$name] : $other;
+        $pages = $this->plugin->pages;
+        if ($pages->installed() === []) {
+            \WP_CLI::error('The page cache is off; say `wp larder enable --pages`.', false);
+            exit(1);
+        }
+        $cookie = $text('cookie', '');
+        $explained = $pages->explain($arguments[0], $cookie === '' ? [] : [$cookie => ''], $text('method', 'GET'));
+        foreach ((new PageReport($pages))->explanation($explained) as $sentence) {
+            \WP_CLI::line($sentence);
+        }
+        $tags = $explained['page']['tags'] ?? null;
+        foreach (isset($options['tags']) && \is_array($tags) ? $tags : [] as $tag) {
+            \WP_CLI::line('  ' . (\is_string($tag) ? $tag : ''));
         }
     }
 
@@ -111,18 +164,43 @@ final class CommandLine
      * [--force]
      * : Replaces the drop-in of another plugin.
      *
+     * [--pages]
+     * : That of the page cache.
+     *
      * @param list<string>          $arguments
      * @param array<string, mixed> $options
      */
     public function enable(array $arguments, array $options): void
     {
+        if (isset($options['pages'])) {
+            $mistake = $this->plugin->pages->enable(isset($options['force']));
+            $mistake === null ? \WP_CLI::success((new PageReport($this->plugin->pages))->state()) : \WP_CLI::error($mistake);
+
+            return;
+        }
         $mistake = $this->plugin->enable(isset($options['force']));
         $mistake === null ? \WP_CLI::success('The object cache is on.') : \WP_CLI::error($mistake);
     }
 
-    /** Removes the drop-in. */
-    public function disable(): void
+    /**
+     * Removes the drop-in.
+     *
+     * ## OPTIONS
+     *
+     * [--pages]
+     * : That of the page cache.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    public function disable(array $arguments = [], array $options = []): void
     {
+        if (isset($options['pages'])) {
+            $mistake = $this->plugin->pages->disable();
+            $mistake === null ? \WP_CLI::success('The page cache is off.') : \WP_CLI::error($mistake);
+
+            return;
+        }
         $mistake = $this->plugin->disable();
         $mistake === null ? \WP_CLI::success('The object cache is off.') : \WP_CLI::error($mistake);
     }

@@ -34,6 +34,7 @@ final class Directory
 
     public static function remove(string $directory): void
     {
+        (new PageFiles("{$directory}/pages"))->remove();
         foreach (glob($directory . '/{,.}*', \GLOB_BRACE) ?: [] as $file) {
             if (is_file($file)) {
                 @unlink($file);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
-/** The file wp-content/object-cache.php: writes, recognises and removes ours, and leaves any other alone. */
+/** A drop-in in wp-content, object-cache.php or advanced-cache.php: writes, recognises and removes ours, and leaves any other alone. */
 final class DropIn
 {
     /** What only ours has in its first lines. */
@@ -15,8 +15,10 @@ final class DropIn
     public function __construct(
         private readonly string $plugin,
         private readonly string $content,
+        private readonly string $file = 'object-cache.php',
+        private readonly string $kind = 'an object cache',
     ) {
-        $this->path = $content . '/object-cache.php';
+        $this->path = "{$content}/{$file}";
     }
 
     public function exists(): bool
@@ -45,7 +47,7 @@ final class DropIn
     public function write(array $settings, bool $overForeign = false): ?string
     {
         if ($this->exists() && !$this->isOurs() && !$overForeign) {
-            return "There is an object cache already ({$this->name()}); deactivate its plugin, or say that it may be replaced.";
+            return "There is {$this->kind} already ({$this->name()}); deactivate its plugin, or say that it may be replaced.";
         }
         $text = $this->text($settings);
         if ($this->exists() && file_get_contents($this->path) === $text) {
@@ -83,7 +85,7 @@ final class DropIn
         $inside = str_starts_with($this->plugin, $this->content . '/');
         $settings['plugin'] = $inside ? substr($this->plugin, \strlen($this->content) + 1) : $this->plugin;
 
-        return strtr((string) file_get_contents($this->plugin . '/drop-in/object-cache.php'), [
+        return strtr((string) file_get_contents("{$this->plugin}/drop-in/{$this->file}"), [
             '[ /* settings */ ]' => str_replace("\n", ' ', var_export($settings, true)),
             'LARDER_VERSION' => Plugin::VERSION,
         ]);

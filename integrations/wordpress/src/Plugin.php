@@ -14,10 +14,13 @@ final class Plugin
 
     public readonly DropIn $dropIn;
 
+    public readonly PageCache $pages;
+
     public function __construct(
         string $folder,
     ) {
         $this->dropIn = new DropIn($folder, WP_CONTENT_DIR);
+        $this->pages = new PageCache($this, $folder);
     }
 
     public static function start(string $file): void
@@ -25,10 +28,14 @@ final class Plugin
         $plugin = new self(\dirname($file));
         register_activation_hook($file, static function () use ($plugin): void {
             $plugin->enable();
+            // It does nothing before wp-config.php says so; where another plugin has one, that stays.
+            $plugin->pages->enable();
         });
         register_deactivation_hook($file, static function () use ($plugin): void {
+            $plugin->pages->disable();
             $plugin->disable();
         });
+        $plugin->pages->hook();
         // A cache that is off until somebody looks would be off for long.
         add_action(Settings::isOutdated() && PHP_SAPI !== 'cli' ? 'init' : 'admin_init', $plugin->keepUp(...));
         if (is_admin()) {
@@ -49,6 +56,7 @@ final class Plugin
     {
         $plugin = new self($folder);
         $settings = $plugin->settings();
+        $plugin->pages->disable();
         $plugin->disable();
         // What still waits would make the pool anew.
         $GLOBALS['wp_object_cache'] = new ObjectCache(new NoBackend('The plugin is being removed.'));
@@ -124,6 +132,7 @@ final class Plugin
      */
     public function keepUp(): void
     {
+        $this->pages->keepUp();
         $installed = $this->toInstall();
         if ($installed === null || !$this->dropIn->isOurs()) {
             return;
@@ -168,7 +177,7 @@ final class Plugin
     }
 
     /** @return array<string, mixed>|null what the drop-in is to be written with; null: there is no store */
-    private function toInstall(): ?array
+    public function toInstall(): ?array
     {
         $choice = $this->choice();
         $here = Settings::ofThisSite();

@@ -1,0 +1,36 @@
+<?php
+
+declare(strict_types=1);
+/**
+ * Larder's page cache: this file only finds the plugin. The plugin writes it, and removes it when it is deactivated.
+ *
+ * WordPress loads it if wp-config.php says define('WP_CACHE', true). A line in wp-config.php may load it before that, and is quicker:
+ * the settings of Larder show both. Without the plugin, or on a PHP before 8.2, it does nothing.
+ *
+ * Plugin Name: Larder (drop-in)
+ * Version: LARDER_VERSION
+ */
+
+if (! defined('ABSPATH')) {
+    return;
+}
+
+(static function () {
+    $installed = [ /* settings */ ];
+    $folder    = isset($installed['plugin']) ? $installed['plugin'] : '';
+    if ('' !== $folder && '/' !== $folder[0]) {
+        $folder = __DIR__ . '/' . $folder;
+    }
+    // In a copy of the site it is not yet that of the copy.
+    $is_here = isset($installed['content']) && realpath($installed['content']) === realpath(__DIR__);
+    if (PHP_VERSION_ID < 80200 || ! $is_here || defined('WP_LARDER_DISABLED') && WP_LARDER_DISABLED || ! is_file($folder . '/src/PageRequest.php')) {
+        return;
+    }
+    if (! defined('LARDER_PAGE_CACHE')) {
+        define('LARDER_PAGE_CACHE', $installed);
+    }
+    if (! defined('LARDER_PAGE_CACHE_LATE')) {
+        require_once $folder . '/src/PageRequest.php';
+        call_user_func([ 'Larder\WordPress\PageRequest', 'run' ], $installed);
+    }
+})();

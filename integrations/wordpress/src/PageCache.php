@@ -1,0 +1,254 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** The page cache, from the side of the plugin: its drop-in, its part in a request of WordPress, and administration. */
+final class PageCache
+{
+    /** The option that holds what the owner wants. */
+    public const OPTION = 'larder_pages';
+
+    /** Seconds that a page is kept, if the owner says nothing else. */
+    public const TTL = 3_600;
+
+    public readonly DropIn $dropIn;
+
+    private ?PageStore $store = null;
+
+    private ?PageChanges $changes = null;
+
+    private ?PageRecording $recording = null;
+
+    private bool $hasFailed = false;
+
+    public function __construct(
+        private readonly Plugin $plugin,
+        string $folder,
+    ) {
+        $this->dropIn = new DropIn($folder, WP_CONTENT_DIR, 'advanced-cache.php', 'a page cache');
+    }
+
+    /** Joins a request of WordPress. */
+    public function hook(): void
+    {
+        if (!\defined('LARDER_PAGE_CACHE') && !$this->dropIn->isOurs()) {
+            return;
+        }
+        foreach (PageChanges::HOOKS as $hook => [$method, $arguments]) {
+            add_action($hook, function (mixed ...$given) use ($method, $arguments): void {
+                $this->changes ??= new PageChanges($this->kill(...));
+                // A plugin may say a hook with fewer arguments than it has.
+                $this->changes->$method(...array_pad(\array_slice($given, 0, $arguments), $arguments, null));
+            }, \PHP_INT_MAX, $arguments);
+        }
+        $request = $GLOBALS['larder_page'] ?? null;
+        if (!$request instanceof PageRequest || is_admin()) {
+            return;
+        }
+        if ($request->why === 'journal') {
+            // Opening the store delivers it.
+            $this->store();
+        }
+        if ($request->key === '' || ($this->installed()['identity'] ?? null) !== Settings::identity()) {
+            headers_sent() || header('Cache-Status: Larder; fwd=bypass; detail=' . (strtok($request->why, ':') ?: 'store'));
+
+            return;
+        }
+        $this->recording = new PageRecording($request, $this->store(), $this->options());
+        $this->recording->begin();
+    }
+
+    /**
+     * Writes advanced-cache.php, and begins without pages.
+     *
+     * @return ?string why not, in a sentence
+     */
+    public function enable(bool $overForeign = false): ?string
+    {
+        $installed = $this->toInstall();
+        if ($installed === null) {
+            return $this->plugin->choice()->why;
+        }
+        if ($installed['store'] === 'files') {
+            $mistake = (new PageFiles($installed['pages']))->prepare();
+            if ($mistake !== null) {
+                return $mistake;
+            }
+        }
+        $mistake = $this->dropIn->write($installed, $overForeign);
+        if ($mistake === null) {
+            self::storeOf($installed)->invalidate(['network', 'everything']);
+        }
+
+        return $mistake;
+    }
+
+    /** @return ?string why not, in a sentence */
+    public function disable(): ?string
+    {
+        $installed = $this->installed();
+        $mistake = $this->dropIn->remove();
+        if ($installed !== [] && $mistake === null) {
+            self::storeOf($installed)->invalidate(['network', 'everything']);
+        }
+
+        return $mistake;
+    }
+
+    /** The drop-in is written anew where the plugin, the store or the rules are others now. */
+    public function keepUp(): void
+    {
+        $installed = $this->toInstall();
+        if ($installed === null || !$this->dropIn->isOurs()) {
+            return;
+        }
+        $used = $this->installed();
+        if (array_diff_key($used, ['rules' => 0, 'plugin' => 0]) == array_diff_key($installed, ['rules' => 0])) {
+            $this->dropIn->write($installed);
+        } else {
+            $this->enable();
+        }
+    }
+
+    /**
+     * Kills pages.
+     *
+     * @param list<string> $tags
+     *
+     * @return bool whether the store knows
+     */
+    public function kill(array $tags, string $why): bool
+    {
+        $this->recording?->noteChange($why);
+        $isKnown = $this->store()->invalidate($tags);
+        if (!$isKnown && !$this->hasFailed) {
+            $this->hasFailed = true;
+            error_log("Larder: pages may be out of date: {$why} has changed, and the store of pages does not know.");
+        }
+
+        return $isKnown;
+    }
+
+    /** The pages of one site, or of a whole network. */
+    public function flush(?int $site = null): bool
+    {
+        return $this->kill($site === null ? ['network'] : [PageTags::of('site', site: $site)], 'flush');
+    }
+
+    /** Kills one page, in whichever scheme and behind whichever proxy it was made. */
+    public function forget(string $url): bool
+    {
+        $at = preg_replace('~^[a-z]+://~i', '', explode('#', $url)[0]);
+
+        return $this->kill([PageTags::of('url', (string) $at)], "page {$at}");
+    }
+
+    /**
+     * What a visitor who has no cookies gets for a URL: whether it is cached, and why.
+     *
+     * @param array<string, string> $cookies
+     *
+     * @return array{key: string, why: string, page: array<array-key, mixed>|null} why not, if the key is empty; else the page, if it is there
+     */
+    public function explain(string $url, array $cookies = [], string $method = 'GET'): array
+    {
+        $parts = parse_url($url);
+        $host = \is_array($parts) ? ($parts['host'] ?? '') . (isset($parts['port']) ? ":{$parts['port']}" : '') : '';
+        $uri = (string) preg_replace('~^[a-z]+://[^/?#]*|#.*$~i', '', $url);
+        $server = ['REQUEST_METHOD' => $method, 'HTTP_HOST' => $host, 'REQUEST_URI' => $uri === '' ? '/' : $uri, 'HTTPS' => str_starts_with($url, 'https:') ? 'on' : ''];
+        $rules = $this->installed()['rules'] ?? [];
+        /** @phpstan-var array<string, list<string>> $rules the plugin has written them */
+        $decision = PageRequest::decide($server, $cookies, $rules);
+
+        return ['key' => $decision['key'], 'why' => $decision['why'], 'page' => $decision['key'] === '' ? null : $this->store()->find($decision['key'])];
+    }
+
+    public function trouble(): ?string
+    {
+        return $this->store()->trouble();
+    }
+
+    /** @return array<array-key, mixed> what the drop-in was written with; empty: there is none of ours */
+    public function installed(): array
+    {
+        if (!\defined('LARDER_PAGE_CACHE') && $this->dropIn->isOurs()) {
+            // It only says its settings: the request has begun long ago.
+            \defined('LARDER_PAGE_CACHE_LATE') || \define('LARDER_PAGE_CACHE_LATE', true);
+            include $this->dropIn->path;
+        }
+
+        return \defined('LARDER_PAGE_CACHE') && \is_array(LARDER_PAGE_CACHE) ? LARDER_PAGE_CACHE : [];
+    }
+
+    /** @return array<string, mixed> what the owner wants */
+    public function options(): array
+    {
+        $options = is_multisite() ? get_site_option(self::OPTION, []) : get_option(self::OPTION, []);
+        $named = [];
+        foreach (\is_array($options) ? $options : [] as $name => $option) {
+            $named[(string) $name] = $option;
+        }
+
+        return $named;
+    }
+
+    public function store(): PageStore
+    {
+        return $this->store ??= self::storeOf($this->installed() ?: ($this->toInstall() ?? []));
+    }
+
+    /** @param array<array-key, mixed> $installed */
+    private static function storeOf(array $installed): PageStore
+    {
+        $pages = $installed['pages'] ?? '';
+        if (($installed['store'] ?? null) === 'files') {
+            return new PageFiles(\is_string($pages) ? $pages : '');
+        }
+        $settings = Settings::of($installed);
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $here = Settings::ofThisSite();
+        $isSame = $cache instanceof ObjectCache && $here->pool === $settings->pool && $here->dsn === $settings->dsn;
+
+        return new PagesInStore($isSame ? $cache->backend() : Opening::with($settings)->backend(), $settings, $installed);
+    }
+
+    /** @return array{format: int, store: string, pool: ?string, size: ?int, prefix: string, directory: ?string, pages: string, journal: ?string, owner: ?int, identity: string, content: string, rules: array<string, list<string>>}|null null: there is no store */
+    private function toInstall(): ?array
+    {
+        $installed = $this->plugin->toInstall();
+        if ($installed === null) {
+            return null;
+        }
+        $settings = Settings::of($installed);
+        $store = $settings->pool !== null ? 'pool' : ($installed['store'] === 'server' ? 'server' : 'files');
+
+        return [
+            'format' => PageRequest::FORMAT,
+            'store' => $store,
+            'pool' => $settings->pool,
+            'size' => $settings->size,
+            'prefix' => $settings->prefix(),
+            'directory' => $settings->directory,
+            'pages' => "{$settings->directory}/pages",
+            'journal' => $settings->pool === null ? null : $settings->journal(),
+            'owner' => $settings->owner,
+            'identity' => $settings->identity,
+            'content' => WP_CONTENT_DIR,
+            'rules' => $this->rules(),
+        ];
+    }
+
+    /** @return array<string, list<string>> for PageRequest */
+    private function rules(): array
+    {
+        $rules = [];
+        foreach (['arguments', 'dropped', 'harmless', 'paths', 'cookies', 'agents'] as $name) {
+            $listed = $this->options()[$name] ?? [];
+            $rules[$name] = \is_array($listed) ? array_values(array_filter($listed, is_string(...))) : [];
+        }
+
+        return $rules;
+    }
+}

@@ -1,0 +1,376 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * Hears from WordPress what has changed, and kills the pages that show it. Each method hears one hook. By then
+ * the database and the object cache know, so that a page whose making begins afterwards shows the change.
+ */
+final class PageChanges
+{
+    /** Hook => [method, number of arguments]. */
+    public const HOOKS = [
+        'clean_post_cache' => ['post', 2], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1],
+        'set_object_terms' => ['terms', 6], 'deleted_term_relationships' => ['unrelated', 3],
+        'added_post_meta' => ['postMeta', 3], 'updated_post_meta' => ['postMeta', 3], 'deleted_post_meta' => ['postMeta', 3],
+        'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commented', 2], 'clean_comment_cache' => ['comment', 1],
+        'created_term' => ['term', 3], 'edit_terms' => ['termEdited', 2], 'edited_term' => ['term', 3], 'delete_term' => ['termDeleted', 5], 'edit_term_taxonomy' => ['counting', 1], 'clean_term_cache' => ['termsCleaned', 2],
+        'added_term_meta' => ['termMeta', 2], 'updated_term_meta' => ['termMeta', 2], 'deleted_term_meta' => ['termMeta', 2],
+        'profile_update' => ['user', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
+        'added_user_meta' => ['userMeta', 3], 'updated_user_meta' => ['userMeta', 3], 'deleted_user_meta' => ['userMeta', 3],
+        'added_option' => ['option', 1], 'updated_option' => ['option', 1], 'deleted_option' => ['option', 1],
+        'add_site_option' => ['networkOption', 1], 'update_site_option' => ['networkOption', 1], 'delete_site_option' => ['networkOption', 1],
+        'switch_theme' => ['site', 0], 'customize_save_after' => ['site', 0], 'wp_update_nav_menu' => ['site', 0], 'wp_delete_nav_menu' => ['site', 0], 'permalink_structure_changed' => ['site', 0],
+        'activated_plugin' => ['network', 0], 'deactivated_plugin' => ['network', 0], 'upgrader_process_complete' => ['network', 0],
+        'wp_update_site' => ['networkSite', 2], 'wp_delete_site' => ['networkSite', 1], 'wp_initialize_site' => ['networkSite', 1],
+        'woocommerce_product_set_stock' => ['stock', 1], 'woocommerce_variation_set_stock' => ['stock', 1], 'woocommerce_product_set_stock_status' => ['stock', 1], 'woocommerce_variation_set_stock_status' => ['stock', 1],
+        'woocommerce_updated_product_stock' => ['stock', 1], 'woocommerce_delete_product_transients' => ['stock', 1],
+    ];
+
+    /** Types of posts that all pages are built of. */
+    private const BUILDING = ['wp_template', 'wp_template_part', 'wp_global_styles', 'wp_navigation', 'wp_block', 'wp_font_family', 'wp_font_face', 'nav_menu_item', 'custom_css'];
+
+    /** What of a post places it in lists. */
+    private const PLACING = ['post_status', 'post_type', 'post_author', 'post_date', 'post_parent', 'menu_order', 'post_password', 'post_title', 'post_name'];
+
+    private const BOOKKEEPING = '~^(?:cron|_transient_.*|_site_transient_.*|recently_activated|recently_edited|auto_core_update_.*|auto_updater\.lock|core_updater\.lock|db_upgraded|can_compress_scripts|finished_updating_comment_type|action_scheduler_.*|recovery_.*|uninstall_plugins|delete_blog_hash|adminhash|nonce_key|nonce_salt|https_detection_errors|wp_force_deactivated_plugins|user_count|blog_count|larder_.*)$~sD';
+
+    private const USER_BOOKKEEPING = '~(?:^session_tokens$|user-settings|^meta-box-order|^closedpostboxes|^metaboxhidden|^manage.*columnshidden$|dashboard_quick_press_last_post_id$|^community-events-location$|^wc_last_active$|_woocommerce_persistent_cart|persisted_preferences$|^last_update$|^_application_passwords$)~';
+
+    /** @var array<int, list<string>> the lists that a post was in before it was deleted */
+    private array $before = [];
+
+    /** @var array<int, true> terms that are only counted anew */
+    private array $counted = [];
+
+    /** @param \Closure(list<string>, string): bool $kill takes tags, and why */
+    public function __construct(
+        private readonly \Closure $kill,
+    ) {}
+
+    /** Whether an option says nothing of what pages show. */
+    public static function isBookkeeping(string $option): bool
+    {
+        return preg_match(self::BOOKKEEPING, $option) === 1;
+    }
+
+    public function post(mixed $id, mixed $post): void
+    {
+        if (!$post instanceof \WP_Post || $post->post_type === 'revision') {
+            return;
+        }
+        if (\in_array($post->post_type, self::BUILDING, true) && $post->post_status !== 'auto-draft') {
+            $this->site();
+
+            return;
+        }
+        $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}");
+    }
+
+    public function edited(mixed $id, mixed $after, mixed $before): void
+    {
+        if (!$after instanceof \WP_Post || !$before instanceof \WP_Post) {
+            return;
+        }
+        foreach (self::PLACING as $field) {
+            if ($after->$field !== $before->$field) {
+                if ($this->isSeen($after->post_status) || $this->isSeen($before->post_status)) {
+                    $this->placed($after, [...$this->lists($before), PageTags::of('post', (int) $before->post_parent)]);
+                }
+
+                return;
+            }
+        }
+    }
+
+    public function status(mixed $new, mixed $old, mixed $post): void
+    {
+        if ($post instanceof \WP_Post && $new !== $old && ($this->isSeen($new) || $this->isSeen($old))) {
+            $this->placed($post);
+        }
+    }
+
+    public function deleting(mixed $id): void
+    {
+        $post = is_numeric($id) ? get_post((int) $id) : null;
+        if ($post instanceof \WP_Post && $this->isSeen($post->post_status)) {
+            $this->before[$post->ID] = $this->lists($post);
+        }
+    }
+
+    public function deleted(mixed $id, mixed $post): void
+    {
+        if ($post instanceof \WP_Post && isset($this->before[$post->ID])) {
+            $this->kill([...$this->before[$post->ID], PageTags::of('post', $post->ID)], "post {$post->ID}");
+            unset($this->before[$post->ID]);
+        }
+    }
+
+    public function terms(mixed $id, mixed $terms, mixed $now, mixed $taxonomy, mixed $isAppended, mixed $before): void
+    {
+        $now = $this->numbers($now);
+        $before = $this->numbers($before);
+        $gone = array_diff($before, $now);
+        if (!$isAppended && $gone !== [] || array_diff($now, $before) !== []) {
+            $this->unrelated($id, $isAppended ? [] : $gone, $taxonomy);
+        }
+    }
+
+    public function unrelated(mixed $id, mixed $gone, mixed $taxonomy): void
+    {
+        $post = is_numeric($id) ? get_post((int) $id) : null;
+        if (!$post instanceof \WP_Post) {
+            return;
+        }
+        $lists = [];
+        foreach (\is_array($gone) ? $gone : [] as $related) {
+            $term = is_numeric($related) ? get_term_by('term_taxonomy_id', (int) $related, \is_string($taxonomy) ? $taxonomy : '') : null;
+            if ($term instanceof \WP_Term) {
+                array_push($lists, ...$this->listsOf($term));
+            }
+        }
+        $this->isSeen($post->post_status) ? $this->placed($post, $lists) : $this->kill([PageTags::of('post', $post->ID)], "post {$post->ID}");
+    }
+
+    public function postMeta(mixed $meta, mixed $id, mixed $key): void
+    {
+        if (is_numeric($id) && $key !== '_edit_lock' && $key !== '_edit_last') {
+            $type = get_post_type((int) $id);
+            $this->kill([PageTags::of('post', (int) $id), ...$type === false ? [] : [PageTags::of('all', $type), PageTags::of('all', 'any')]], "post {$id}");
+        }
+    }
+
+    public function commented(mixed $id, mixed $comment): void
+    {
+        if ($comment instanceof \WP_Comment && \in_array($comment->comment_approved, ['1', 'approve', 1], true)) {
+            $this->comments($comment);
+        }
+    }
+
+    public function commentStatus(mixed $new, mixed $old, mixed $comment): void
+    {
+        if ($comment instanceof \WP_Comment && ($new === 'approved' || $old === 'approved')) {
+            $this->comments($comment);
+        }
+    }
+
+    public function commentEdited(mixed $id): void
+    {
+        $comment = is_numeric($id) ? get_comment((int) $id) : null;
+        $this->commented($id, $comment);
+    }
+
+    public function comment(mixed $id): void
+    {
+        if (is_numeric($id)) {
+            $this->kill([PageTags::of('comment', (int) $id)], "comment {$id}");
+        }
+    }
+
+    public function term(mixed $id, mixed $related, mixed $taxonomy): void
+    {
+        $term = is_numeric($id) ? get_term((int) $id, \is_string($taxonomy) ? $taxonomy : '') : null;
+        if ($term instanceof \WP_Term) {
+            $this->kill($this->listsOf($term), "term {$term->term_id}");
+        }
+    }
+
+    public function termEdited(mixed $id, mixed $taxonomy): void
+    {
+        // Those above it now may not be those above it afterwards.
+        $this->term($id, 0, $taxonomy);
+    }
+
+    public function termDeleted(mixed $id, mixed $related, mixed $taxonomy, mixed $term, mixed $posts): void
+    {
+        if (!$term instanceof \WP_Term) {
+            return;
+        }
+        $tags = $this->listsOf($term);
+        foreach (\is_array($posts) ? $posts : [] as $post) {
+            if (is_numeric($post)) {
+                array_push($tags, PageTags::of('post', (int) $post), PageTags::of('list', (string) get_post_type((int) $post)));
+            }
+        }
+        $this->kill([...$tags, PageTags::of('list', 'any')], "term {$term->term_id}");
+    }
+
+    public function counting(mixed $related): void
+    {
+        $term = is_numeric($related) ? get_term_by('term_taxonomy_id', (int) $related) : null;
+        if ($term instanceof \WP_Term) {
+            $this->counted[$term->term_id] = true;
+        }
+    }
+
+    public function termsCleaned(mixed $ids, mixed $taxonomy): void
+    {
+        $tags = [];
+        foreach (\is_array($ids) ? $ids : [$ids] as $id) {
+            if (!is_numeric($id)) {
+                continue;
+            }
+            if (isset($this->counted[(int) $id])) {
+                // How many posts it has is said with the post that has it anew.
+                unset($this->counted[(int) $id]);
+                continue;
+            }
+            $tags[] = PageTags::of('term', (int) $id);
+        }
+        $this->kill($tags, 'terms');
+    }
+
+    public function termMeta(mixed $meta, mixed $id): void
+    {
+        $this->term($id, 0, '');
+    }
+
+    public function user(mixed $id): void
+    {
+        if (is_numeric($id)) {
+            $this->kill([PageTags::of('user', (int) $id, 0)], "user {$id}");
+        }
+    }
+
+    public function userList(mixed $id): void
+    {
+        if (is_numeric($id)) {
+            $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('list', 'users')], "user {$id}");
+        }
+    }
+
+    public function userMeta(mixed $meta, mixed $id, mixed $key): void
+    {
+        if (\is_string($key) && preg_match(self::USER_BOOKKEEPING, $key) !== 1) {
+            $this->user($id);
+        }
+    }
+
+    public function option(mixed $name): void
+    {
+        if (!\is_string($name) || self::isBookkeeping($name)) {
+            return;
+        }
+        if (preg_match('~^(?:sidebars_widgets|widget_.*|template|stylesheet|theme_mods_.*|permalink_structure|category_base|tag_base|active_plugins|home|siteurl|page_for_posts|page_on_front|show_on_front|sticky_posts|blog_public)$~D', $name) === 1) {
+            $this->kill([PageTags::of('site'), PageTags::of('option', $name)], "option {$name}");
+        } else {
+            $this->kill([PageTags::of('option', $name)], "option {$name}");
+        }
+    }
+
+    public function networkOption(mixed $name): void
+    {
+        if (\is_string($name) && !self::isBookkeeping($name)) {
+            $this->kill(['network'], "network option {$name}");
+        }
+    }
+
+    public function site(): void
+    {
+        $this->kill([PageTags::of('site')], 'site');
+    }
+
+    public function network(): void
+    {
+        $this->kill(['network'], 'network');
+    }
+
+    public function networkSite(mixed $site, mixed $before = null): void
+    {
+        if ($site instanceof \WP_Site && $before instanceof \WP_Site) {
+            // Each post notes in its site when it was published.
+            $fields = array_fill_keys(['domain', 'path', 'public', 'archived', 'mature', 'spam', 'deleted', 'lang_id'], true);
+            if (array_intersect_key($site->to_array(), $fields) == array_intersect_key($before->to_array(), $fields)) {
+                return;
+            }
+        }
+        $this->kill($site instanceof \WP_Site ? ['network', PageTags::of('site', site: (int) $site->blog_id)] : ['network'], 'network');
+    }
+
+    public function stock(mixed $product): void
+    {
+        $id = \is_object($product) && method_exists($product, 'get_id') ? $product->get_id() : $product;
+        $post = is_numeric($id) ? get_post((int) $id) : null;
+        if ($post instanceof \WP_Post) {
+            $this->placed($post);
+            $above = $post->post_parent > 0 ? get_post($post->post_parent) : null;
+            if ($above instanceof \WP_Post) {
+                $this->placed($above);
+            }
+        }
+    }
+
+    /** @return list<int> */
+    private function numbers(mixed $of): array
+    {
+        $numbers = [];
+        foreach (\is_array($of) ? $of : [] as $number) {
+            if (is_numeric($number)) {
+                $numbers[] = (int) $number;
+            }
+        }
+
+        return $numbers;
+    }
+
+    /**
+     * The post has come into lists, or gone, or stands elsewhere in them.
+     *
+     * @param list<string> $before tags of lists that it was in
+     */
+    private function placed(\WP_Post $post, array $before = []): void
+    {
+        if ($post->post_type !== 'revision') {
+            $this->kill(array_values(array_unique([PageTags::of('post', $post->ID), ...$this->lists($post), ...$before])), "post {$post->ID}");
+        }
+    }
+
+    /** @return list<string> */
+    private function lists(\WP_Post $post): array
+    {
+        $tags = [
+            PageTags::of('list', $post->post_type), PageTags::of('list', 'any'), PageTags::of('all', $post->post_type), PageTags::of('all', 'any'),
+            PageTags::of('list', "author/{$post->post_author}"), PageTags::of('list', 'users'),
+        ];
+        if ($post->post_parent > 0) {
+            $tags[] = PageTags::of('post', (int) $post->post_parent);
+        }
+        $terms = wp_get_object_terms($post->ID, get_object_taxonomies($post->post_type));
+        foreach (\is_array($terms) ? $terms : [] as $term) {
+            array_push($tags, ...$this->listsOf($term));
+        }
+
+        return $tags;
+    }
+
+    /** @return list<string> of what shows the term, and of lists of its posts */
+    private function listsOf(\WP_Term $term): array
+    {
+        $tags = [PageTags::of('terms', $term->taxonomy), PageTags::of('terms', 'any')];
+        foreach ([$term->term_id, ...get_ancestors($term->term_id, $term->taxonomy, 'taxonomy')] as $id) {
+            array_push($tags, PageTags::of('term', (int) $id), PageTags::of('list', "term/{$id}"));
+        }
+
+        return $tags;
+    }
+
+    private function comments(\WP_Comment $comment): void
+    {
+        $this->kill([PageTags::of('comment', (int) $comment->comment_ID), PageTags::of('comments', (int) $comment->comment_post_ID), PageTags::of('post', (int) $comment->comment_post_ID), PageTags::of('list', 'comments')], "comment {$comment->comment_ID}");
+    }
+
+    private function isSeen(mixed $status): bool
+    {
+        return $status === 'publish' || $status === 'inherit' || (\is_string($status) && (get_post_status_object($status)->public ?? false) === true);
+    }
+
+    /** @param list<string> $tags */
+    private function kill(array $tags, string $why): void
+    {
+        if ($tags !== []) {
+            ($this->kill)([...$tags, PageTags::of('any')], $why);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * Pages in files: for a machine without the extension.
+ *
+ * A page lies in a file that is named by the hash of its key, in one of 256 folders. It notes the length that the log of invalidations
+ * had before the page was made. It is served as long as the log has named none of its tags since. So no page needs to be found to be
+ * invalidated, and one that was made from old rows is dead before it is stored.
+ *
+ *     current          names the epoch of the log
+ *     log-EPOCH        8 bytes for each invalidated tag: a hash of it
+ *     log.lock         of writers, one at a time
+ *     locks/N          of those that make pages
+ *     3f/3f9c…         a page: a hash of the rest, and a serialised array
+ *
+ * A log of another epoch is another life: its pages are dead. A process that is killed while it writes leaves a file without a
+ * page's name, or a piece of a record. The next writer fills that up.
+ */
+final class PageFiles implements PageStore
+{
+    /** Bytes of the log, at which it begins anew, and with it the cache. */
+    private const LONGEST_LOG = 256 << 10;
+
+    private const FOLDERS = 256;
+
+    private ?string $trouble = null;
+
+    /**
+     * @param int $bytes that all pages may take
+     * @param int $files how many they may be
+     */
+    public function __construct(
+        private readonly string $directory,
+        private readonly int $bytes = 256 << 20,
+        private readonly int $files = 50_000,
+    ) {}
+
+    /** @return ?string why pages cannot lie there, in a sentence */
+    public function prepare(): ?string
+    {
+        foreach ([$this->directory, "{$this->directory}/locks"] as $directory) {
+            if (!is_dir($directory) && !@mkdir($directory, 0o700) && !is_dir($directory)) {
+                return "The directory {$directory} could not be made; make the one above it writable for PHP.";
+            }
+            $this->own($directory);
+        }
+
+        return $this->invalidate(['everything']) ? null : $this->trouble;
+    }
+
+    public function fill(PageRequest $request, array $page, array $tags, int $seconds): bool
+    {
+        $token = $request->token;
+        if (!\is_array($token) || !\is_string($token[0] ?? null) || !\is_int($token[1] ?? null)) {
+            return false;
+        }
+        $page += ['key' => $request->key, 'epoch' => $token[0], 'position' => $token[1], 'marks' => implode('', array_map(self::mark(...), [...$tags, 'everything']))];
+        if (!PageRequest::isTrue($this->directory, $page)) {
+            return false;
+        }
+        $path = $this->directory . '/' . PageRequest::file($request->key);
+        $text = serialize($page);
+        $text = hash('xxh3', $text) . $text;
+        if (\strlen($text) > $this->bytes / self::FOLDERS || !$this->makeRoom(\dirname($path), basename($path), \strlen($text))) {
+            return false;
+        }
+        $pending = \dirname($path) . '/.' . bin2hex(random_bytes(8));
+        if (@file_put_contents($pending, $text) !== \strlen($text) || !@rename($pending, $path)) {
+            @unlink($pending);
+            // What is there was made before.
+            @unlink($path);
+            $this->trouble = "The directory {$this->directory} takes no pages; see whether its disk is full, and whether PHP may write to it.";
+
+            return false;
+        }
+        $this->own($path);
+
+        return true;
+    }
+
+    public function invalidate(array $tags): bool
+    {
+        if ($tags === []) {
+            return true;
+        }
+        $lock = @fopen("{$this->directory}/log.lock", 'c');
+        if ($lock === false || !flock($lock, \LOCK_EX)) {
+            // Without a log no page is served.
+            return $this->forgetLog() || $this->fail();
+        }
+        $this->own("{$this->directory}/log.lock");
+        try {
+            $log = PageRequest::log($this->directory);
+            if ($log === null || $log[1] > self::LONGEST_LOG || \in_array('everything', $tags, true)) {
+                return $this->begin() || $this->fail();
+            }
+
+            return $this->append("{$this->directory}/log-{$log[0]}", $tags) || $this->forgetLog() || $this->fail();
+        } finally {
+            fclose($lock);
+        }
+    }
+
+    public function find(string $key): ?array
+    {
+        $text = @file_get_contents($this->directory . '/' . PageRequest::file($key));
+        $page = $text === false ? null : PageRequest::unpacked($text);
+
+        return $page !== null && ($page['key'] ?? null) === $key && \is_int($page['until'] ?? null) && $page['until'] > time() && PageRequest::isTrue($this->directory, $page) ? $page : null;
+    }
+
+    public function trouble(): ?string
+    {
+        return $this->trouble;
+    }
+
+    /** Deletes everything, the directory as well. */
+    public function remove(): void
+    {
+        if (!is_dir($this->directory)) {
+            return;
+        }
+        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($this->directory, \FilesystemIterator::SKIP_DOTS), \RecursiveIteratorIterator::CHILD_FIRST) as $file) {
+            if ($file instanceof \SplFileInfo) {
+                $file->isDir() && !$file->isLink() ? @rmdir($file->getPathname()) : @unlink($file->getPathname());
+            }
+        }
+        @rmdir($this->directory);
+    }
+
+    /** @param list<string> $tags */
+    private function append(string $log, array $tags): bool
+    {
+        // No file is made anew under the name of an epoch: positions in the former one would count in it.
+        $file = @fopen($log, 'r+');
+        if ($file === false) {
+            return false;
+        }
+        fseek($file, 0, \SEEK_END);
+        $records = implode('', array_map(self::mark(...), $tags));
+        $begun = (int) ftell($file) % 8;
+        if ($begun !== 0) {
+            $records = str_repeat("\0", 8 - $begun) . $records;
+        }
+        $isWritten = @fwrite($file, $records) === \strlen($records) && fflush($file);
+        fclose($file);
+
+        return $isWritten;
+    }
+
+    /** Another epoch: all pages are dead. */
+    private function begin(): bool
+    {
+        // The old one goes first: while it is there its pages are served, and nothing is appended to it any more.
+        if (!$this->forgetLog()) {
+            return false;
+        }
+        $epoch = bin2hex(random_bytes(16));
+        $pending = "{$this->directory}/." . bin2hex(random_bytes(8));
+        if (@file_put_contents("{$this->directory}/log-{$epoch}", '') !== 0 || @file_put_contents($pending, $epoch) !== 32 || !@rename($pending, "{$this->directory}/current")) {
+            @unlink($pending);
+            @unlink("{$this->directory}/log-{$epoch}");
+        } else {
+            $this->own("{$this->directory}/log-{$epoch}");
+            $this->own("{$this->directory}/current");
+        }
+
+        // Without one there are no pages, which is what was asked for.
+        return true;
+    }
+
+    private function forgetLog(): bool
+    {
+        foreach (glob("{$this->directory}/log-*") ?: [] as $log) {
+            if (!@unlink($log) && is_file($log)) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private function fail(): bool
+    {
+        $this->trouble = "The pages in {$this->directory} may show what was changed, as PHP may not write there; make it writable, or delete it.";
+        error_log("Larder: {$this->trouble}");
+
+        return false;
+    }
+
+    /** Deletes the oldest of a folder until a page fits into its share. */
+    private function makeRoom(string $folder, string $name, int $bytes): bool
+    {
+        if (!is_dir($folder) && !@mkdir($folder, 0o700) && !is_dir($folder)) {
+            $this->trouble = "The directory {$folder} could not be made; see whether the disk is full, and whether PHP may write there.";
+
+            return false;
+        }
+        $this->own($folder);
+        $ages = $sizes = [];
+        foreach (@scandir($folder) ?: [] as $file) {
+            if ($file === '.' || $file === '..' || $file === $name) {
+                continue;
+            }
+            $status = @stat("{$folder}/{$file}");
+            if ($status === false) {
+                continue;
+            }
+            if ($file[0] === '.' && $status['mtime'] < time() - 60) {
+                // Its writer was killed.
+                @unlink("{$folder}/{$file}");
+                continue;
+            }
+            $ages[$file] = $status['mtime'];
+            $sizes[$file] = $status['size'];
+        }
+        asort($ages);
+        $sum = array_sum($sizes) + $bytes;
+        $count = \count($sizes) + 1;
+        foreach (array_keys($ages) as $oldest) {
+            if ($sum <= $this->bytes / self::FOLDERS && $count <= max(1, $this->files / self::FOLDERS)) {
+                break;
+            }
+            @unlink("{$folder}/{$oldest}");
+            $sum -= $sizes[$oldest];
+            $count--;
+        }
+
+        return true;
+    }
+
+    /** What root makes on the command line, the web server must be able to change. */
+    private function own(string $path): void
+    {
+        if (posix_geteuid() === 0) {
+            $owner = @fileowner(\dirname($this->directory));
+            if ($owner !== false && $owner !== 0 && @fileowner($path) === 0) {
+                @chown($path, $owner);
+            }
+        }
+    }
+
+    private static function mark(string $tag): string
+    {
+        return hash('xxh3', $tag, true);
+    }
+}

@@ -1,0 +1,446 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * Watches WordPress make a page, and stores it at the end: with a tag for each thing that it shows.
+ *
+ * The object cache of the request has all posts, terms and users that were read; hooks of queries tell the lists. A plugin's own
+ * entries in the object cache, and its transients, hide their sources. A page that reads one is killed by any change.
+ *
+ * @phpstan-import-type Rules from PageRequest
+ */
+final class PageRecording
+{
+    /** Groups and transients that hold nothing of the site's content, or what the hooks of queries know closer. */
+    private const KNOWN = [
+        'default' => true, 'larder-page' => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
+        'term-queries' => true, 'comment-queries' => true, 'user-queries' => true, 'site-queries' => true, 'network-queries' => true, 'userlogins' => true, 'useremail' => true, 'userslugs' => true, 'usernicename' => true,
+        'sites' => true, 'site-details' => true, 'networks' => true, 'blog-details' => true, 'blog-lookup' => true, 'blog-id-cache' => true, 'blog_meta' => true, 'site-options' => true, 'rss' => true, 'image_editor' => true,
+    ];
+
+    private const TRANSIENTS = '~^(?:doing_cron|wp_core_block_css_files|wp_styles_for_blocks|global_styles.*|dirsize_cache|update_(?:core|plugins|themes)|theme_roots|wp_theme_files_patterns-.*|wp_theme_patterns_.*|wp_plugin_dependencies.*|available_translations)$~D';
+
+    /** What lists are ordered by without the text of posts moving them. */
+    private const FIRM = ['' => true, 'none' => true, 'date' => true, 'post_date' => true, 'id' => true, 'author' => true, 'title' => true, 'post_title' => true, 'name' => true, 'post_name' => true, 'type' => true, 'parent' => true, 'menu_order' => true, 'post__in' => true, 'post_name__in' => true, 'post_parent__in' => true];
+
+    /** Options that are read before hooks are there, in the place of a line in wp-config.php. */
+    private const EARLY = ['siteurl', 'home', 'active_plugins', 'template', 'stylesheet', 'blog_charset', 'WPLANG', 'permalink_structure'];
+
+    /** Seconds in which others do not wait for a page that turned out not to be stored. */
+    private const PASSES = 10;
+
+    /** Seconds that a page that is not there, or is elsewhere, is kept at most. */
+    private const SHORT = 600;
+
+    /** @var array<string, true> */
+    private array $lists = [];
+
+    /** @var array<string, true> actions of nonces */
+    private array $nonces = [];
+
+    /** @var array<string, true> what forbids to store the page */
+    private array $facts = [];
+
+    private int $level = 0;
+
+    private bool $ends = false;
+
+    private int $site = 0;
+
+    /** @param array<string, mixed> $options of the page cache */
+    public function __construct(
+        private readonly PageRequest $request,
+        private readonly PageStore $store,
+        private readonly array $options,
+    ) {}
+
+    public function begin(): void
+    {
+        $this->site = get_current_blog_id();
+        if (headers_sent() || (ob_get_level() > 0 && (int) ob_get_length() > 0)) {
+            $this->facts['late'] = true;
+        }
+        wp_cache_add_non_persistent_groups('larder-page');
+        wp_cache_set('began', true, 'larder-page');
+        add_filter('posts_pre_query', $this->posts(...), \PHP_INT_MAX, 2);
+        add_filter('get_pages', $this->pages(...), \PHP_INT_MAX, 2);
+        add_filter('terms_pre_query', $this->terms(...), \PHP_INT_MAX, 2);
+        add_filter('comments_pre_query', $this->comments(...), \PHP_INT_MAX, 2);
+        add_filter('users_pre_query', $this->users(...), \PHP_INT_MAX);
+        add_filter('nonce_user_logged_out', $this->nonce(...), \PHP_INT_MAX, 2);
+        add_filter('wp_is_mobile', $this->mobile(...), \PHP_INT_MAX);
+        ob_start(function (string $part): string {
+            // Before the end, only what others have pushed out comes by here.
+            if (!$this->ends) {
+                $this->facts['partial'] = true;
+            }
+
+            return $part;
+        });
+        $this->level = ob_get_level();
+        add_action('shutdown', $this->end(...), 0);
+    }
+
+    /** Something that pages show has changed while this one was made. */
+    public function noteChange(string $what): void
+    {
+        $this->facts["changes:{$what}"] = true;
+    }
+
+    private function end(): void
+    {
+        if ($this->ends) {
+            return;
+        }
+        while (ob_get_level() > $this->level) {
+            ob_end_flush();
+        }
+        $body = ob_get_level() === $this->level ? ob_get_contents() : false;
+        $this->lookAtTheEnd(\is_string($body) ? $body : '');
+        if ($body === false || headers_sent()) {
+            $this->facts['partial'] = true;
+        }
+        $this->ends = true;
+        $status = (int) http_response_code();
+        $headers = headers_list();
+        $rules = $this->request->installed['rules'] ?? [];
+        /** @phpstan-var Rules $rules the plugin has written them */
+        $decision = PageRequest::decide($_SERVER, $_COOKIE, $rules, ['status' => $status, 'headers' => $headers, 'body' => (string) $body, 'home' => home_url(), 'facts' => array_keys($this->facts)]);
+        $why = $decision['why'];
+        if ($why === '' && $decision['uri'] !== $_SERVER['REQUEST_URI']) {
+            $why = 'changed';
+        }
+        if ($why !== '') {
+            $this->refuse($why);
+
+            return;
+        }
+        $tags = $this->tags($status);
+        $page = $this->page($status, $headers, (string) $body, $tags);
+        $seconds = $page['until'] - $page['made'];
+        $isStored = $this->store->fill($this->request, $page, $tags, $seconds);
+        foreach ($page['headers'] as $line) {
+            \in_array($line, $headers, true) || header($line);
+        }
+        header('Cache-Status: Larder; fwd=uri-miss' . ($isStored ? "; stored; ttl={$seconds}" : ''));
+        $this->request->release();
+    }
+
+    private function refuse(string $why): void
+    {
+        $made = time();
+        $this->store->fill($this->request, ['pass' => $why, 'made' => $made, 'until' => $made + self::PASSES], [PageTags::of('site', site: $this->site), 'network'], self::PASSES);
+        headers_sent() || header('Cache-Status: Larder; fwd=bypass; detail=' . strtok($why, ':'));
+        $this->request->release();
+    }
+
+    /**
+     * @param list<string> $headers
+     * @param list<string> $tags
+     *
+     * @return array{status: int, headers: list<string>, gzip: string, br: string, etag: string, length: int, made: int, until: int, tags: list<string>}
+     */
+    private function page(int $status, array $headers, string $body, array $tags): array
+    {
+        $kept = [];
+        $hasControl = false;
+        foreach ($headers as $line) {
+            $name = strtolower(strstr($line, ':', true) ?: '');
+            if (!\in_array($name, ['date', 'server', 'x-powered-by', 'age', 'content-length', 'connection', 'keep-alive', 'transfer-encoding', 'cache-status', 'etag', 'vary', 'expires', 'pragma'], true)) {
+                $kept[] = $line;
+            }
+            $hasControl = $hasControl || $name === 'cache-control';
+        }
+        $etag = 'W/"' . hash('xxh128', $body) . '"';
+        $kept[] = "ETag: {$etag}";
+        $kept[] = 'Vary: Accept-Encoding';
+        if (!$hasControl) {
+            // Of a browser's copy nobody tells that it is out of date; it asks each time, and is told 304.
+            $kept[] = 'Cache-Control: public, max-age=0, must-revalidate';
+        }
+        $made = time();
+        $ttl = \is_int($this->options['ttl'] ?? null) ? $this->options['ttl'] : PageCache::TTL;
+
+        return [
+            'status' => $status,
+            'headers' => $kept,
+            'gzip' => (string) gzencode($body, 6),
+            'br' => \function_exists('brotli_compress') ? (string) brotli_compress($body, 6) : '',
+            'etag' => $etag,
+            'length' => \strlen($body),
+            'made' => $made,
+            'until' => $made + ($status === 200 ? $ttl : min($ttl, self::SHORT)),
+            'tags' => $tags,
+        ];
+    }
+
+    private function lookAtTheEnd(string $body): void
+    {
+        $error = error_get_last();
+        foreach ([
+            'error' => $error !== null && ($error['type'] & (\E_ERROR | \E_PARSE | \E_CORE_ERROR | \E_COMPILE_ERROR | \E_USER_ERROR | \E_RECOVERABLE_ERROR)) !== 0,
+            'aborted' => connection_status() !== \CONNECTION_NORMAL,
+            'early' => did_action('template_redirect') === 0,
+            'logged-in' => is_user_logged_in(),
+            'kind' => is_admin() || wp_doing_ajax() || wp_doing_cron() || \defined('REST_REQUEST') || \defined('XMLRPC_REQUEST'),
+            'DONOTCACHEPAGE' => \defined('DONOTCACHEPAGE') && DONOTCACHEPAGE,
+            'preview' => is_preview() || is_customize_preview(),
+            'search' => is_search(),
+            'session' => session_status() === \PHP_SESSION_ACTIVE,
+            'flushed' => wp_cache_get('began', 'larder-page') !== true,
+            'switched' => get_current_blog_id() !== $this->site,
+            'protected' => $this->isProtected(),
+            'cart' => $this->isCart(),
+            'nonce' => $this->showsNonce($body),
+        ] as $fact => $is) {
+            if ($is) {
+                $this->facts[$fact] = true;
+            }
+        }
+        if (apply_filters('larder_page_is_cached', true) !== true) {
+            $this->facts['filter'] = true;
+        }
+    }
+
+    private function isProtected(): bool
+    {
+        $post = is_singular() ? get_queried_object() : null;
+
+        return $post instanceof \WP_Post && ($post->post_password !== '' || !is_post_publicly_viewable($post));
+    }
+
+    private function isCart(): bool
+    {
+        foreach (['is_cart', 'is_checkout', 'is_account_page', 'edd_is_checkout'] as $function) {
+            if (\function_exists($function) && $function() === true) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private function showsNonce(string $body): bool
+    {
+        foreach (array_keys($this->nonces) as $action) {
+            if (str_contains($body, (string) wp_create_nonce((string) $action))) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private function nonce(mixed $user, mixed $action): mixed
+    {
+        if (!$this->ends && (\is_string($action) || \is_int($action))) {
+            $this->nonces[(string) $action] = true;
+        }
+        if ($user !== 0 && !$this->ends) {
+            // Each visitor gets others, and so a page of their own.
+            $this->facts['nonce'] = true;
+        }
+
+        return $user;
+    }
+
+    private function mobile(mixed $is): mixed
+    {
+        $this->facts['mobile'] = true;
+
+        return $is;
+    }
+
+    private function posts(mixed $posts, \WP_Query $query): mixed
+    {
+        $of = $query->query_vars;
+        $types = $of['post_type'] ?? '';
+        $types = array_filter(\is_array($types) ? $types : [$types === '' ? 'post' : $types], is_string(...));
+        $isFirm = ($of['cache_results'] ?? true) !== false && ($of['s'] ?? '') === '' && ($of['meta_key'] ?? '') === '' && ($of['meta_query'] ?? []) === [];
+        $orders = $of['orderby'] ?? '';
+        foreach (\is_array($orders) ? array_keys($orders) : explode(' ', \is_string($orders) ? $orders : 'rand') as $order) {
+            $isFirm = $isFirm && isset(self::FIRM[strtolower((string) $order)]);
+        }
+        if (!$isFirm) {
+            foreach ($types as $type) {
+                $this->list('all', $type === 'any' ? 'any' : $type);
+            }
+
+            return $posts;
+        }
+        if ($query->is_main_query() && $query->is_singular) {
+            return $posts;
+        }
+        $terms = $this->termsOf($query);
+        $author = $of['author'] ?? '';
+        if ($terms !== []) {
+            foreach ($terms as $term) {
+                $this->list('list', "term/{$term}");
+            }
+        } elseif (is_numeric($author) && $author > 0) {
+            $this->list('list', "author/{$author}");
+        } else {
+            foreach ($types as $type) {
+                $this->list('list', $type);
+            }
+        }
+
+        return $posts;
+    }
+
+    private function pages(mixed $pages, mixed $of): mixed
+    {
+        $type = \is_array($of) ? $of['post_type'] ?? 'page' : 'page';
+        $type = \is_string($type) ? $type : 'any';
+        $isFirm = \is_array($of) && ($of['meta_key'] ?? '') === '';
+        foreach (explode(',', \is_array($of) && \is_string($of['sort_column'] ?? null) ? $of['sort_column'] : '') as $order) {
+            $isFirm = $isFirm && isset(self::FIRM[strtolower(trim($order))]);
+        }
+        $this->list($isFirm ? 'list' : 'all', $type);
+
+        return $pages;
+    }
+
+    /** @return list<int> the terms that all posts of a query have one of; empty: there are none such */
+    private function termsOf(\WP_Query $query): array
+    {
+        $clauses = $query->tax_query->queries ?? [];
+        if (($clauses['relation'] ?? 'AND') !== 'AND') {
+            return [];
+        }
+        foreach ($clauses as $clause) {
+            $taxonomy = \is_array($clause) ? $clause['taxonomy'] ?? null : null;
+            if (!\is_array($clause) || !\is_string($taxonomy) || ($clause['operator'] ?? 'IN') !== 'IN') {
+                continue;
+            }
+            $field = $clause['field'] ?? 'term_id';
+            $terms = [];
+            foreach ((array) ($clause['terms'] ?? []) as $named) {
+                $term = \is_string($field) && (\is_string($named) || \is_int($named)) ? get_term_by($field, $named, $taxonomy) : null;
+                $terms[] = $term instanceof \WP_Term ? $term->term_id : 0;
+            }
+            if ($terms !== [] && !\in_array(0, $terms, true)) {
+                return $terms;
+            }
+        }
+
+        return [];
+    }
+
+    private function terms(mixed $terms, \WP_Term_Query $query): mixed
+    {
+        if (empty($query->query_vars['object_ids'])) {
+            foreach ((array) ($query->query_vars['taxonomy'] ?: ['any']) as $taxonomy) {
+                $this->list('terms', \is_string($taxonomy) ? $taxonomy : 'any');
+            }
+        }
+
+        return $terms;
+    }
+
+    private function comments(mixed $comments, \WP_Comment_Query $query): mixed
+    {
+        $post = $query->query_vars['post_id'] ?? 0;
+        is_numeric($post) && $post > 0 ? $this->list('comments', (int) $post) : $this->list('list', 'comments');
+
+        return $comments;
+    }
+
+    private function users(mixed $users): mixed
+    {
+        $this->list('list', 'users');
+
+        return $users;
+    }
+
+    private function list(string $kind, int|string $what): void
+    {
+        if (!$this->ends) {
+            $this->lists[PageTags::of($kind, $what)] = true;
+        }
+    }
+
+    /** @return list<string> of all that the page shows */
+    private function tags(int $status): array
+    {
+        $tags = $this->lists;
+        foreach (['site', ...$status === 404 ? ['list/any', 'any'] : []] as $kind) {
+            $tags[PageTags::of($kind, site: $this->site)] = true;
+        }
+        $tags['network'] = true;
+        $tags[PageTags::of('url', substr((string) strrchr($this->request->key, '|'), 1), $this->site)] = true;
+        foreach ([...array_keys($this->request->options), ...self::EARLY] as $option) {
+            $option = (string) $option;
+            if (preg_match('~^_(?:site_)?transient_(?:timeout_)?(.+)$~sD', $option, $transient) === 1) {
+                $tags[$this->ofTransient($transient[1])] = true;
+            } elseif (!PageChanges::isBookkeeping($option)) {
+                $tags[PageTags::of('option', $option, $this->site)] = true;
+            }
+        }
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        // WordPress's own class has it behind a method that reads it as well.
+        $read = $cache instanceof ObjectCache ? $cache->cache : ($cache instanceof \WP_Object_Cache && !wp_using_ext_object_cache() ? $cache->__get('cache') : null);
+        if (!\is_array($read)) {
+            // Another plugin's object cache, which does not show what was read.
+            $tags[PageTags::of('any', site: $this->site)] = true;
+            $read = [];
+        }
+        foreach ($read as $group => $values) {
+            foreach (\is_array($values) ? array_keys($values) : [] as $id) {
+                $tag = $this->ofRead((string) $group, (string) $id);
+                if ($tag !== null) {
+                    $tags[$tag] = true;
+                }
+            }
+        }
+        unset($tags['']);
+
+        return array_map(strval(...), array_keys($tags));
+    }
+
+    /** @return ?string the tag of what was read; null: it has none */
+    private function ofRead(string $group, string $id): ?string
+    {
+        $site = $this->site;
+        if (is_multisite() && preg_match('/^(\d+):(.*)$/sD', $id, $parts) === 1) {
+            [$site, $id] = [(int) $parts[1], $parts[2]];
+        }
+        if (str_starts_with($id, 'last_changed')) {
+            return null;
+        }
+        $isNumber = ctype_digit($id);
+        if (str_ends_with($group, '_relationships')) {
+            return PageTags::of('post', $id, $site);
+        }
+
+        return match ($group) {
+            'posts', 'post-queries' => match (true) {
+                $isNumber => PageTags::of('post', $id, $site),
+                preg_match('/^(?:wp_query|get_page_by_path|get_pages)/', $id) === 1 => null,
+                default => PageTags::of('list/any', site: $site),
+            },
+            'post_meta' => PageTags::of('post', $id, $site),
+            'terms' => $isNumber ? PageTags::of('term', $id, $site) : null,
+            'term_meta' => PageTags::of('term', $id, $site),
+            'users', 'user_meta' => PageTags::of('user', $id, 0),
+            'comment', 'comment_meta' => $isNumber ? PageTags::of('comment', $id, $site) : null,
+            'options' => $id === 'alloptions' || $id === 'notoptions' || PageChanges::isBookkeeping($id) ? null : PageTags::of('option', $id, $site),
+            'counts', 'calendar', 'bookmark' => PageTags::of($id === 'comments-0' || str_starts_with($id, 'comments') ? 'list/comments' : 'list/any', site: $site),
+            'timeinfo' => PageTags::of('list/any', site: $site),
+            'transient', 'site-transient' => $this->ofTransient($id),
+            default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),
+        };
+    }
+
+    private function ofTransient(string $name): string
+    {
+        return match (true) {
+            preg_match(self::TRANSIENTS, $name) === 1 => '',
+            $name === 'is_multi_author' => PageTags::of('list/any', site: $this->site),
+            default => PageTags::of('any', site: $this->site),
+        };
+    }
+}

@@ -1,0 +1,725 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+use Larder\Exception\PoolUnusable;
+use Larder\SharedMemory;
+
+/**
+ * A visitor's request, before WordPress: either a stored page answers it, or it becomes a miss that WordPress answers.
+ *
+ * This is all that a hit loads. It comes from advanced-cache.php, or before that from a line in wp-config.php. A request that the first
+ * place leaves alone gets its second chance in the other, where wp-config.php has corrected the host and the scheme.
+ *
+ * A stored page is an array. It has *status*; *headers*, whole lines; *gzip*, and *br* where PHP has brotli; and *etag*. Further it
+ * has *length* of the plain body, *made* and *until* in Unix time, and *tags*. Where a page must not be stored, the array has *pass*,
+ * the reason, and *until*. Until then no request waits for another to make the page.
+ *
+ * @phpstan-type Rules array{arguments?: list<string>, dropped?: list<string>, harmless?: list<string>, paths?: list<string>, cookies?: list<string>, agents?: list<string>}
+ * @phpstan-type Response array{status: int, headers: list<string>, body: string, home: string, facts: list<string>}
+ */
+final class PageRequest
+{
+    /** The version of what is stored, and of the drop-in's settings. */
+    public const FORMAT = 1;
+
+    /** Arguments of WordPress itself that name another page; any other argument passes the cache by. */
+    public const ARGUMENTS = ['p', 'page_id', 'paged', 'page', 'cat', 'tag', 'm', 'author', 'feed', 'post_type', 'attachment_id'];
+
+    /** Arguments that only tell where a visitor comes from. WordPress does not see them, so that no page shows them to others. */
+    public const DROPPED = [
+        'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'utm_id', 'gclid', 'gbraid', 'wbraid', 'dclid', 'fbclid', 'msclkid', 'ttclid', 'twclid', 'yclid',
+        'igshid', 'li_fat_id', 'mc_cid', 'mc_eid', '_ga', '_gl',
+    ];
+
+    /** Cookies that only scripts in a browser and servers in front of PHP read; any other cookie passes the cache by. */
+    private const HARMLESS = '~^(?:_ga|_gid|_gat|_gcl_|_gac_|_fbp$|_fbc$|__utm|_hj|_pk_|_clck$|_clsk$|_uet|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$)~';
+
+    /** Headers by which a client or a proxy may change what a site takes the request for. */
+    private const HEADERS = [
+        'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'PHP_AUTH_DIGEST', 'REMOTE_USER', 'REDIRECT_REMOTE_USER', 'HTTP_FORWARDED', 'HTTP_X_FORWARDED_SCHEME', 'HTTP_X_FORWARDED_PREFIX', 'HTTP_X_FORWARDED_PATH',
+        'HTTP_X_FORWARDED_URI', 'HTTP_X_HOST', 'HTTP_X_ORIGINAL_HOST', 'HTTP_X_HTTP_HOST_OVERRIDE', 'HTTP_X_ORIGINAL_URL', 'HTTP_X_REWRITE_URL', 'HTTP_X_HTTP_METHOD', 'HTTP_X_HTTP_METHOD_OVERRIDE', 'HTTP_X_METHOD_OVERRIDE',
+        'HTTP_ORIGIN', 'HTTP_X_REQUESTED_WITH', 'HTTP_X_WP_NONCE', 'HTTP_X_PJAX', 'HTTP_HX_REQUEST', 'HTTP_TURBO_FRAME', 'HTTP_X_UP_TARGET', 'HTTP_X_INERTIA',
+    ];
+
+    private const LONGEST_URI = 2_000;
+
+    /** Seconds that a request waits for a page that another one makes; then it makes the page itself, for itself. */
+    private const WAIT = 10.0;
+
+    /** Seconds that the right to make a page lasts. */
+    private const LEASE = 30;
+
+    /** Files for locks. Two pages that share one are made one after the other. */
+    private const LOCKS = 256;
+
+    /** The name of the page; empty: it passes the cache by. */
+    public string $key = '';
+
+    /** Why it passes the cache by; empty: it does not. */
+    public string $why = '';
+
+    /** What the page is judged by: Larder\Token, or [epoch, position] of the log of files. Taken before anything is read. */
+    public mixed $token = null;
+
+    /** Whether this request has the right to make the page. */
+    public bool $makes = false;
+
+    /** @var array<string, true> options that WordPress has read since */
+    public array $options = [];
+
+    /** Where pages lie if not in a pool or files. */
+    public ?Backend $backend = null;
+
+    private ?SharedMemory $pool = null;
+
+    /** @var ?resource */
+    private $lock;
+
+    /** @param array<array-key, mixed> $installed what advanced-cache.php was written with */
+    private function __construct(
+        public readonly array $installed,
+    ) {}
+
+    /** @param array<array-key, mixed> $installed what advanced-cache.php was written with */
+    public static function run(array $installed): void
+    {
+        $earlier = $GLOBALS['larder_page'] ?? null;
+        if (PHP_SAPI === 'cli' || ($installed['format'] ?? 0) !== self::FORMAT || ($earlier instanceof self && ($earlier->key !== '' || $earlier->why === 'busy'))) {
+            return;
+        }
+        $GLOBALS['larder_page'] = $request = new self($installed);
+        $request->answer();
+        // It has come to here: WordPress makes the page.
+        $collect = static function (mixed $value, mixed $option) use ($request): mixed {
+            if (\is_string($option)) {
+                $request->options[$option] = true;
+            }
+
+            return $value;
+        };
+        if (\function_exists('add_filter')) {
+            add_filter('pre_option', $collect, \PHP_INT_MIN, 2);
+        } else {
+            // As WordPress takes over hooks from before its own functions are there.
+            $hooks = \is_array($GLOBALS['wp_filter'] ?? null) ? $GLOBALS['wp_filter'] : [];
+            $GLOBALS['wp_filter'] = $hooks + ['pre_option' => [0 => ['larder' => ['function' => $collect, 'accepted_args' => 2]]]];
+        }
+    }
+
+    /**
+     * Decides whether a page may answer a request, and with a response, whether that may be stored. It knows nothing but its arguments.
+     *
+     * @param array<array-key, mixed> $server   as $_SERVER
+     * @param array<array-key, mixed> $cookies  as $_COOKIE
+     * @param array<string, mixed>    $rules
+     * @param ?array<string, mixed>   $response status, headers, body, home (the URL of the front page), facts (reasons that only WordPress knows)
+     *
+     * @phpstan-param Rules     $rules
+     * @phpstan-param ?Response $response
+     *
+     * @return array{key: string, uri: string, why: string} the name of the page and the URI without dropped arguments; or why not: a word, and after
+     *                                                      a colon the thing
+     */
+    public static function decide(array $server, array $cookies, array $rules, ?array $response = null): array
+    {
+        $text = static fn(string $name): string => \is_string($server[$name] ?? null) ? $server[$name] : '';
+        $no = static fn(string $why): array => ['key' => '', 'uri' => '', 'why' => $why];
+        $method = $text('REQUEST_METHOD');
+        if ($method !== 'GET' && $method !== 'HEAD') {
+            return $no("method:{$method}");
+        }
+        $host = $text('HTTP_HOST');
+        if ($host === '' || \strlen($host) > 255 || preg_match('~^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9]\d{0,4})?$~D', $host) !== 1) {
+            return $no('host');
+        }
+        foreach (self::HEADERS as $header) {
+            if (($server[$header] ?? '') !== '') {
+                return $no("header:{$header}");
+            }
+        }
+        $forwarded = $server['HTTP_X_FORWARDED_HOST'] ?? $host;
+        if ($forwarded !== $host) {
+            return $no('header:HTTP_X_FORWARDED_HOST');
+        }
+        $proxied = $text('HTTP_X_FORWARDED_PROTO');
+        $ssl = $text('HTTP_X_FORWARDED_SSL');
+        $port = $text('HTTP_X_FORWARDED_PORT');
+        if (preg_match('~^(?:|https?)/(?:|on|off)/\d{0,5}$~D', "{$proxied}/{$ssl}/{$port}") !== 1) {
+            return $no('header:HTTP_X_FORWARDED_PROTO');
+        }
+        $accept = $text('HTTP_ACCEPT');
+        if ($accept !== '' && (preg_match('~^\s*(?:text/html|text/\*|\*/\*|application/(?:xhtml|rss|atom|rdf)\+xml|(?:text|application)/xml)(?![\w+.-])~i', $accept) !== 1 || preg_match('~json|markdown~i', $accept) === 1)) {
+            return $no('header:HTTP_ACCEPT');
+        }
+        [$path, $query, $why] = self::address($text('REQUEST_URI'), $rules);
+        $why = $why !== '' ? $why : self::visitor($cookies, $text('HTTP_USER_AGENT'), $rules);
+        if ($why === '' && $response !== null) {
+            $why = self::response($method, $host, $response);
+        }
+        if ($why !== '') {
+            return $no($why);
+        }
+        $https = strtolower($text('HTTPS'));
+        $secure = ($https !== '' && $https !== 'off') || $text('SERVER_PORT') === '443';
+        $uri = $query === '' ? $path : "{$path}?{$query}";
+
+        // What a proxy says counts only where wp-config.php believes it. So it makes pages of its own.
+        return ['key' => ($secure ? 'https' : 'http') . "|{$proxied}|{$ssl}|{$port}|{$host}{$uri}", 'uri' => $uri, 'why' => ''];
+    }
+
+    /**
+     * What lies in a file of a page.
+     *
+     * @return array<array-key, mixed>|null null: no whole page
+     */
+    public static function unpacked(string $text): ?array
+    {
+        if (\strlen($text) < 17 || hash('xxh3', substr($text, 16)) !== substr($text, 0, 16)) {
+            return null;
+        }
+        $page = unserialize(substr($text, 16), ['allowed_classes' => false]);
+
+        return \is_array($page) ? $page : null;
+    }
+
+    /** @return string the file of a page, under the directory of all */
+    public static function file(string $key): string
+    {
+        $name = hash('sha256', $key);
+
+        return substr($name, 0, 2) . '/' . $name;
+    }
+
+    /**
+     * The log of a directory of files: to it is appended what was invalidated, 8 bytes each.
+     *
+     * @return ?array{string, int} its epoch and length; null: there is none
+     */
+    public static function log(string $directory): ?array
+    {
+        $epoch = (string) @file_get_contents("{$directory}/current");
+        clearstatcache(true, "{$directory}/log-{$epoch}");
+        $length = preg_match('/^[0-9a-f]{32}$/D', $epoch) === 1 ? @filesize("{$directory}/log-{$epoch}") : false;
+
+        return $length === false ? null : [$epoch, $length - $length % 8];
+    }
+
+    /**
+     * Whether nothing that a page of files shows has changed since.
+     *
+     * @param array<array-key, mixed> $page
+     */
+    public static function isTrue(string $directory, array $page): bool
+    {
+        $epoch = $page['epoch'] ?? null;
+        $position = $page['position'] ?? null;
+        $marks = $page['marks'] ?? null;
+        if (!\is_string($epoch) || !\is_int($position) || !\is_string($marks)) {
+            return false;
+        }
+        $log = "{$directory}/log-{$epoch}";
+        clearstatcache(true, $log);
+        $length = @filesize($log);
+        if ($length === false || $length < $position) {
+            return false;
+        }
+        if ($length === $position) {
+            return true;
+        }
+        $changed = @file_get_contents($log, false, null, $position);
+        $mine = array_flip(str_split($marks, 8));
+        foreach ($changed === false ? [] : str_split($changed, 8) as $mark) {
+            if (isset($mine[$mark])) {
+                return false;
+            }
+        }
+
+        return $changed !== false;
+    }
+
+    /**
+     * The stored page, whether it may be served or not.
+     *
+     * @return array<array-key, mixed>|null
+     */
+    public function stored(): ?array
+    {
+        $page = null;
+        if ($this->pool !== null) {
+            $page = $this->pool->get($this->name());
+        } elseif ($this->backend !== null) {
+            $page = $this->backend->get($this->name(), null);
+        } else {
+            $text = @file_get_contents($this->directory() . '/' . self::file($this->key));
+            $page = $text === false ? null : self::unpacked($text);
+            $page = $page !== null && ($page['key'] ?? null) === $this->key ? $page : null;
+        }
+
+        return \is_array($page) && \is_int($page['until'] ?? null) ? $page : null;
+    }
+
+    /** What it is called in a pool, or a store of the library. No group of the object cache begins with a colon. */
+    public function name(): string
+    {
+        return self::nameOf($this->installed, $this->key);
+    }
+
+    /** @param array<array-key, mixed> $installed */
+    public static function nameOf(array $installed, string $key): string
+    {
+        $prefix = $installed['prefix'] ?? '';
+
+        return (\is_string($prefix) ? $prefix : '') . ':page:' . $key;
+    }
+
+    /** Others may make the page now. */
+    public function release(): void
+    {
+        if (!$this->makes) {
+            return;
+        }
+        $this->makes = false;
+        if ($this->pool !== null) {
+            $this->pool->release($this->name());
+        } elseif ($this->backend !== null) {
+            $this->backend->delete([$this->name() . '|lease']);
+        } elseif ($this->lock !== null) {
+            fclose($this->lock);
+            $this->lock = null;
+        }
+    }
+
+    private function answer(): void
+    {
+        $rules = $this->installed['rules'] ?? [];
+        /** @phpstan-var Rules $rules the plugin has written them */
+        $decision = self::decide($_SERVER, $_COOKIE, $rules);
+        $this->why = $decision['why'];
+        if ($this->why === '' && (headers_sent() || $this->isLate())) {
+            $this->why = 'late';
+        }
+        if ($this->why !== '') {
+            return;
+        }
+        $this->key = $decision['key'];
+        if (!$this->open()) {
+            $this->key = '';
+            $this->why = $this->hasJournal() ? 'journal' : 'store';
+
+            return;
+        }
+        $page = $this->found();
+        if ($page !== null) {
+            isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
+        } else {
+            $this->take();
+        }
+        if ($this->key !== '') {
+            $this->forget($decision['uri']);
+        }
+    }
+
+    /**
+     * A page that may be served now.
+     *
+     * @return array<array-key, mixed>|null
+     */
+    private function found(): ?array
+    {
+        $page = $this->stored();
+
+        return $page !== null && $page['until'] > time() && ($this->pool !== null || $this->backend !== null || self::isTrue($this->directory(), $page)) ? $page : null;
+    }
+
+    /** Gets the right to make the page, or waits for the one that has it. */
+    private function take(): void
+    {
+        if ($_SERVER['REQUEST_METHOD'] !== 'GET') {
+            // What WordPress makes of HEAD has no body.
+            $this->key = '';
+            $this->why = 'method:HEAD';
+
+            return;
+        }
+        $until = microtime(true) + self::WAIT;
+        do {
+            if ($this->lease()) {
+                // It may have been made since the look.
+                $page = $this->found();
+                if ($page === null) {
+                    return;
+                }
+                $this->release();
+                isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
+
+                return;
+            }
+            $this->await();
+            $page = $this->found();
+            if ($page !== null) {
+                isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
+
+                return;
+            }
+        } while (microtime(true) < $until);
+        $this->key = '';
+        $this->why = 'busy';
+    }
+
+    private function lease(): bool
+    {
+        if ($this->pool !== null) {
+            try {
+                $this->makes = $this->pool->lease($this->name(), self::LEASE);
+                $this->token = $this->pool->token($this->name());
+            } catch (PoolUnusable) {
+                $this->token = null;
+            }
+
+            return $this->makes || $this->token === null;
+        }
+        if ($this->backend !== null) {
+            // Where the store cannot tell, nobody waits.
+            $this->makes = $this->backend->add($this->name() . '|lease', 1, self::LEASE, []) === true;
+            $this->token = $this->backend->token($this->name()) ?? $this->backend->requestToken($this->name());
+
+            return $this->makes || $this->backend->trouble() !== null;
+        }
+        $this->token = self::log($this->directory());
+        $lock = @fopen(sprintf('%s/locks/%d', $this->directory(), crc32($this->key) % self::LOCKS), 'c');
+        if ($lock === false) {
+            return true;
+        }
+        $this->makes = flock($lock, \LOCK_EX | \LOCK_NB);
+        $this->lock = $this->makes ? $lock : null;
+
+        return $this->makes;
+    }
+
+    private function await(): void
+    {
+        if ($this->pool !== null) {
+            $this->pool->awaitLease($this->name(), 1.0);
+        } else {
+            usleep(20_000);
+        }
+    }
+
+    /** @param array<array-key, mixed> $page says that the page must not be stored */
+    private function pass(array $page): void
+    {
+        $this->key = '';
+        $this->why = \is_string($page['pass'] ?? null) ? $page['pass'] : 'pass';
+    }
+
+    /** What pages are not told apart by, no page may show. */
+    private function forget(string $uri): void
+    {
+        if ($uri === ($_SERVER['REQUEST_URI'] ?? '')) {
+            return;
+        }
+        $_SERVER['REQUEST_URI'] = $uri;
+        $_SERVER['QUERY_STRING'] = $query = (string) parse_url("http://larder{$uri}", \PHP_URL_QUERY);
+        parse_str($query, $_GET);
+        $_REQUEST = array_diff_key($_REQUEST, array_fill_keys(self::dropped($this->installed['rules'] ?? []), true));
+    }
+
+    private function open(): bool
+    {
+        if ($this->hasJournal()) {
+            return false;
+        }
+        $store = $this->installed['store'] ?? null;
+        if ($store === 'files') {
+            return is_dir($this->directory());
+        }
+        if ($store === 'server') {
+            return $this->openServer();
+        }
+        $name = $this->installed['pool'] ?? null;
+        if (!\is_string($name) || !\class_exists(SharedMemory::class, false)) {
+            return false;
+        }
+        $size = $this->installed['size'] ?? null;
+        try {
+            try {
+                $this->pool = SharedMemory::open($name);
+            } catch (PoolUnusable $refused) {
+                $this->pool = \is_int($size) ? SharedMemory::open($name, $size) : throw $refused;
+            }
+        } catch (PoolUnusable|\ValueError) {
+            return false;
+        }
+
+        return true;
+    }
+
+    /** Whether others have changed what they could not say; WordPress delivers it. */
+    private function hasJournal(): bool
+    {
+        $journal = $this->installed['journal'] ?? null;
+
+        return \is_string($journal) && (int) @filesize($journal) > 0;
+    }
+
+    /** The library is loaded for a server, whose address only wp-config.php has. */
+    private function openServer(): bool
+    {
+        if (!\defined('DB_NAME') || !\function_exists('apply_filters')) {
+            return false;
+        }
+        require_once \dirname(__DIR__) . '/autoload.php';
+        require_once __DIR__ . '/Settings.php';
+        $settings = Settings::of($this->installed);
+        if ($settings->dsn === null) {
+            return false;
+        }
+        $this->backend = Library::backend($settings);
+
+        return $this->backend->trouble() === null;
+    }
+
+    /** Whether something was said already. */
+    private function isLate(): bool
+    {
+        return ob_get_level() > 0 && (int) ob_get_length() > 0;
+    }
+
+    private function directory(): string
+    {
+        $directory = $this->installed['pages'] ?? null;
+
+        return \is_string($directory) ? $directory : '';
+    }
+
+    /** @param array<array-key, mixed> $page */
+    private function send(array $page, string $how): never
+    {
+        $text = static fn(string $name): string => \is_string($page[$name] ?? null) ? $page[$name] : '';
+        $made = \is_int($page['made'] ?? null) ? $page['made'] : 0;
+        $until = \is_int($page['until'] ?? null) ? $page['until'] : 0;
+        $now = time();
+        if (\ini_get('zlib.output_compression')) {
+            ini_set('zlib.output_compression', '0');
+        }
+        http_response_code(\is_int($page['status'] ?? null) ? $page['status'] : 200);
+        foreach (\is_array($page['headers'] ?? null) ? $page['headers'] : [] as $line) {
+            if (\is_string($line)) {
+                header($line, false);
+            }
+        }
+        header('Age: ' . max(0, $now - $made));
+        header("Cache-Status: Larder; {$how}; ttl=" . ($until - $now));
+        $etag = $text('etag');
+        $known = $_SERVER['HTTP_IF_NONE_MATCH'] ?? '';
+        if ($etag !== '' && \is_string($known) && $known !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
+            http_response_code(304);
+            header_remove('Content-Type');
+            exit;
+        }
+        $accepts = $_SERVER['HTTP_ACCEPT_ENCODING'] ?? '';
+        $accepts = \is_string($accepts) ? $accepts : '';
+        if ($text('br') !== '' && self::accepts('br', $accepts)) {
+            header('Content-Encoding: br');
+            $body = $text('br');
+        } elseif (self::accepts('gzip', $accepts)) {
+            header('Content-Encoding: gzip');
+            $body = $text('gzip');
+        } else {
+            $body = (string) gzdecode($text('gzip'));
+        }
+        header('Content-Length: ' . \strlen($body));
+        if ($_SERVER['REQUEST_METHOD'] === 'HEAD') {
+            exit;
+        }
+        exit($body);
+    }
+
+    private static function accepts(string $coding, string $accepts): bool
+    {
+        return str_contains($accepts, $coding) && preg_match('~(?:^|[,\s])' . $coding . '(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))\s*(?:[,;]|$)~i', $accepts) === 1;
+    }
+
+    /**
+     * @param array<string, mixed> $rules
+     *
+     * @phpstan-param Rules $rules
+     *
+     * @return array{string, string, string} the path, the arguments that name the page, why not
+     */
+    private static function address(string $uri, array $rules): array
+    {
+        if ($uri === '' || $uri[0] !== '/' || isset($uri[self::LONGEST_URI])) {
+            return ['', '', 'path'];
+        }
+        $path = explode('?', $uri, 2)[0];
+        $query = \strlen($path) === \strlen($uri) ? null : substr($uri, \strlen($path) + 1);
+        // Only what can be written in one way: letters of ASCII as they are, others as bytes of UTF-8.
+        if (preg_match('~^/(?:[A-Za-z0-9_/-]|\.(?![./]|$)|%[89A-Fa-f][0-9A-Fa-f])*$~D', $path) !== 1 || str_contains($path, '//') || str_contains($path, '/.')) {
+            return ['', '', 'path'];
+        }
+        if (preg_match('~\.php(?:/|$)|/wp-(?:admin|json|login|content|includes)(?:/|$)|\.(?:css|js|png|jpe?g|gif|ico|svg|webp|woff2?|map)$~i', $path) === 1) {
+            return ['', '', 'path'];
+        }
+        foreach ($rules['paths'] ?? [] as $pattern) {
+            if (self::matches($pattern, $path)) {
+                return ['', '', "path:{$pattern}"];
+            }
+        }
+        if ($query === null) {
+            return [$path, '', ''];
+        }
+        $kept = [];
+        $dropped = array_fill_keys(self::dropped($rules), true);
+        $known = array_fill_keys([...self::ARGUMENTS, ...$rules['arguments'] ?? []], true);
+        foreach (explode('&', $query) as $argument) {
+            $name = explode('=', $argument, 2)[0];
+            $value = substr($argument, \strlen($name) + 1);
+            if (isset($dropped[$name])) {
+                continue;
+            }
+            if (!isset($known[$name]) || isset($kept[$name]) || preg_match('~^[A-Za-z0-9_-]{1,64}$~D', $value) !== 1) {
+                return ['', '', 'argument' . (preg_match('~^[A-Za-z0-9_-]{1,64}$~D', $name) === 1 ? ":{$name}" : '')];
+            }
+            $kept[$name] = $argument;
+        }
+
+        return [$path, implode('&', $kept), ''];
+    }
+
+    /**
+     * @param array<array-key, mixed> $cookies
+     * @param array<string, mixed>    $rules
+     *
+     * @phpstan-param Rules $rules
+     */
+    private static function visitor(array $cookies, string $agent, array $rules): string
+    {
+        foreach ($cookies as $name => $value) {
+            $name = (string) $name;
+            foreach ($rules['cookies'] ?? [] as $pattern) {
+                if (self::matches($pattern, $name)) {
+                    return "cookie:{$name}";
+                }
+            }
+            if (preg_match(self::HARMLESS, $name) === 1) {
+                continue;
+            }
+            foreach ($rules['harmless'] ?? [] as $pattern) {
+                if (self::matches($pattern, $name)) {
+                    continue 2;
+                }
+            }
+
+            return "cookie:{$name}";
+        }
+        foreach ($rules['agents'] ?? [] as $part) {
+            if ($part !== '' && stripos($agent, $part) !== false) {
+                return "agent:{$part}";
+            }
+        }
+
+        return '';
+    }
+
+    /**
+     * @param array<string, mixed> $response
+     *
+     * @phpstan-param Response $response
+     */
+    private static function response(string $method, string $host, array $response): string
+    {
+        if ($method !== 'GET') {
+            return 'method:HEAD';
+        }
+        if ($response['facts'] !== []) {
+            return $response['facts'][0];
+        }
+        $home = parse_url($response['home']);
+        if (!\is_array($home) || ($home['host'] ?? '') . (isset($home['port']) ? ":{$home['port']}" : '') !== $host) {
+            return 'host';
+        }
+        $type = '';
+        $isLocated = false;
+        foreach ($response['headers'] as $line) {
+            [$name, $value] = explode(':', $line, 2) + [1 => ''];
+            $value = strtolower(trim($value));
+            switch (strtolower(trim($name))) {
+                case 'set-cookie':
+                    return 'set-cookie';
+                case 'cache-control':
+                case 'surrogate-control':
+                case 'cdn-cache-control':
+                case 'pragma':
+                    // Of a 404, WordPress itself says only that browsers should not keep it.
+                    if (preg_match('~no-store|private|no-cache|(?:max-age|s-maxage)=0~', $value) === 1 && !($response['status'] === 404 && !str_contains($value, 'no-store') && !str_contains($value, 'private'))) {
+                        return 'cache-control';
+                    }
+                    break;
+                case 'vary':
+                    if (preg_match('~^(?:accept-encoding)?$~', $value) !== 1) {
+                        return 'vary';
+                    }
+                    break;
+                case 'content-security-policy':
+                case 'content-security-policy-report-only':
+                    if (str_contains($value, "'nonce-")) {
+                        return 'nonce';
+                    }
+                    break;
+                case 'content-encoding':
+                case 'www-authenticate':
+                case 'refresh':
+                case 'content-range':
+                case 'content-disposition':
+                    return 'header';
+                case 'content-type':
+                    $type = trim(explode(';', $value)[0]);
+                    break;
+                case 'location':
+                    $isLocated = $value !== '';
+                    break;
+                default:
+            }
+        }
+        if (!\in_array($response['status'], [200, 301, 404], true)) {
+            return "status:{$response['status']}";
+        }
+        if ($response['status'] === 301) {
+            return $isLocated && $response['body'] === '' ? '' : 'status:301';
+        }
+        if ($isLocated) {
+            return 'header';
+        }
+        $end = rtrim(substr($response['body'], -4_096));
+        $isWhole = match ($type) {
+            'text/html', 'application/xhtml+xml' => stripos($end, '</html>') !== false,
+            'application/rss+xml', 'application/atom+xml', 'application/rdf+xml', 'text/xml', 'application/xml' => str_ends_with($end, '>'),
+            'text/plain' => $end !== '',
+            default => null,
+        };
+
+        return match ($isWhole) {
+            true => '',
+            false => 'incomplete',
+            null => "type:{$type}",
+        };
+    }
+
+    /** @return list<string> */
+    private static function dropped(mixed $rules): array
+    {
+        $named = \is_array($rules) ? $rules['dropped'] ?? [] : [];
+
+        return [...self::DROPPED, ...\is_array($named) ? array_values(array_filter($named, is_string(...))) : []];
+    }
+
+    /** Whether it is, or with a star at the end begins with, what the pattern says. */
+    private static function matches(string $pattern, string $text): bool
+    {
+        return $pattern !== '' && ($pattern[-1] === '*' ? str_starts_with($text, substr($pattern, 0, -1)) : $pattern === $text);
+    }
+}

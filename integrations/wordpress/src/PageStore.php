@@ -1,0 +1,39 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** Where pages lie, for what stores and invalidates them. PageRequest reads them itself. */
+interface PageStore
+{
+    /**
+     * Stores a page, unless something that it shows has changed since its token.
+     *
+     * @param array<string, mixed> $page    as PageRequest says
+     * @param list<string>         $tags    of all that it shows
+     * @param int                  $seconds that it may be kept
+     *
+     * @return bool whether it is stored; not every store tells of a page that it has refused
+     */
+    public function fill(PageRequest $request, array $page, array $tags, int $seconds): bool;
+
+    /**
+     * Kills the pages that carry one of these tags.
+     *
+     * @param list<string> $tags
+     *
+     * @return bool whether the store knows
+     */
+    public function invalidate(array $tags): bool;
+
+    /**
+     * The stored page of a name, for administration.
+     *
+     * @return array<array-key, mixed>|null null: there is none that may be served
+     */
+    public function find(string $key): ?array;
+
+    /** What failed in this request, in a sentence; null: nothing. */
+    public function trouble(): ?string;
+}

@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * The names of what pages show, so that PageRecording and PageChanges mean the same. Of each site of a network they are others.
+ *
+ * | tag               | of pages that                                                                    |
+ * |-------------------|----------------------------------------------------------------------------------|
+ * | post/7, term/7    | have read the post, its meta or its terms; the term or its meta                  |
+ * | comment/7, user/7 | have read the comment; the user                                                  |
+ * | comments/7        | list comments of the post                                                        |
+ * | option/name       | have asked for the option                                                        |
+ * | list/product      | list posts of the type, by what a change of text does not move                   |
+ * | all/product       | list posts of the type by anything                                               |
+ * | list/any          | list posts in a way that is not known closer                                     |
+ * | list/term/7       | list posts of the term or those below it                                         |
+ * | list/author/7     | list posts of the author                                                         |
+ * | terms/category    | list terms of the taxonomy                                                       |
+ * | list/users, list/comments | list these                                                               |
+ * | any               | show what something else has kept, of which only that knows what it was made from |
+ * | url/host/path     | are this page, of either scheme                                                  |
+ * | site, network     | all of the site; all                                                             |
+ */
+final class PageTags
+{
+    private function __construct() {}
+
+    /** @param int|string|null $site its id; null: the present one */
+    public static function of(string $kind, int|string $what = '', int|string|null $site = null): string
+    {
+        $site ??= get_current_blog_id();
+
+        return $what === '' ? "{$site}/{$kind}" : "{$site}/{$kind}/{$what}";
+    }
+}

@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** Pages beside the items of the object cache: in its pool, or on its server. */
+final class PagesInStore implements PageStore
+{
+    /** @param array<array-key, mixed> $installed what advanced-cache.php was written with */
+    public function __construct(
+        private readonly Backend $backend,
+        private readonly Settings $settings,
+        private readonly array $installed,
+    ) {}
+
+    public function fill(PageRequest $request, array $page, array $tags, int $seconds): bool
+    {
+        $token = $request->token;
+        if (!$token instanceof \Larder\Token) {
+            return false;
+        }
+        $names = $this->names($tags);
+        if ($this->settings->everything() !== null) {
+            // Who flushes the object cache flushes the pages.
+            $names[] = $this->settings->everything();
+        }
+        ($request->backend ?? $this->backend)->fill([new Fill($request->name(), $page, $seconds, $names, $token)]);
+
+        return true;
+    }
+
+    public function invalidate(array $tags): bool
+    {
+        return $this->backend->invalidate($this->names($tags));
+    }
+
+    public function find(string $key): ?array
+    {
+        $page = $this->backend->get(PageRequest::nameOf($this->installed, $key), null);
+
+        return \is_array($page) && \is_int($page['until'] ?? null) && $page['until'] > time() ? $page : null;
+    }
+
+    public function trouble(): ?string
+    {
+        return $this->backend->trouble();
+    }
+
+    /**
+     * @param list<string> $tags
+     *
+     * @return list<string>
+     */
+    private function names(array $tags): array
+    {
+        $prefix = $this->settings->prefix();
+
+        return array_map(static fn(string $tag): string => "{$prefix}page:" . (\strlen($tag) > 200 ? hash('sha256', $tag) : $tag), $tags);
+    }
+}

@@ -1,0 +1,536 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress\Tests;
+
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** The page cache of a real site, over each store and in both places. */
+#[CoversNothing]
+final class PageCacheTest extends TestCase
+{
+    /** @var array<int, PageSite> */
+    private static array $sites = [];
+
+    public static function tearDownAfterClass(): void
+    {
+        foreach (self::$sites as $site) {
+            $site->stop();
+        }
+        self::$sites = [];
+    }
+
+    /** @return iterable<string, array{string, bool}> the line in wp-config.php, whether the extension is there */
+    public static function ways(): iterable
+    {
+        yield 'shared memory, advanced-cache.php' => [PageSite::ORDINARY, true];
+        yield 'shared memory, a line in wp-config.php' => [PageSite::QUICK, true];
+        yield 'files, advanced-cache.php' => [PageSite::ORDINARY, false];
+        yield 'files, a line in wp-config.php' => [PageSite::QUICK, false];
+    }
+
+    /** @return iterable<string, array{bool}> */
+    public static function stores(): iterable
+    {
+        yield 'shared memory' => [true];
+        yield 'files' => [false];
+    }
+
+    #[DataProvider('ways')]
+    public function testASecondVisitorGetsTheStoredPage(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $first = $site->visit('/hello-world/');
+        self::assertSame(200, $first->status);
+        self::assertTrue($first->isStored(), $first->header('cache-status'));
+        $second = $site->visit('/hello-world/');
+        self::assertTrue($second->isHit(), $second->header('cache-status'));
+        self::assertSame($first->body, $second->body);
+        self::assertStringContainsString('</html>', $second->body);
+        foreach (['etag', 'content-type', 'link', 'vary', 'cache-control'] as $name) {
+            self::assertNotSame('', $second->header($name), $name);
+            self::assertSame($first->header($name), $second->header($name), $name);
+        }
+        self::assertMatchesRegularExpression('/^\d+$/D', $second->header('age'));
+
+        $zipped = $site->visit('/hello-world/', ['Accept-Encoding: gzip, deflate']);
+        self::assertSame('gzip', $zipped->header('content-encoding'));
+        self::assertSame($first->body, gzdecode($zipped->body));
+        self::assertSame((string) \strlen($zipped->body), $zipped->header('content-length'));
+        self::assertSame('', $site->visit('/hello-world/', ['Accept-Encoding: gzip;q=0, *'])->header('content-encoding'));
+
+        $head = $site->visit('/hello-world/', method: 'HEAD');
+        self::assertSame([200, '', (string) \strlen($first->body)], [$head->status, $head->body, $head->header('content-length')]);
+        self::assertTrue($head->isHit());
+
+        foreach ([$first->header('etag'), '"other", ' . $first->header('etag'), substr($first->header('etag'), 2), '*'] as $known) {
+            $same = $site->visit('/hello-world/', ["If-None-Match: {$known}"]);
+            self::assertSame([304, ''], [$same->status, $same->body]);
+            self::assertSame($first->header('etag'), $same->header('etag'));
+        }
+        self::assertSame(200, $site->visit('/hello-world/', ['If-None-Match: W/"other"'])->status);
+    }
+
+    public function testAnArgumentThatTellsWhereAVisitorComesFromIsInNoPage(): void
+    {
+        $site = $this->site(true);
+        $first = $site->visit('/hello-world/?utm_source=campaign-marker&fbclid=%22%3E%3Cscript%3Emarker');
+        self::assertTrue($first->isStored(), $first->header('cache-status'));
+        self::assertStringNotContainsString('marker', $first->body);
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+        self::assertTrue($site->visit('/hello-world/?gclid=other')->isHit());
+    }
+
+    public function testAHeadRequestStoresNothing(): void
+    {
+        $site = $this->site(true);
+        self::assertStringContainsString('bypass', $site->visit('/hello-world/', method: 'HEAD')->header('cache-status'));
+        self::assertTrue($site->visit('/hello-world/')->isStored());
+    }
+
+    #[DataProvider('stores')]
+    public function testFeedsRedirectsAndPagesThatAreNotThereAreStoredUntilTheyAre(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        foreach (['/feed/' => 200, '/hello-world' => 301, '/wp-sitemap.xml' => 200, '/robots.txt' => 200] as $uri => $status) {
+            $first = $site->visit($uri);
+            self::assertSame($status, $first->status, $uri);
+            self::assertTrue($first->isStored(), $uri . ' ' . $first->header('cache-status'));
+            $second = $site->visit($uri);
+            self::assertTrue($second->isHit(), $uri);
+            self::assertSame([$status, $first->body, $first->header('location')], [$second->status, $second->body, $second->header('location')]);
+        }
+        $missing = $site->visit('/to-come/');
+        self::assertSame(404, $missing->status);
+        $again = $site->visit('/to-come/');
+        self::assertSame(404, $again->status);
+        self::assertSame($missing->isStored(), $again->isHit());
+        $site->run('wp_insert_post(["post_title" => "To come", "post_name" => "to-come", "post_status" => "publish", "post_content" => "It has come."]);');
+        $there = $site->visit('/to-come/');
+        self::assertSame(200, $there->status);
+        self::assertStringContainsString('It has come.', $there->body);
+        self::assertStringContainsString('To come', $site->visit('/feed/')->body);
+    }
+
+    #[DataProvider('stores')]
+    public function testAChangeKillsExactlyThePagesThatShowIt(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $made = self::listed($site->run(<<<'PHP'
+            wp_update_post(['ID' => 1, 'post_date' => '2019-01-01 00:00:00', 'post_date_gmt' => '2019-01-01 00:00:00']);
+            $cats = [];
+            foreach (['red', 'blue'] as $name) { $cats[$name] = wp_insert_term($name . bin2hex(random_bytes(3)), 'category')['term_id']; }
+            $posts = [];
+            foreach (['old' => ['red', '2020-01-01 00:00:00'], 'new' => ['blue', '2025-01-01 00:00:00']] as $name => [$cat, $date]) {
+                $posts[$name] = wp_insert_post(['post_title' => "{$name} title", 'post_content' => "{$name} text", 'post_status' => 'publish', 'post_date' => $date, 'post_category' => [$cats[$cat]]]);
+            }
+            update_option('posts_per_page', 1); update_option('posts_per_rss', 1);
+            $page = wp_insert_post(['post_type' => 'page', 'post_title' => 'A page', 'post_content' => 'page text', 'post_status' => 'publish']);
+            $out = ['red' => (string) $cats['red'], 'old-id' => (string) $posts['old'], 'new-id' => (string) $posts['new']];
+            foreach (['old' => get_permalink($posts['old']), 'new' => get_permalink($posts['new']), 'red' => get_term_link($cats['red']), 'blue' => get_term_link($cats['blue']), 'page' => get_permalink($page), 'front' => home_url('/'), 'feed' => home_url('/feed/')] as $name => $url) {
+                $out["/{$name}"] = substr($url, strlen(home_url()));
+            }
+            echo json_encode($out);
+            PHP));
+        $uris = [];
+        foreach ($made as $name => $uri) {
+            if ($name[0] === '/') {
+                $uris[substr($name, 1)] = $uri;
+            }
+        }
+        $fill = static function () use ($site, $uris): void {
+            foreach ($uris as $name => $uri) {
+                self::assertSame(200, $site->visit($uri)->status, "{$name} {$uri}");
+                self::assertTrue($site->visit($uri)->isHit(), "{$name} {$uri}");
+            }
+        };
+        $killed = static function (string $code) use ($site, $uris, $fill): array {
+            $fill();
+            $site->run($code);
+            $killed = [];
+            foreach ($uris as $name => $uri) {
+                if (!$site->visit($uri)->isHit()) {
+                    $killed[] = $name;
+                }
+            }
+
+            return $killed;
+        };
+        // Its own page, and the lists that show it.
+        self::assertSame(['old', 'red'], $killed("wp_update_post(['ID' => {$made['old-id']}, 'post_content' => 'other text']);"));
+        self::assertStringContainsString('other text', $site->visit($uris['old'])->body);
+        self::assertSame(['new', 'blue', 'front', 'feed'], $killed("update_post_meta({$made['new-id']}, 'key', 'value');"));
+        // A new one comes into the lists.
+        $after = $killed("wp_insert_post(['post_title' => 'Another', 'post_status' => 'publish', 'post_category' => [{$made['red']}]]);");
+        self::assertContains('red', $after);
+        self::assertContains('front', $after);
+        self::assertContains('feed', $after);
+        self::assertNotContains('page', $after);
+        // The name of the site is on all of them.
+        self::assertSame(array_keys($uris), $killed('update_option("blogname", "Renamed");'));
+        self::assertStringContainsString('Renamed', $site->visit($uris['page'])->body);
+        self::assertSame([], $killed('update_option("something_else", "1"); set_transient("t", 1, 100); wp_schedule_single_event(time() + 1000, "x");'));
+        self::assertSame(array_keys($uris), $killed('do_action("switch_theme", "x", wp_get_theme());'));
+        self::assertSame(array_keys($uris), $killed('update_option("sidebars_widgets", ["a" => [mt_rand()]]);'));
+        // A comment shows on its post.
+        $commented = $killed("wp_insert_comment(['comment_post_ID' => {$made['old-id']}, 'comment_content' => 'A comment', 'comment_approved' => 1, 'comment_author' => 'A']);");
+        self::assertContains('old', $commented);
+        self::assertNotContains('page', $commented);
+        self::assertStringContainsString('A comment', $site->visit($uris['old'])->body);
+        self::assertSame([], $killed("wp_insert_comment(['comment_post_ID' => {$made['old-id']}, 'comment_content' => 'Held', 'comment_approved' => 0, 'comment_author' => 'A']);"));
+        $renamed = $killed("wp_update_term({$made['red']}, 'category', ['name' => 'Crimson']);");
+        self::assertContains('red', $renamed);
+        self::assertContains('old', $renamed);
+        self::assertNotContains('page', $renamed);
+        self::assertStringContainsString('Crimson', $site->visit($uris['red'])->body);
+        $trashed = $killed("wp_trash_post({$made['new-id']});");
+        self::assertContains('new', $trashed);
+        self::assertContains('blue', $trashed);
+        self::assertContains('front', $trashed);
+        self::assertSame(404, $site->visit($uris['new'])->status);
+    }
+
+    #[DataProvider('stores')]
+    public function testAPageWhoseMakingBeganBeforeAChangeIsNotStored(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        // The visitor's page has read the post when another process changes it.
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                if (is_file(ABSPATH . 'hold')) {
+                    touch(ABSPATH . 'held');
+                    for ($i = 0; $i < 6000 && is_file(ABSPATH . 'hold'); $i++) { usleep(10_000); clearstatcache(); }
+                }
+            });
+            PHP);
+        touch("{$site->site->root}/hold");
+        $visit = curl_init("{$site->url}/hello-world/");
+        curl_setopt_array($visit, [\CURLOPT_RETURNTRANSFER => true, \CURLOPT_HEADER => true, \CURLOPT_PROXY => '']);
+        $all = curl_multi_init();
+        curl_multi_add_handle($all, $visit);
+        for ($i = 0; $i < 30_000 && !is_file("{$site->site->root}/held"); $i++) {
+            curl_multi_exec($all, $running);
+            usleep(10_000);
+            clearstatcache();
+        }
+        $site->run('wp_update_post(["ID" => 1, "post_content" => "Changed meanwhile."]);');
+        unlink("{$site->site->root}/hold");
+        do {
+            curl_multi_exec($all, $running);
+            curl_multi_select($all, 1.0);
+        } while ($running > 0);
+        self::assertStringNotContainsString('Changed meanwhile', (string) curl_multi_getcontent($visit));
+        self::assertStringContainsString('Changed meanwhile', $site->visit('/hello-world/')->body);
+        self::assertStringContainsString('Changed meanwhile', $site->visit('/hello-world/')->body);
+    }
+
+    #[DataProvider('stores')]
+    public function testOfFiftyVisitorsAfterAPurgeOneMakesThePage(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void { file_put_contents(ABSPATH . 'made', '.', FILE_APPEND); });
+            PHP);
+        $site->visit('/hello-world/?first');
+        file_put_contents("{$site->site->root}/made", '');
+        $answers = $site->visitAtOnce(array_fill(0, 50, ['/hello-world/', []]));
+        self::assertSame([200], array_values(array_unique(array_map(static fn(Answer $answer): int => $answer->status, $answers))));
+        self::assertCount(1, array_unique(array_map(static fn(Answer $answer): string => $answer->body, $answers)));
+        self::assertSame('.', file_get_contents("{$site->site->root}/made"));
+    }
+
+    #[DataProvider('stores')]
+    public function testNothingOfOneVisitorIsInThePageOfAnother(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        // A shop in small: the visitor's name in a cookie of its own, shown on each page.
+        $this->plugin($site, <<<'PHP'
+            add_action('template_redirect', static function (): void {
+                if (isset($_GET['add'])) { setcookie('shop_cart', (string) $_GET['add'], 0, '/'); $_COOKIE['shop_cart'] = $_GET['add']; }
+            });
+            add_action('wp_footer', static function (): void {
+                foreach ($_COOKIE as $name => $value) { if ($name !== '_ga') { echo 'cookie ', esc_html("{$name}={$value}"), ';'; } }
+                if (is_user_logged_in()) { echo 'user ', esc_html(wp_get_current_user()->user_login), ';'; }
+            });
+            PHP);
+        $site->visit('/?first');
+        mt_srand(16);
+        $hits = 0;
+        // LARDER_VISITS says how many in all.
+        for ($round = 0; $round < intdiv((int) (getenv('LARDER_VISITS') ?: 500), 20); $round++) {
+            $visits = $markers = [];
+            for ($i = 0; $i < 20; $i++) {
+                $visitor = mt_rand(0, 19);
+                $uri = ['/', '/hello-world/', '/sample-page/', '/feed/'][mt_rand(0, 3)];
+                $marker = '';
+                switch (mt_rand(0, 3)) {
+                    case 0:
+                        $marker = "visitor{$visitor}x";
+                        $visits[] = [$uri, ["Cookie: shop_cart={$marker}; _ga=1"]];
+                        break;
+                    case 1:
+                        $marker = "visitor{$visitor}x";
+                        $visits[] = ["{$uri}?add={$marker}", []];
+                        break;
+                    default:
+                        $visits[] = [$uri, mt_rand(0, 1) === 0 ? [] : ["Cookie: _ga=visitor{$visitor}x"]];
+                }
+                $markers[] = $marker;
+            }
+            foreach ($site->visitAtOnce($visits) as $i => $answer) {
+                self::assertSame(200, $answer->status);
+                preg_match_all('/visitor\d+x/', $answer->body, $shown);
+                self::assertSame([], array_values(array_diff($shown[0], [$markers[$i]])), $visits[$i][0]);
+                if ($markers[$i] === '') {
+                    self::assertSame('', $answer->header('set-cookie'));
+                    $hits += $answer->isHit() ? 1 : 0;
+                } else {
+                    self::assertFalse($answer->isHit());
+                }
+            }
+        }
+        self::assertGreaterThan(150, $hits);
+    }
+
+    public function testSomeoneWhoLogsInSeesTheirOwnPagesAndSomeoneWhoLogsOutThoseOfAll(): void
+    {
+        $site = $this->site(true);
+        $site->visit('/hello-world/');
+        $test = ['Cookie: wordpress_test_cookie=WP%20Cookie%20check'];
+        $login = $site->visit('/wp-login.php', $test, 'POST', ['log' => 'admin', 'pwd' => 'password', 'wp-submit' => 'Log In', 'testcookie' => '1']);
+        self::assertSame(302, $login->status);
+        $cookies = ['Cookie: ' . implode('; ', $login->cookies())];
+        $mine = $site->visit('/hello-world/', $cookies);
+        self::assertFalse($mine->isHit());
+        self::assertStringContainsString('wpadminbar', $mine->body);
+        self::assertStringContainsString('_wpnonce', $mine->body);
+        // A wrong cookie is nobody's; it is none of the visitors without cookies either.
+        self::assertFalse($site->visit('/hello-world/', ['Cookie: wordpress_logged_in_0=x'])->isHit());
+        foreach ([$site->visit('/hello-world/'), $site->visit('/sample-page/'), $site->visit('/sample-page/')] as $page) {
+            self::assertStringNotContainsString('wpadminbar', $page->body);
+        }
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+    }
+
+    public function testACommenterSeesTheirOwnCommentAndOthersSeeItWhenItIsApproved(): void
+    {
+        $site = $this->site(true);
+        $site->run('update_option("comment_moderation", 1); update_option("comment_previously_approved", 0);');
+        $site->visit('/hello-world/');
+        $sent = $site->visit('/wp-comments-post.php', [], 'POST', ['comment' => 'Held comment marker', 'author' => 'Someone', 'email' => 's@example.com', 'comment_post_ID' => '1', 'wp-comment-cookies-consent' => 'yes']);
+        self::assertSame(302, $sent->status, $sent->body);
+        $location = substr(strtok($sent->header('location'), '#') ?: '', \strlen($site->url));
+        self::assertStringContainsString('Held comment marker', $site->visit($location, ['Cookie: ' . implode('; ', $sent->cookies())])->body);
+        $others = $site->visit('/hello-world/');
+        self::assertTrue($others->isHit(), $others->header('cache-status'));
+        self::assertStringNotContainsString('Held comment marker', $others->body);
+        $site->run('foreach (get_comments(["status" => "hold"]) as $c) { wp_set_comment_status($c->comment_ID, "approve"); }');
+        self::assertStringContainsString('Held comment marker', $site->visit('/hello-world/')->body);
+    }
+
+    public function testAProtectedPostAPreviewAndANonceAreNotStored(): void
+    {
+        $site = $this->site(true);
+        $id = $site->run('echo wp_insert_post(["post_title" => "Secret", "post_name" => "secret", "post_content" => "Secret marker", "post_status" => "publish", "post_password" => "open"]);');
+        for ($i = 0; $i < 2; $i++) {
+            $form = $site->visit('/secret/');
+            self::assertStringNotContainsString('Secret marker', $form->body);
+            self::assertStringContainsString('bypass', $form->header('cache-status'));
+        }
+        $sent = $site->visit('/wp-login.php?action=postpass', ['Referer: ' . $site->url . '/secret/'], 'POST', ['post_password' => 'open']);
+        $open = $site->visit('/secret/', ['Cookie: ' . implode('; ', $sent->cookies())]);
+        self::assertStringContainsString('Secret marker', $open->body);
+        self::assertStringNotContainsString('Secret marker', $site->visit('/secret/')->body);
+
+        $draft = $site->run('echo wp_insert_post(["post_title" => "Draft", "post_content" => "Draft marker", "post_status" => "draft"]);');
+        foreach (["/?p={$draft}", "/?p={$draft}&preview=true"] as $uri) {
+            self::assertStringNotContainsString('Draft marker', $site->visit($uri)->body);
+        }
+        self::assertNotSame('', $id);
+
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { if (is_page()) { echo "nonce ", wp_create_nonce("a-form"); } elseif (is_single()) { wp_create_nonce("unseen"); } });');
+        for ($i = 0; $i < 2; $i++) {
+            self::assertSame('Larder; fwd=bypass; detail=nonce', $site->visit('/sample-page/')->header('cache-status'));
+        }
+        $site->visit('/hello-world/');
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+    }
+
+    public function testACookieASessionAConstantOrAnErrorKeepsAPageOut(): void
+    {
+        foreach ([
+            'setcookie("a", "b");' => 'set-cookie', 'define("DONOTCACHEPAGE", true);' => 'DONOTCACHEPAGE', 'nocache_headers();' => 'cache-control', 'header("Vary: Cookie");' => 'vary', 'session_start();' => 'session',
+            'wp_is_mobile();' => 'mobile', 'wp_cache_flush_runtime();' => 'flushed', 'update_option("seen", wp_rand());' => 'changes', 'status_header(503);' => 'status', 'echo "x"; exit;' => 'incomplete',
+            'add_action("wp_footer", static function () { flush(); ob_flush(); });' => 'partial',
+        ] as $code => $why) {
+            $site = $this->site(true);
+            $this->plugin($site, "add_action('template_redirect', static function () { {$code} });");
+            for ($i = 0; $i < 2; $i++) {
+                $answer = $site->visit('/hello-world/');
+                self::assertFalse($answer->isHit(), $code);
+                if ($why !== 'partial' || $i > 0) {
+                    self::assertSame("Larder; fwd=bypass; detail={$why}", $answer->header('cache-status'), $code);
+                }
+            }
+        }
+        $site = $this->site(true);
+        $this->plugin($site, "add_action('wp_footer', static function () { no_such_function(); });");
+        $site->visit('/hello-world/');
+        self::assertFalse($site->visit('/hello-world/')->isHit());
+    }
+
+    public function testAHostileRequestNeitherGetsNorMakesAPageOfOthers(): void
+    {
+        $site = $this->site(true);
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { echo "host ", esc_html($_SERVER["HTTP_HOST"] ?? ""), " ", esc_html(implode(" ", array_filter($_SERVER, static fn($v, $k): bool => is_string($v) && (str_starts_with($k, "HTTP_X") || $k === "HTTP_FORWARDED"), ARRAY_FILTER_USE_BOTH))); });');
+        $site->visit('/hello-world/?first');
+        foreach ([
+            ['Host: evil.poison'], ['Host: 127.0.0.1'], ["Host: {$site->host}.poison"], ['X-Forwarded-Host: evil.poison'], ['X-Forwarded-Host: evil.poison', "Host: {$site->host}"], ['X-Host: evil.poison'], ['Forwarded: host=evil.poison'], ['X-Original-URL: /poison'], ['X-Rewrite-URL: /poison'],
+            ['X-Forwarded-Prefix: /poison'], ['X-Forwarded-Scheme: poison'], ['X-Forwarded-Proto: poison'], ['X-Forwarded-Port: poison'], ['X-HTTP-Method-Override: poison'], ['X-Original-Host: evil.poison'], ['Authorization: Basic bWFya2VyOm1hcmtlcg=='],
+        ] as $headers) {
+            $hostile = $site->visit('/hello-world/', $headers);
+            self::assertFalse($hostile->isHit(), $headers[0]);
+            self::assertFalse($hostile->isStored(), $headers[0]);
+            self::assertStringNotContainsString('poison', $site->visit('/hello-world/')->body, $headers[0]);
+        }
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+        foreach ([
+            '/hello-world/..;/wp-admin/', '/hello-world%2f', '/hello-world/%2e%2e/', '//hello-world/', '/hello-world//', '/./hello-world/', '/hello-world/;a=b', '/hello-world/x.css', '/hello-world/x.js?y', '/hello-world/%00', '/index.php/hello-world/', '/hello-world/?a[]=1', '/hello-world/?' . str_repeat('a=1&', 1_000),
+            '/hello-world/?p=1&p=2', '/hello-world/?%75tm_source=poison', '/hello-world/?p=%0d%0aSet-Cookie:a', "http://evil.poison/hello-world/",
+        ] as $uri) {
+            $odd = $site->visit($uri);
+            self::assertFalse($odd->isHit() || $odd->isStored(), substr($uri, 0, 40) . ' ' . $odd->header('cache-status'));
+            self::assertStringNotContainsString('poison', $site->visit('/hello-world/')->body, substr($uri, 0, 40));
+        }
+    }
+
+    public function testAnExclusionOfTheOwnerHoldsAtOnce(): void
+    {
+        $site = $this->site(true);
+        $site->visit('/hello-world/');
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+        $site->run('update_option("larder_pages", ["paths" => ["/hello*"]]); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+        self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/hello-world/')->header('cache-status'));
+        $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+    }
+
+    #[DataProvider('stores')]
+    public function testTheSitesOfANetworkHavePagesOfTheirOwn(bool $hasExtension): void
+    {
+        $network = PageSite::start(hasExtension: $hasExtension, isNetwork: true);
+        try {
+            $network->run('wp_insert_site(["domain" => "second.example.com", "path" => "/", "network_id" => 1, "user_id" => 1, "title" => "Second marker"]); update_option("blogname", "First marker");');
+            $hosts = ['First' => ['Host: example.com'], 'Second' => ['Host: second.example.com']];
+            $network->visit('/?first', $hosts['Second']);
+            foreach ($hosts as $name => $host) {
+                self::assertStringContainsString("{$name} marker", $network->visit('/', $host)->body);
+                $again = $network->visit('/', $host);
+                self::assertTrue($again->isHit(), $name . $again->header('cache-status'));
+                self::assertStringContainsString("{$name} marker", $again->body);
+            }
+            self::assertFalse($network->visit('/', ['Host: third.example.com'])->isHit());
+            $network->run('update_option("blogname", "Second changed");', host: 'second.example.com');
+            self::assertTrue($network->visit('/', $hosts['First'])->isHit());
+            self::assertStringContainsString('Second changed', $network->visit('/', $hosts['Second'])->body);
+            // From another site of the network.
+            $network->visit('/', $hosts['Second']);
+            $network->run('switch_to_blog(2); wp_update_post(["ID" => 1, "post_content" => "Written from elsewhere."]); restore_current_blog();');
+            self::assertTrue($network->visit('/', $hosts['First'])->isHit());
+            self::assertStringContainsString('Written from elsewhere.', $network->visit('/', $hosts['Second'])->body);
+            $network->visit('/', $hosts['Second']);
+            $network->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush(1);');
+            self::assertFalse($network->visit('/', $hosts['First'])->isHit());
+            self::assertTrue($network->visit('/', $hosts['Second'])->isHit());
+        } finally {
+            $network->stop();
+        }
+    }
+
+    public function testExplainSaysWhetherAPageIsCachedAndWhyNot(): void
+    {
+        $site = $this->site(true);
+        $explain = function (string ...$arguments) use ($site): string {
+            $command = $site->site->command(['larder', 'explain', ...array_values($arguments)]);
+            $command->wait();
+
+            return $command->getOutput() . $command->getErrorOutput();
+        };
+        self::assertStringContainsString('The page cache is on, and keeps pages in shared memory.', $explain("{$site->url}/hello-world/"));
+        self::assertStringContainsString('may be cached, but is not now', $explain("{$site->url}/hello-world/"));
+        $site->visit('/hello-world/');
+        self::assertMatchesRegularExpression('~This URL is cached: status 200, \d+ bytes, \d+ compressed.*  1/post/1\n~s', $explain("{$site->url}/hello-world/", '--tags'));
+        self::assertStringContainsString('The cookie wordpress_logged_in_0 may belong', $explain("{$site->url}/hello-world/", '--cookie=wordpress_logged_in_0'));
+        self::assertStringContainsString('The argument s may make another page.', $explain("{$site->url}/?s=word"));
+        self::assertStringContainsString('The method POST is none of a page', $explain("{$site->url}/", '--method=POST'));
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { echo wp_create_nonce("a-form"); });');
+        $site->visit('/sample-page/');
+        self::assertStringContainsString('The page has a nonce in it', $explain("{$site->url}/sample-page/"));
+        // One page goes, the other stays.
+        $site->visit('/feed/');
+        $site->site->command(['larder', 'flush', "--page={$site->url}/hello-world/"])->wait();
+        self::assertStringContainsString('is not now', $explain("{$site->url}/hello-world/"));
+        self::assertTrue($site->visit('/feed/')->isHit());
+    }
+
+    public function testTheDropInOfAnotherPluginIsReplacedOnlyWhenItIsAskedFor(): void
+    {
+        $site = $this->site(true);
+        $path = "{$site->site->root}/wp-content/advanced-cache.php";
+        $site->run('$p = new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"); $p->pages->disable();');
+        self::assertFileDoesNotExist($path);
+        file_put_contents($path, "<?php // Plugin Name: Other\n");
+        try {
+            self::assertStringContainsString('There is a page cache already (Other)', $site->run('$p = new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"); $p->pages->keepUp(); echo $p->pages->enable(), $p->pages->disable();'));
+            self::assertStringContainsString('Other', (string) file_get_contents($path));
+            self::assertSame(200, $site->visit('/hello-world/')->status);
+        } finally {
+            self::assertSame('', $site->run('echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->enable(true);'));
+        }
+        $site->visit('/hello-world/');
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+    }
+
+    public function testWithoutThePluginTheDropInDoesNothing(): void
+    {
+        $site = $this->site(true);
+        rename($site->site->plugin(), $site->site->plugin() . '-gone');
+        try {
+            $page = $site->visit('/hello-world/');
+            self::assertSame([200, ''], [$page->status, $page->header('cache-status')]);
+        } finally {
+            rename($site->site->plugin() . '-gone', $site->site->plugin());
+        }
+    }
+
+    /** A site without pages, and without what earlier tests have put into it. */
+    private function site(bool $hasExtension, string $line = PageSite::ORDINARY): PageSite
+    {
+        $site = self::$sites[(int) $hasExtension] ??= PageSite::start($line, $hasExtension);
+        $site->configure($line);
+        @unlink("{$site->site->root}/wp-content/mu-plugins/test.php");
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+
+        return $site;
+    }
+
+    /** @return array<string, string> */
+    private static function listed(string $json): array
+    {
+        $listed = [];
+        foreach ((array) json_decode($json, true) as $name => $text) {
+            $listed[(string) $name] = \is_string($text) ? $text : '';
+        }
+
+        return $listed;
+    }
+
+    private function plugin(PageSite $site, string $code): void
+    {
+        $path = "{$site->site->root}/wp-content/mu-plugins/test.php";
+        file_put_contents("{$path}.new", "<?php {$code}");
+        rename("{$path}.new", $path);
+    }
+}

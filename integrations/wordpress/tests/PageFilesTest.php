@@ -1,0 +1,210 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress\Tests;
+
+use Larder\Tests\Scratch;
+use Larder\WordPress\PageFiles;
+use Larder\WordPress\PageRequest;
+use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
+
+/** The files of pages, without WordPress: whatever becomes of a writer, a reader gets a whole page, or none. */
+#[CoversClass(PageFiles::class)]
+final class PageFilesTest extends TestCase
+{
+    private Scratch $scratch;
+
+    private string $directory;
+
+    private PageFiles $files;
+
+    protected function setUp(): void
+    {
+        $this->scratch = new Scratch();
+        $this->directory = "{$this->scratch->path}/pages";
+        $this->files = new PageFiles($this->directory);
+        self::assertNull($this->files->prepare());
+    }
+
+    public function testAPageIsThereUntilOneOfItsTagsIsInvalidated(): void
+    {
+        self::assertTrue($this->store('a', ['post/1', 'post/2']));
+        self::assertTrue($this->store('b', ['post/3']));
+        self::assertTrue($this->files->invalidate(['post/9', 'post/4']));
+        self::assertSame(['a', 'b'], $this->there());
+        self::assertTrue($this->files->invalidate(['post/2']));
+        self::assertSame(['b'], $this->there());
+        self::assertTrue($this->store('a', ['post/1']));
+        self::assertSame(['a', 'b'], $this->there());
+        self::assertTrue($this->files->invalidate(['everything']));
+        self::assertSame([], $this->there());
+    }
+
+    public function testAPageFromBeforeAChangeIsNotServedNorStored(): void
+    {
+        $token = PageRequest::log($this->directory);
+        $this->files->invalidate(['post/1']);
+        self::assertFalse($this->store('a', ['post/1'], $token));
+        self::assertTrue($this->store('b', ['post/2'], $token));
+        $this->files->invalidate(['everything']);
+        self::assertFalse($this->store('b', ['post/2'], $token));
+        self::assertSame([], $this->there());
+    }
+
+    public function testALogThatIsFullBeginsAnewAndKillsAllPages(): void
+    {
+        self::assertTrue($this->store('a', ['post/1']));
+        $many = array_map(static fn(int $i): string => "other/{$i}", range(1, 40_000));
+        self::assertTrue($this->files->invalidate($many));
+        self::assertSame(['a'], $this->there());
+        self::assertTrue($this->files->invalidate(['other/0']));
+        self::assertSame([], $this->there());
+        self::assertCount(1, glob("{$this->directory}/log-*") ?: []);
+        self::assertTrue($this->store('a', ['post/1']));
+    }
+
+    public function testAPieceOfARecordOfAKilledWriterHidesNoLaterOne(): void
+    {
+        self::assertTrue($this->store('a', ['post/1']));
+        file_put_contents((glob("{$this->directory}/log-*") ?: [])[0], 'abc', \FILE_APPEND);
+        self::assertTrue($this->store('b', ['post/2']));
+        self::assertSame(['a', 'b'], $this->there());
+        $this->files->invalidate(['post/1']);
+        self::assertSame(['b'], $this->there());
+        $this->files->invalidate(['post/2']);
+        self::assertSame([], $this->there());
+    }
+
+    public function testADamagedFileIsNoPage(): void
+    {
+        self::assertTrue($this->store('a', ['post/1']));
+        $path = $this->directory . '/' . PageRequest::file('a');
+        $whole = (string) file_get_contents($path);
+        foreach (range(0, \strlen($whole) - 1, 7) as $length) {
+            file_put_contents($path, substr($whole, 0, $length));
+            self::assertNull($this->files->find('a'));
+            file_put_contents($path, substr_replace($whole, "\0", $length, 1));
+            $page = (new PageFiles($this->directory))->find('a');
+            self::assertContains($page === null ? null : $page['gzip'], [null, 'page a']);
+        }
+    }
+
+    public function testReadersGetWholePagesWhileWritersAreKilled(): void
+    {
+        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]);'
+            . ' $r = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor(); $r->key = "a"; for (;;) { $r->token = PageRequest::log($argv[2]); $x = str_repeat(chr(mt_rand(97, 122)), mt_rand(1, 200_000)); $f->fill($r, ["gzip" => $x, "sum" => md5($x), "until" => time() + 1000], ["post/1"], 1000); if (mt_rand(0, 9) === 0) { $f->invalidate(["post/1"]); } }';
+        $seen = 0;
+        for ($round = 0; $round < 30; $round++) {
+            $writers = array_map(fn(): Process => new Process([PHP_BINARY, '-r', $code, \dirname(__DIR__) . '/src', $this->directory]), [1, 2]);
+            foreach ($writers as $writer) {
+                $writer->start();
+            }
+            $until = microtime(true) + 60.0;
+            for ($looks = 0; $looks < 60 && microtime(true) < $until;) {
+                $page = $this->files->find('a');
+                if ($page !== null) {
+                    self::assertIsString($page['gzip']);
+                    self::assertSame($page['sum'], md5($page['gzip']));
+                    $seen++;
+                    $looks++;
+                }
+            }
+            foreach ($writers as $writer) {
+                self::assertSame('', $writer->getErrorOutput() . $writer->getOutput());
+                $writer->signal(\SIGKILL);
+                $writer->wait();
+            }
+        }
+        self::assertSame(30 * 60, $seen);
+        // Nothing that they have left behind holds anyone up.
+        self::assertTrue($this->files->invalidate(['post/1']));
+        self::assertSame([], $this->there());
+        self::assertTrue($this->store('a', ['post/1']));
+    }
+
+    public function testTheOldestPagesMakeRoomForNewOnes(): void
+    {
+        $files = new PageFiles($this->directory, 256 * 3_000, 256 * 4);
+        $stored = 0;
+        for ($i = 0; $i < 3_000; $i++) {
+            $stored += $files->fill($this->request("page {$i}"), ['gzip' => str_repeat('x', 100), 'until' => time() + 100], ['post/1'], 100) ? 1 : 0;
+        }
+        self::assertSame(3_000, $stored);
+        $folders = array_filter(glob("{$this->directory}/??") ?: [], is_dir(...));
+        self::assertGreaterThan(200, \count($folders));
+        foreach ($folders as $folder) {
+            self::assertLessThanOrEqual(4, \count(glob("{$folder}/*") ?: []));
+        }
+        self::assertFalse($files->fill($this->request('large'), ['gzip' => str_repeat('x', 4_000), 'until' => time() + 100], ['post/1'], 100));
+        self::assertNotNull($files->find('page 2999'));
+    }
+
+    public function testWithoutRoomForTheLogNoPageIsServed(): void
+    {
+        self::assertTrue($this->store('a', ['post/1']));
+        // As on a disk that is full: nothing can be written, but files can be deleted.
+        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageRequest.php"; pcntl_signal(SIGXFSZ, SIG_IGN); $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->find("a") === null]);'
+            . ' $r = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor(); $r->key = "b"; $r->token = PageRequest::log($argv[2]); echo json_encode($f->fill($r, ["gzip" => str_repeat("x", 4096), "until" => time() + 1000], ["post/1"], 1000));';
+        $process = new Process(['prlimit', '--fsize=0', PHP_BINARY, '-d', 'display_errors=stderr', '-r', $code, \dirname(__DIR__) . '/src', $this->directory]);
+        $process->run();
+        self::assertSame('[true,true]false', $process->getOutput(), $process->getErrorOutput());
+        self::assertSame([], $this->there());
+        self::assertSame([], glob("{$this->directory}/??/.*[0-9a-f]") ?: []);
+        // With room again it goes on.
+        self::assertTrue($this->files->invalidate(['post/1']));
+        self::assertTrue($this->store('a', ['post/1']));
+    }
+
+    public function testAChangeThatCannotBeNotedInAReadOnlyFolderIsToldOf(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        self::assertTrue($this->store('a', ['post/1']));
+        chmod(\dirname($this->scratch->path), 0o755);
+        chmod($this->scratch->path, 0o755);
+        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($this->directory, \FilesystemIterator::SKIP_DOTS), \RecursiveIteratorIterator::SELF_FIRST) as $file) {
+            self::assertInstanceOf(\SplFileInfo::class, $file);
+            chmod($file->getPathname(), $file->isDir() ? 0o555 : 0o444);
+        }
+        chmod($this->directory, 0o555);
+        $source = "{$this->scratch->path}/src";
+        mkdir($source, 0o755);
+        foreach (['PageStore', 'PageFiles', 'PageRequest'] as $class) {
+            copy(\dirname(__DIR__) . "/src/{$class}.php", "{$source}/{$class}.php");
+        }
+        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->trouble()]);';
+        $process = new Process(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PHP_BINARY, '-d', 'error_log=/dev/stderr', '-r', $code, $source, $this->directory]);
+        $process->run();
+        self::assertStringStartsWith('[false,"The pages in ', $process->getOutput());
+        self::assertStringContainsString('may show what was changed', $process->getErrorOutput());
+        chmod($this->directory, 0o755);
+    }
+
+    /**
+     * @param list<string> $tags
+     * @param mixed        $token null: of now
+     */
+    private function store(string $key, array $tags, mixed $token = null): bool
+    {
+        return $this->files->fill($this->request($key, $token), ['gzip' => "page {$key}", 'until' => time() + 1_000], $tags, 1_000);
+    }
+
+    private function request(string $key, mixed $token = null): PageRequest
+    {
+        $request = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor();
+        $request->key = $key;
+        $request->token = $token ?? PageRequest::log($this->directory);
+
+        return $request;
+    }
+
+    /** @return list<string> which of a and b are there */
+    private function there(): array
+    {
+        return array_values(array_filter(['a', 'b'], fn(string $key): bool => $this->files->find($key) !== null));
+    }
+}
