@@ -79,6 +79,9 @@ final class Cache
     /** The store, if it tells values, as long as nobody wants events of it. */
     private readonly ?Reads $reads;
 
+    /** What may be read past the store, likewise. */
+    private readonly ?Near $near;
+
     /** Whether a TTL in seconds is what it says. */
     private readonly bool $isExact;
 
@@ -168,6 +171,7 @@ final class Cache
         $this->outbox = new Outbox($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
         $this->seals = !$store instanceof Pooled;
         $this->reads = $store instanceof Reads && $events === null ? $store : null;
+        $this->near = $store instanceof ReadsNear && $events === null ? $store->near() : null;
         $this->keepsMisses = $this->seals && $this->can(Capability::Tokens);
     }
 
@@ -198,10 +202,22 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        $pool = $this->outbox->pool;
-        if ($pool !== null) {
+        $near = $this->near;
+        if ($near === null) {
+            $pool = $this->outbox->pool;
+            if ($pool !== null) {
+                try {
+                    return $pool->get($key, $default);
+                } catch (\ValueError) {
+                    // It is no key, as is said below.
+                }
+            }
+        } elseif ($near->pool !== null && $this->misses === null && $this->outbox->isOpen) {
             try {
-                return $pool->get($key, $default);
+                $value = $near->pool->get($key, $near);
+                if ($value !== $near && (!\is_array($value) || !isset($value[0]) || $value[0] !== Envelope::MARK)) {
+                    return $value;
+                }
             } catch (\ValueError) {
                 // It is no key, as is said below.
             }

@@ -17,6 +17,8 @@ final class Figures
         ['memory at most used', 'used_memory_peak', 'bytes'], ['memory of the process', 'used_memory_rss', 'bytes'], ['memory limit', 'maxmemory', 'bytes'],
         ['when full', 'maxmemory_policy', 'text'], ['fragmentation', 'mem_fragmentation_ratio', 'text'], ['snapshot', 'rdb_last_bgsave_status', 'text'],
         ['append-only file', 'aof_enabled', 'switch'], ['replicas', 'connected_slaves', 'count'],
+        ['near items', 'near items', 'count'], ['near memory', 'near bytes', 'bytes'], ['near hits', 'near hits', 'count'], ['near misses', 'near misses', 'count'],
+        ['events of the log to follow', 'near lag', 'count'],
     ];
 
     /** Of Memcached's stats. */

@@ -391,7 +391,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
     public function log(): RedisLog
     {
-        return new RedisLog($this->scripts, $this->layout);
+        return new RedisLog($this->scripts, $this->layout, $this->evicts(...));
     }
 
     public function evicts(): ?string

@@ -86,6 +86,19 @@ final class Follower
         return $this->hadNews;
     }
 
+    /** @return ?int events of the log that the near store has not followed; null: it cannot be told, or the near store has to begin anew */
+    public function lag(): ?int
+    {
+        try {
+            $position = $this->followed()->position;
+            $news = $position === null ? null : $this->log->since($position);
+
+            return $news?->isComplete === true ? \count($news->events) : null;
+        } catch (StoreUnavailable) {
+            return null;
+        }
+    }
+
     /** @throws StoreUnavailable */
     public function forget(Event $event): void
     {

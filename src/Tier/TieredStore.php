@@ -18,11 +18,15 @@ use Larder\Log\Away;
 use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\MayEvict;
+use Larder\Near;
 use Larder\PerRequest;
+use Larder\Pooled;
 use Larder\Reads;
+use Larder\ReadsNear;
 use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Contents;
+use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
@@ -53,7 +57,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, Reads, Leases, PerRequest, RequestTokens, MayEvict, Tidying
+final class TieredStore implements Store, Reads, ReadsNear, Leases, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -73,6 +77,11 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
 
     /** Whether the near store may be read. */
     private bool $isTrusted = false;
+
+    /** Of the near store, if it is in one. */
+    private readonly ?SharedMemory $pool;
+
+    private readonly Near $direct;
 
     /** Whether the log is asked together with the first read of the far store. */
     private readonly bool $asksAlong;
@@ -125,6 +134,8 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         $this->isMissingEverywhere = $this->has($far, Capability::Retention);
         $this->absent = new \stdClass();
         $this->clock = $clock ?? time(...);
+        $this->pool = $near instanceof Pooled ? $near->pool() : null;
+        $this->direct = new Near();
         $this->asksAlong = $log instanceof Away && !$far instanceof self;
         $this->staleness = (int) ($staleness * 1e9);
         $this->notBefore = hrtime(true) - $this->staleness;
@@ -133,7 +144,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
 
     public function beginRequest(): void
     {
-        $this->isUpToDate = false;
+        $this->mark(false, $this->isTrusted);
         $this->notBefore = hrtime(true) - $this->staleness;
         $this->missing = [];
         foreach ([$this->near, $this->far] as $store) {
@@ -164,7 +175,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
                     return $value;
                 }
             } catch (StoreUnavailable) {
-                $this->isTrusted = false;
+                $this->mark($this->isUpToDate, false);
             }
         }
         $fetched = $this->fetch([$key]);
@@ -172,9 +183,51 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
     }
 
+    public function near(): Near
+    {
+        return $this->direct;
+    }
+
     public function readMany(array $keys): Fetched
     {
-        return $this->fetch($keys);
+        $values = $this->pool === null ? null : $this->inPool($this->pool, $keys);
+
+        return $values === null ? $this->fetch($keys) : new Fetched([], [], values: $values);
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @return ?array<array-key, mixed> the values, if the pool has all of them, up to date and not sealed
+     */
+    private function inPool(SharedMemory $pool, array $keys): ?array
+    {
+        $followed = null;
+        if (!$this->isUpToDate) {
+            $followed = $this->asksAlong ? $this->follower->followed() : null;
+            $followed?->position !== null && !$followed->isSince($this->notBefore) ? null : $this->bringUpToDate();
+        }
+        if ($this->isUpToDate && !$this->isTrusted) {
+            return null;
+        }
+        $values = $pool->getMany($keys);
+        if (\count($values) !== \count($keys)) {
+            return null;
+        }
+        if (!$this->isUpToDate) {
+            // Nothing has to be read from the far store that the log could be asked along with.
+            $this->mark(true, $this->follower->bringUpToDate($followed));
+            if (!$this->isTrusted || $this->follower->hadNews()) {
+                return null;
+            }
+        }
+        foreach ($values as $value) {
+            if (\is_array($value) && isset($value[0]) && $value[0] === self::SEAL) {
+                return null;
+            }
+        }
+
+        return $values;
     }
 
     public function fetch(array $keys): Fetched
@@ -204,7 +257,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         $this->isUpToDate = true;
         $followed = $this->follower->followed();
         if ($followed->position !== null && $followed->isSince($this->notBefore)) {
-            $this->isTrusted = true;
+            $this->mark(true, true);
 
             return $this->fetch($keys);
         }
@@ -219,12 +272,12 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
             } catch (StoreUnavailable $failure) {
                 // Nor does what was answered all the same count at any other time.
                 $this->log->askAlong(null);
-                $this->isTrusted = $this->follower->isWithinGrace();
+                $this->mark(true, $this->follower->isWithinGrace());
 
                 throw $failure;
             }
         }
-        $this->isTrusted = $this->follower->bringUpToDate($followed, $sent);
+        $this->mark(true, $this->follower->bringUpToDate($followed, $sent));
         if ($far === null && $unknown !== []) {
             return $this->fetch($keys);
         }
@@ -397,6 +450,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
             'near hits' => $near->hits,
             'near misses' => $near->misses,
             'near evictions' => $near->evictions,
+            'near lag' => $this->follower->lag(),
             'near path' => $near->details['path'] ?? null,
             'near private_pages' => $near->details['private_pages'] ?? null,
         ]);
@@ -484,10 +538,17 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         }
     }
 
+    private function mark(bool $isUpToDate, bool $isTrusted): void
+    {
+        $this->isUpToDate = $isUpToDate;
+        $this->isTrusted = $isTrusted;
+        $this->direct->pool = $isUpToDate && $isTrusted ? $this->pool : null;
+    }
+
     /** What is read from now on is not older than this moment, however much staleness is allowed. */
     private function lookAgain(): void
     {
-        $this->isUpToDate = false;
+        $this->mark(false, $this->isTrusted);
         $this->notBefore = hrtime(true);
     }
 
@@ -495,7 +556,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
     {
         // Once, whatever comes of it: a store that is down is not asked on and on.
         $this->isUpToDate = true;
-        $this->isTrusted = $this->isRead() || $this->follower->bringUpToDate();
+        $this->mark(true, $this->isRead() || $this->follower->bringUpToDate());
         if ($this->far instanceof self) {
             // Nothing that comes from there may be older than what this near store has followed.
             $this->far->lookAgain();
@@ -519,7 +580,7 @@ final class TieredStore implements Store, Reads, Leases, PerRequest, RequestToke
         try {
             return $this->near->fetch($keys);
         } catch (StoreUnavailable) {
-            $this->isTrusted = false;
+            $this->mark($this->isUpToDate, false);
 
             return new Fetched([], []);
         }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Cache;
+use Larder\Exception\InvalidKey;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\SaveMode;
@@ -198,6 +200,53 @@ final class RedisLogTest extends OneRedis
         $other->save([new Item('key', 'new')]);
         $tier->beginRequest();
         self::assertSame('new', $tier->read('key'));
+    }
+
+    public function testACacheReadsPastATierWhatIsUpToDateAndNothingElse(): void
+    {
+        $pools = new Pools(8 << 20);
+        try {
+            $tier = self::tier($pools->open('test'));
+            [$cache, $other] = [new Cache($tier), new Cache(self::far())];
+            $other->setMany(['a' => 'old', 'b' => ['old'], '7' => 'seven', 'null' => null]);
+            $keys = ['a', 'b', '7', 'null'];
+            $all = ['a' => 'old', 'b' => ['old'], '7' => 'seven', 'null' => null];
+            self::assertNull($tier->near()->pool, 'The log was not read yet.');
+            self::assertSame([$all, $all], [$cache->getMany($keys), $cache->getMany($keys)]);
+            self::assertNotNull($tier->near()->pool);
+            self::assertSame(array_values($all), array_map($cache->get(...), $keys));
+            self::assertSame('none', $cache->get('missed', 'none'));
+            $other->set('missed', 'written');
+            self::assertFalse($cache->set('missed', 'computed'), 'It was missed, and has been written since.');
+            $cache->refresh();
+            self::assertNull($tier->near()->pool, 'Another request begins.');
+            self::assertSame('written', $cache->get('missed'));
+            $other->set('a', 'new');
+            self::assertSame('old', $cache->get('a'), 'In the same request it may.');
+            $cache->refresh();
+            self::assertSame(['a' => 'new'] + $all, $cache->getMany($keys));
+            self::assertTrue($cache->set('a', 'own'));
+            self::assertSame(['own', ['a' => 'own', 'b' => ['old']]], [$cache->get('a'), $cache->getMany(['a', 'b'])]);
+            self::assertSame('computed', $cache->remember('sealed', static fn(): string => 'computed', 100));
+            $cache->refresh();
+            foreach (['far', 'near'] as $where) {
+                self::assertSame(['computed', ['sealed' => 'computed']], [$cache->get('sealed'), $cache->getMany(['sealed'])], $where);
+            }
+            try {
+                $cache->get('');
+                self::fail('It is no key.');
+            } catch (InvalidKey) {
+                self::assertSame('own', $cache->get('a'));
+            }
+            $other->delete('b');
+            $cache->refresh();
+            self::assertSame(['a' => 'own', '7' => 'seven', 'null' => null], $cache->getMany($keys));
+            $other->clear();
+            $cache->refresh();
+            self::assertSame([], $cache->getMany($keys));
+        } finally {
+            $pools->remove();
+        }
     }
 
     public function testStalenessSavesRoundTripsAndALeaseOrATokenAsksAllTheSame(): void

@@ -241,6 +241,39 @@ final class RedisPlacesTest extends OwnServers
         self::assertSame('master', $roles[0]);
     }
 
+    #[DataProvider('clients')]
+    public function testAfterAFailoverNearStoresBeginAnew(string $client): void
+    {
+        $master = $this->started(CacheServer::redisOnPort(['--repl-diskless-sync-delay', '0']));
+        $replica = $this->started(CacheServer::redisOnPort(['--replicaof', '127.0.0.1', (string) $master->port, '--repl-diskless-sync-delay', '0']));
+        $sentinels = array_map(fn(): CacheServer => $this->started(CacheServer::sentinel($master->port, 2)), range(0, 2));
+        $hosts = implode(',', array_map(static fn(CacheServer $sentinel): string => "127.0.0.1:{$sentinel->port}", $sentinels));
+        $open = static fn(): Cache => Cache::open("array: > redis+sentinel://{$hosts}/0?service=shop&client={$client}&retry_after=0&timeout=10&read_timeout=10");
+        [$here, $there] = [$open(), $open()];
+        self::assertTrue($here->set('key', 'old'));
+        foreach ($sentinels as $sentinel) {
+            self::eventually(static fn(): bool => self::sentinelKnows($sentinel, 2, 1));
+        }
+        $redis = new \Redis();
+        $redis->connect($replica->socket);
+        self::eventually(static fn(): bool => $redis->exists('larder:key') === 1);
+        self::assertSame('old', $there->get('key'));
+        $master->kill();
+        $there->refresh();
+        self::assertNull($there->get('key'), 'The log cannot be read.');
+        self::eventually(static fn(): bool => $here->set('key', 'new'));
+        self::eventually(static function () use ($there): bool {
+            $there->refresh();
+            $value = $there->get('key');
+            self::assertContains($value, [null, 'new']);
+
+            return $value === 'new';
+        });
+        self::assertTrue($here->set('key', 'newer'));
+        $there->refresh();
+        self::assertSame('newer', $there->get('key'), 'The log goes on.');
+    }
+
     public function testAServiceThatNoSentinelKnowsIsSaidByItsName(): void
     {
         $master = $this->started(CacheServer::redisOnPort());

@@ -12,14 +12,15 @@ final class ServerChecks
     /**
      * @param string       $what    was looked at
      * @param array<mixed> $details a server's words, or those of several by their names
+     * @param bool         $hasLog  whether near stores follow a log there
      *
      * @return list<Finding>
      */
-    public static function findings(string $what, array $details): array
+    public static function findings(string $what, array $details, bool $hasLog = false): array
     {
         $found = [];
         foreach (self::servers($what, $details) as $name => $about) {
-            array_push($found, ...self::redis($name, $about), ...self::memcached($name, $about));
+            array_push($found, ...self::redis($name, $about, $hasLog), ...self::memcached($name, $about));
         }
 
         return $found;
@@ -30,13 +31,17 @@ final class ServerChecks
      *
      * @return list<Finding>
      */
-    private static function redis(string $what, array $about): array
+    private static function redis(string $what, array $about, bool $hasLog): array
     {
         $policy = $about['maxmemory_policy'] ?? null;
         if (!\is_string($policy)) {
             return [];
         }
         $found = [];
+        $version = $about['redis_version'] ?? null;
+        if ($hasLog && \is_string($version) && version_compare($version, '6.2', '<')) {
+            $found[] = Finding::advice($what, "The server is Redis {$version}: it trims the log that near stores follow by its length only, not by age.", 'Redis 6.2 or later, or Valkey');
+        }
         $limit = self::number($about, 'maxmemory');
         if ($limit === 0) {
             $found[] = Finding::advice($what, 'The server has no limit to its memory: it grows until the machine has none left.', 'maxmemory 256mb');
@@ -44,7 +49,9 @@ final class ServerChecks
             $found[] = Finding::problem($what, \sprintf('The server may take %s, and its machine has %s.', Printed::bytes($limit), Printed::bytes(self::number($about, 'total_system_memory'))), 'maxmemory 256mb');
         }
         if ($policy === 'noeviction' && $limit !== 0) {
-            $found[] = Finding::advice($what, 'A full server refuses to save: right for sessions and locks, not for a cache.', 'maxmemory-policy allkeys-lru (for a cache)');
+            $found[] = Finding::advice($what, 'A full server refuses to save: right for sessions and locks, not for a cache.', $hasLog ? 'maxmemory-policy volatile-lru (for a cache that near stores follow)' : 'maxmemory-policy allkeys-lru (for a cache)');
+        } elseif ($hasLog && str_starts_with($policy, 'allkeys-')) {
+            $found[] = Finding::problem($what, "The server may evict the log that near stores follow ({$policy}): they then begin anew each time.", 'maxmemory-policy volatile-lru, or noeviction');
         } elseif ($policy !== 'noeviction') {
             $found[] = Finding::fine($what, "The server evicts ({$policy}): right for a cache, not for sessions and locks.");
         }

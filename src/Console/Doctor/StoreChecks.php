@@ -19,6 +19,7 @@ use Larder\Store\RedisStore;
 use Larder\Store\SharedMemoryStore;
 use Larder\Stores;
 use Larder\StoreStatistics;
+use Larder\Tier\TieredStore;
 
 /** Checks one store. */
 final class StoreChecks
@@ -68,7 +69,8 @@ final class StoreChecks
             ...$this->place($dsn),
             ...$this->memory($known),
             ...$this->kind($dsn, $known),
-            ...ServerChecks::findings($what, $known->details),
+            ...ServerChecks::findings($what, $known->details, $store instanceof TieredStore),
+            ...$store instanceof TieredStore ? TierChecks::findings($what, $known) : [],
             ...PoolChecks::findings($what, $known->details),
             ...$store instanceof RedisStore ? PersistenceChecks::findings($what, $store, $dsn->text('persistence', '') === 'trusted') : [],
         ];

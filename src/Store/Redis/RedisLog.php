@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Log\Away;
 use Larder\Log\Event;
 use Larder\Log\News;
+use Larder\System\ErrorLog;
 
 /**
  * The log of a RedisStore: a stream for each shard, which the scripts that write append to (see Script and Lua::RECORD).
@@ -44,9 +45,11 @@ final class RedisLog implements Away
      */
     private ?array $along = null;
 
+    /** @param \Closure(): ?string $evicts by which policy the server evicts, if it does */
     public function __construct(
         private readonly Scripts $scripts,
         private readonly Layout $layout,
+        private readonly \Closure $evicts,
     ) {}
 
     public function askAlong(?string $position): void
@@ -147,6 +150,15 @@ final class RedisLog implements Away
         return Event::both($keys, $tags);
     }
 
+    /** That a log may go at any time is told when a near store begins with it, which is seldom unless it does go. */
+    private function warn(): void
+    {
+        $policy = ($this->evicts)();
+        if ($policy !== null && str_starts_with($policy, 'allkeys-')) {
+            (new ErrorLog())->warning('The Redis server may evict the log that near stores follow, which then begin anew; set maxmemory-policy to volatile-lru or noeviction.', ['why' => $policy]);
+        }
+    }
+
     /**
      * Where the log ends now; it begins where there is none.
      *
@@ -162,6 +174,7 @@ final class RedisLog implements Away
             }
             array_push($parts, $id, bin2hex($mark), $life);
         }
+        $this->warn();
 
         return new News(implode(self::AND, $parts), [], false);
     }

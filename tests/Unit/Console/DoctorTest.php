@@ -191,6 +191,15 @@ final class DoctorTest extends TestCase
         }
     }
 
+    public function testALogThatMayBeEvictedIsAProblemAndOneOfAnOldServerIsTrimmedByLengthOnly(): void
+    {
+        $redis = ['maxmemory' => '268435456', 'maxmemory_policy' => 'allkeys-lru', 'redis_version' => '7.0.15'];
+        $found = static fn(array $details): array => array_map(static fn(Finding $each): string => "{$each->severity->value}: {$each->says}", ServerChecks::findings('tier', $details, true));
+        self::assertSame(['problem: The server may evict the log that near stores follow (allkeys-lru): they then begin anew each time.'], $found($redis));
+        self::assertSame(['ok: The server evicts (volatile-lru): right for a cache, not for sessions and locks.'], $found(['maxmemory_policy' => 'volatile-lru'] + $redis));
+        self::assertStringContainsString('trims the log that near stores follow by its length only', $found(['maxmemory_policy' => 'volatile-lru', 'redis_version' => '6.0.16'] + $redis)[0] ?? '');
+    }
+
     public function testADatabaseThatIsMostlyEmptyIsFound(): void
     {
         $scratch = new Scratch();
