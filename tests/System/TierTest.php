@@ -5,8 +5,10 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
+use Larder\PerRequest;
 use Larder\SharedMemory;
 use Larder\Store\ArrayStore;
+use Larder\Store\Redis\RedisLog;
 use Larder\Store\Sqlite\SqliteLog;
 use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
@@ -24,6 +26,7 @@ use Symfony\Component\Process\Process;
 /** Tiers under workers of php-fpm and scripts on the command line that cannot see what the workers see. */
 #[CoversClass(TieredStore::class)]
 #[CoversClass(SqliteLog::class)]
+#[CoversClass(RedisLog::class)]
 final class TierTest extends TestCase
 {
     private const PAGE = __DIR__ . '/Tier/page.php';
@@ -35,21 +38,25 @@ final class TierTest extends TestCase
 
     private const STEPS = 30;
 
-    /** @return iterable<string, array{string, string}> the workers' near stores, and those of the command line */
+    /** @return iterable<string, array{string, string, ?string}> the workers' near stores, those of the command line, and the client of Redis */
     public static function tiers(): iterable
     {
-        yield 'APCu' => ['apcu:', 'array:'];
-        yield 'an array in front of APCu' => ['array: > apcu:', 'array:'];
-        yield 'shared memory' => ['shm:NAME?size=16M', 'shm:NAME?size=16M'];
+        yield 'APCu' => ['apcu:', 'array:', null];
+        yield 'an array in front of APCu' => ['array: > apcu:', 'array:', null];
+        yield 'shared memory' => ['shm:NAME?size=16M', 'shm:NAME?size=16M', null];
+        yield 'APCu before Redis' => ['apcu:', 'array:', 'phpredis'];
+        yield 'an array in front of APCu before Redis' => ['array: > apcu:', 'array:', 'predis'];
+        yield 'shared memory before Redis, and the command line has none' => ['shm:NAME?size=16M', '', 'phpredis'];
     }
 
     /** The rule of staleness, and that every request sees what was finished before it, wherever. */
     #[DataProvider('tiers')]
-    public function testNoRequestSeesAnythingOlderThanWhatTheCommandLineOrAWorkerHasFinished(string $inWorkers, string $onCommandLine): void
+    public function testNoRequestSeesAnythingOlderThanWhatTheCommandLineOrAWorkerHasFinished(string $inWorkers, string $onCommandLine, ?string $client): void
     {
         $scratch = new Scratch();
         $pool = 'test-' . bin2hex(random_bytes(4));
-        $far = " > sqlite:{$scratch->path}/cache.db?timeout=60";
+        $server = $client === null ? null : CacheServer::redis()->start();
+        $far = $server === null ? "sqlite:{$scratch->path}/cache.db?timeout=60" : "redis+unix:{$server->socket}?client={$client}&read_timeout=60";
         $ledger = "{$scratch->path}/ledger";
         touch($ledger);
         $seed = random_int(0, 1 << 30);
@@ -57,17 +64,18 @@ final class TierTest extends TestCase
         try {
             $reports = Crowd::of(3, function (int $number) use ($workers, $inWorkers, $onCommandLine, $far, $ledger, $pool, $seed): array {
                 if ($number === 0) {
-                    return $this->pages($workers, str_replace('NAME', $pool, $inWorkers) . $far, $ledger, $seed);
+                    return $this->pages($workers, str_replace('NAME', $pool, $inWorkers) . " > {$far}", $ledger, $seed);
                 }
                 mt_srand($seed - $number);
-                $store = Stores::open(str_replace('NAME', $pool, $onCommandLine) . $far);
-                self::assertInstanceOf(TieredStore::class, $store);
+                $store = Stores::open($onCommandLine === '' ? $far : str_replace('NAME', $pool, $onCommandLine) . " > {$far}");
+                self::assertInstanceOf(PerRequest::class, $store);
 
                 return [(new History(RequestEachTime::of($store), new Ledger($ledger), true))->run(2 * self::ROUNDS * self::STEPS)];
             });
             self::assertSame([], $workers->crashes());
         } finally {
             $workers->stop();
+            $server?->stop();
             SharedMemory::remove($pool);
         }
         self::assertSame([], array_merge(...array_column(array_merge(...$reports), 'stale')), "seed {$seed}");
