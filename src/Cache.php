@@ -400,7 +400,8 @@ final class Cache
      * @param list<string> $tags
      * @param ?Token       $token      of before the value was made (see token()): it is stored only if nothing it was
      *                                 made from has changed since
-     * @param OnConflict   $onConflict what stays under the key if the token refuses the value
+     * @param ?OnConflict  $onConflict what stays under the key if the token refuses the value; null: OnConflict::Leave, which as a
+     *                                 default PHP would look up in each call
      *
      * @return bool whether it was stored; if not, nothing older is left under the key either. What is newer is left, unless
      *              $onConflict says otherwise
@@ -416,7 +417,7 @@ final class Cache
         int|\DateInterval|Ttl|null $ttl = null,
         array $tags = [],
         ?Token $token = null,
-        OnConflict $onConflict = OnConflict::Leave,
+        ?OnConflict $onConflict = null,
     ): bool {
         $pool = $this->outbox->pool;
         if ($pool !== null && $token === null && ($key[0] ?? "\0") !== "\0") {
@@ -436,7 +437,7 @@ final class Cache
             }
         }
 
-        return $this->setMany([$key => $value], $ttl, $tags, $token === null ? [] : [$key => $token], $onConflict);
+        return $this->setMany([$key => $value], $ttl, $tags, $token === null ? [] : [$key => $token], $onConflict ?? OnConflict::Leave);
     }
 
     /**
