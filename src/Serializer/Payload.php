@@ -35,8 +35,8 @@ final class Payload
 
     private readonly string $mark;
 
-    /** Reads what a Writer wrote, and knows which classes may be made. */
-    private readonly PhpSerializer $php;
+    /** Null until it is needed, unless it is the serializer itself. */
+    private ?PhpSerializer $php;
 
     public function __construct(
         private readonly Serializer $serializer,
@@ -44,7 +44,7 @@ final class Payload
         private readonly ?Signature $signature = null,
     ) {
         $this->mark = $serializer->mark();
-        $this->php = $serializer instanceof PhpSerializer ? $serializer : new PhpSerializer();
+        $this->php = $serializer instanceof PhpSerializer ? $serializer : null;
     }
 
     /**
@@ -142,7 +142,7 @@ final class Payload
 
         return match ($mark) {
             self::STRING => substr($bytes, $at),
-            self::TOLD => self::unserialized($this->php, substr($bytes, $at), $foreign),
+            self::TOLD => self::unserialized($this->php(), substr($bytes, $at), $foreign),
             $this->mark => self::unserialized($this->serializer, substr($bytes, $at), $foreign),
             default => $foreign,
         };
@@ -234,7 +234,7 @@ final class Payload
         $tells = Contents::check($key, $value);
         try {
             return $tells
-                ? [self::TOLD, $this->php->allowed(Writer::write($key, $value))]
+                ? [self::TOLD, $this->php()->allowed(Writer::write($key, $value))]
                 : [$this->mark, $this->serializer->serialize($value)];
         } catch (Unstorable $refusal) {
             throw $refusal;
@@ -297,5 +297,11 @@ final class Payload
         }
 
         return new PhpSerializer($classes === 'none' ? [] : array_map(trim(...), explode(',', $classes)));
+    }
+
+    /** Reads what a Writer wrote, and knows which classes may be made. */
+    private function php(): PhpSerializer
+    {
+        return $this->php ??= new PhpSerializer();
     }
 }

@@ -52,18 +52,19 @@ final class ApcuStore implements Store, Reads
     /** What begins the names of all that is no item. */
     private readonly string $internal;
 
-    private readonly Section $section;
+    // What follows is made when it is first needed: most requests read values that lie in APCu as they are.
 
-    private readonly TagVersions $clock;
+    private ?Section $section = null;
 
-    private readonly KeyVersions $keyVersions;
+    private ?TagVersions $clock = null;
 
-    private readonly Entries $entries;
+    private ?KeyVersions $keyVersions = null;
 
-    private readonly Changes $changes;
+    private ?Entries $entries = null;
 
-    /** Of what APCu's own serializer is not given. */
-    private readonly Payload $payload;
+    private ?Changes $changes = null;
+
+    private ?Payload $payload = null;
 
     /** @throws Exception */
     public function __construct(string $prefix = Prefix::DEFAULT)
@@ -84,12 +85,6 @@ final class ApcuStore implements Store, Reads
         }
         $this->pattern = '/^' . preg_quote($this->prefix, '/') . '/';
         $this->internal = substr($this->prefix, 0, -1) . '!';
-        $this->section = new Section();
-        $this->clock = new TagVersions($this->internal, $this->section);
-        $this->keyVersions = new KeyVersions($this->internal, $this->clock, $this->section);
-        $this->payload = new Payload(new PhpSerializer());
-        $this->entries = new Entries($this->prefix, $this->payload, $this->clock, $this->keyVersions, $this->section);
-        $this->changes = new Changes($this->prefix, $this->clock, $this->keyVersions, $this->entries, $this->section);
     }
 
     /** Options: prefix. */
@@ -117,7 +112,7 @@ final class ApcuStore implements Store, Reads
             return $value;
         }
 
-        return $this->entries->verdict($key, $value) === Verdict::Live ? $this->entries->unwrapped($value, $default) : $default;
+        return $this->entries()->verdict($key, $value) === Verdict::Live ? $this->entries()->unwrapped($value, $default) : $default;
     }
 
     public function readMany(array $keys): Fetched
@@ -129,8 +124,8 @@ final class ApcuStore implements Store, Reads
     {
         $items = $tokens = $stale = [];
         foreach ($keys as $key) {
-            [$value, $verdict, $wrapping] = $this->entries->look($key);
-            $expiry = $verdict === Verdict::Dead ? null : $this->entries->expiry($key);
+            [$value, $verdict, $wrapping] = $this->entries()->look($key);
+            $expiry = $verdict === Verdict::Dead ? null : $this->entries()->expiry($key);
             if ($expiry !== null && $expiry <= time()) {
                 $verdict = Verdict::Dead;
             }
@@ -148,7 +143,7 @@ final class ApcuStore implements Store, Reads
 
     public function token(string $key): Token
     {
-        return $this->keyVersions->token($key);
+        return $this->keyVersions()->token($key);
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array
@@ -157,7 +152,7 @@ final class ApcuStore implements Store, Reads
         foreach ($items as $i => $item) {
             // APCu would make objects without their class of what a process that has not got it reads, and warn of enums.
             if (Contents::needsClasses($item->key, $item->value)) {
-                $told[$i] = $this->payload->encode($item->key, $item->value);
+                $told[$i] = $this->payload()->encode($item->key, $item->value);
             } elseif (\count($items) > 1) {
                 self::trySerializing($item);
             }
@@ -165,7 +160,7 @@ final class ApcuStore implements Store, Reads
         $unsaved = [];
         foreach ($items as $i => $item) {
             try {
-                $saved = $this->changes->save($item, $mode, $told[$i] ?? null);
+                $saved = $this->changes()->save($item, $mode, $told[$i] ?? null);
             } catch (Exception $failure) {
                 throw $failure;
             } catch (\Throwable $failure) {
@@ -183,7 +178,7 @@ final class ApcuStore implements Store, Reads
     {
         $existed = [];
         foreach ($keys as $key) {
-            if ($this->changes->delete($key, $token)) {
+            if ($this->changes()->delete($key, $token)) {
                 $existed[] = $key;
             }
         }
@@ -193,7 +188,7 @@ final class ApcuStore implements Store, Reads
 
     public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null): int
     {
-        return $this->changes->increment($key, $by, $initial, $ttl);
+        return $this->changes()->increment($key, $by, $initial, $ttl);
     }
 
     public function touch(array $keys, ?int $ttl): array
@@ -203,7 +198,7 @@ final class ApcuStore implements Store, Reads
         }
         $touched = [];
         foreach ($keys as $key) {
-            if ($this->changes->touch($key, $ttl)) {
+            if ($this->changes()->touch($key, $ttl)) {
                 $touched[] = $key;
             }
         }
@@ -214,7 +209,7 @@ final class ApcuStore implements Store, Reads
     public function invalidateTags(array $tags, int $serveStale = 0): void
     {
         if ($tags !== []) {
-            $this->clock->invalidate($tags, $serveStale);
+            $this->clock()->invalidate($tags, $serveStale);
         }
     }
 
@@ -228,13 +223,13 @@ final class ApcuStore implements Store, Reads
     public function prune(): int
     {
         $removed = 0;
-        foreach ($this->entries->all($this->pattern) as $name => $isLive) {
+        foreach ($this->entries()->all($this->pattern) as $name => $isLive) {
             if ($isLive) {
                 continue;
             }
             // Under the lock, as somebody may have stored a new value there since.
-            $removed += $this->section->atomically(function () use ($name): int {
-                $live = apcu_exists($name) && $this->entries->isLive(substr($name, \strlen($this->prefix)));
+            $removed += $this->section()->atomically(function () use ($name): int {
+                $live = apcu_exists($name) && $this->entries()->isLive(substr($name, \strlen($this->prefix)));
 
                 return $live || !apcu_delete($name) ? 0 : 1;
             });
@@ -243,7 +238,7 @@ final class ApcuStore implements Store, Reads
             }
         }
         if ($removed === 0) {
-            $this->keyVersions->prune($this->prefix);
+            $this->keyVersions()->prune($this->prefix);
         }
 
         return $removed;
@@ -252,7 +247,7 @@ final class ApcuStore implements Store, Reads
     public function keys(string $prefix = ''): iterable
     {
         $keys = [];
-        foreach ($this->entries->all('/^' . preg_quote($this->prefix . $prefix, '/') . '/') as $name => $isLive) {
+        foreach ($this->entries()->all('/^' . preg_quote($this->prefix . $prefix, '/') . '/') as $name => $isLive) {
             if ($isLive) {
                 $keys[] = substr($name, \strlen($this->prefix));
             }
@@ -296,5 +291,36 @@ final class ApcuStore implements Store, Reads
                 throw Refusal::ofAnswer($item->key, [], $failure);
             }
         }
+    }
+
+    private function section(): Section
+    {
+        return $this->section ??= new Section();
+    }
+
+    private function clock(): TagVersions
+    {
+        return $this->clock ??= new TagVersions($this->internal, $this->section());
+    }
+
+    private function keyVersions(): KeyVersions
+    {
+        return $this->keyVersions ??= new KeyVersions($this->internal, $this->clock(), $this->section());
+    }
+
+    private function entries(): Entries
+    {
+        return $this->entries ??= new Entries($this->prefix, $this->payload(), $this->clock(), $this->keyVersions(), $this->section());
+    }
+
+    private function changes(): Changes
+    {
+        return $this->changes ??= new Changes($this->prefix, $this->clock(), $this->keyVersions(), $this->entries(), $this->section());
+    }
+
+    /** Of what APCu's own serializer is not given. */
+    private function payload(): Payload
+    {
+        return $this->payload ??= new Payload(new PhpSerializer());
     }
 }
