@@ -420,11 +420,13 @@ final class Cache
         ?OnConflict $onConflict = null,
     ): bool {
         $pool = $this->outbox->pool;
+        // The fast way to a pool. A key that begins with a null byte may be one of the library's own, which a caller may not use.
         if ($pool !== null && $token === null && ($key[0] ?? "\0") !== "\0") {
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 $this->requestToken?->own([$key]);
                 try {
+                    // Judged by the request's miss of the key, if there was one. If there is no room, nothing older stays (false).
                     return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false)
                         || $this->writes()->noteSet($this->store, [$key], [$key], [$key => $value]);
                 } catch (PoolUnusable $failure) {
@@ -622,6 +624,7 @@ final class Cache
     public function delete(string $key, ?bool &$existed = null): bool
     {
         $pool = $this->outbox->pool;
+        // As in set().
         if ($pool !== null && ($key[0] ?? "\0") !== "\0") {
             try {
                 $this->requestToken?->own([$key]);
