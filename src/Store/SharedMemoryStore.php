@@ -92,7 +92,11 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
             throw ExtensionMissing::of('SharedMemoryStore', 'larder');
         }
 
-        return new self(SharedMemory::open($name, $size, $evict), $evict, leases: $evict ? null : self::leasesOf($name));
+        $pool = SharedMemory::open($name, $size, $evict);
+        // That there is no room for locks is to be known at once, and not when one is wanted.
+        $evict || SharedMemory::open(self::leasesOf($name), self::LEASES_SIZE, false);
+
+        return new self($pool, $evict, leases: $evict ? null : self::leasesOf($name));
     }
 
     /**

@@ -366,6 +366,19 @@ final class FullDiskTest extends TestCase
         self::assertStringContainsString('was made without eviction', (string) json_encode($found));
     }
 
+    public function testLocksHaveTheirRoomFromTheBeginning(): void
+    {
+        $found = $this->onADiskOfItsOwn(static function (string $disk): array {
+            self::moveSharedMemoryTo($disk);
+            exec('mount -o remount,size=32m /dev/shm');
+            $cache = Cache::open('shm:test-full?evict=no&size=16M', strict: true);
+            self::fill('/dev/shm');
+
+            return [$cache->set('key', 'value'), $cache->lock('lock')->acquire(), Cache::open('shm:test-full?evict=no')->lock('lock')->acquire()];
+        });
+        self::assertSame([true, true, false], $found);
+    }
+
     private static function moveSharedMemoryTo(string $disk): void
     {
         exec('mount --bind ' . escapeshellarg($disk) . ' /dev/shm && chmod 1777 /dev/shm');
