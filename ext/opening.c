@@ -224,6 +224,18 @@ static void tell_where(const larder_pool *pool)
     efree(message);
 }
 
+/* PHP serves requests of a site, whose time is limited, rather than that it runs a command, or belongs to a program. */
+static bool serves_a_site(void)
+{
+    static const char *const others[] = {"cli", "embed", "phpdbg"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(sapi_module.name, others[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
 {
     larder_pool *pool = zend_hash_find_ptr(&LARDER_G(pools), name);
@@ -234,6 +246,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
                                  .evict = evict,
                                  .layout = larder_image_layout(),
                                  .ops = {.moved = larder_image_moved},
+                                 .short_requests = serves_a_site(),
                                  .impatient = was_waited_for(ZSTR_VAL(name))};
     if (pool != NULL) {
         return open_again(pool, size, evict);

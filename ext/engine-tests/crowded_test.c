@@ -157,6 +157,21 @@ TEST(unknown, "processes that have not ended a short request pin a sixteenth of 
     close_all(&s);
 }
 
+TEST(expected, "a process that serves a site has the part of short requests from its first one on, until that is long")
+{
+    scene s = open_full(16 * MIB);
+    larder_pool_config config = s.writer->config;
+    config.short_requests = true;
+    larder_pool *worker = pool_open_as(&config);
+    COMPARE(pin_all(&s, worker, 0), >, s.sixteenth);
+    clock_ms += LONG_MS;
+    larder_pool_leave(worker);
+    clock_ms += SURVEY_MS;
+    EQUAL(pin_all(&s, worker, 0), s.sixteenth);
+    larder_pool_close(worker);
+    close_all(&s);
+}
+
 TEST(alone, "a process that is alone in the pool pins a quarter, however long its request is, until another comes")
 {
     larder_pool *first = pool_timed(16 * MIB, true);

@@ -167,7 +167,7 @@ typedef struct larder_slot {
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
     _Atomic uint32_t process; /* its holder's id, for people: ids are reused, and others in other containers */
-    _Atomic uint32_t quick;   /* 1: its holder's last request was short; quota.h */
+    _Atomic uint32_t quick;   /* 1: its holder's last request was short, or that is expected; quota.h */
     _Atomic uint64_t underway[LARDER_UNDERWAY_WORDS]; /* what its holder is in the middle of invalidating; underway.h */
     _Atomic uint64_t counter[16];
 } larder_slot;

@@ -48,6 +48,7 @@ typedef struct larder_pool_config {
     bool shared;           /* by all members of the group; else it is this user's alone */
     gid_t group;
     const char *snapshots; /* directory that pools are saved to and loaded from; NULL: they are not */
+    bool short_requests;   /* those of this process end soon, as far as is known: see quota.h */
     bool only_existing;    /* fail if there is none */
     bool impatient;        /* do not wait for another process that makes or saves a pool */
 } larder_pool_config;

@@ -62,9 +62,8 @@ static void clear_pins(larder_pool *pool, uint32_t index)
     }
     atomic_store_explicit(&pool->slots[index].pinned, 0, memory_order_release);
     set_kept(pool, index, NULL);
-    /* relaxed: figures. */
+    /* relaxed: a figure. */
     atomic_store_explicit(&pool->slots[index].pinned_since, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->slots[index].quick, 0, memory_order_relaxed);
 }
 
 /* model/underway.pml: ask(), invalidator(), dead */
@@ -106,6 +105,8 @@ static uint32_t lock_any(larder_pool *pool, int fd, uint32_t from)
         if (lock_byte(fd, i, F_WRLCK)) {
             LARDER_FAULT(LARDER_AT_SLOT_TAKE);
             clear_traces(pool, i);
+            /* relaxed: a figure. */
+            atomic_store_explicit(&pool->slots[i].quick, pool->config.short_requests, memory_order_relaxed);
             note_used(pool->header, i + 1);
             return i;
         }
