@@ -37,6 +37,67 @@ final class RedisConnectionTest extends OwnServers
         yield 'Predis' => [static fn(Server $server): Connection => new PredisConnection($server)];
     }
 
+    /**
+     * No part of the timeout is the part of one reply.
+     *
+     * @param \Closure(Server): Connection $connect
+     */
+    #[DataProvider('clients')]
+    public function testABatchSurvivesAServerThatStallsForLessThanTheTimeout(\Closure $connect): void
+    {
+        $server = $this->started(CacheServer::redis());
+        // A hundredth of it is less than the stall, and all of it is more than any busy machine adds.
+        $connection = $connect(new Server(socket: $server->socket, timeout: 60.0, readTimeout: 60.0));
+        $connection->send(self::echoes());
+        $server->signal(\SIGSTOP);
+        $child = pcntl_fork();
+        if ($child === 0) {
+            usleep(1_500_000);
+            $server->signal(\SIGCONT);
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        try {
+            self::assertSame(array_map(strval(...), range(1, 100)), $connection->send(self::echoes()));
+        } finally {
+            pcntl_waitpid($child, $status);
+        }
+    }
+
+    /**
+     * A busy machine only adds to what a try takes. So one try that takes less than two timeouts proves it, and tries that wait for
+     * each reply never come to that.
+     *
+     * @param \Closure(Server): Connection $connect
+     */
+    #[DataProvider('clients')]
+    public function testABatchWaitsForAStoppedServerOnce(\Closure $connect): void
+    {
+        $server = $this->started(CacheServer::redis());
+        $fastest = \INF;
+        for ($try = 0; $try < 10 && $fastest >= 2.0; $try++) {
+            $connection = $connect(new Server(socket: $server->socket, timeout: 1.0, readTimeout: 1.0, retryAfter: 0.0));
+            $connection->send(self::echoes());
+            $server->signal(\SIGSTOP);
+            $began = hrtime(true);
+            try {
+                $connection->send(self::echoes());
+                self::fail('It answered.');
+            } catch (StoreUnavailable) {
+                $fastest = min($fastest, (hrtime(true) - $began) / 1e9);
+            } finally {
+                $server->signal(\SIGCONT);
+            }
+        }
+        self::assertGreaterThan(0.9, $fastest);
+        self::assertLessThan(2.0, $fastest);
+    }
+
+    /** @return non-empty-list<array{string, string}> */
+    private static function echoes(): array
+    {
+        return array_map(static fn(int $number): array => ['ECHO', (string) $number], range(1, 100));
+    }
+
     /** @param \Closure(Server): Connection $connect */
     #[DataProvider('clients')]
     public function testWhoIsNotLetInKeepsNobodyElseFromTheServer(\Closure $connect): void

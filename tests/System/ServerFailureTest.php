@@ -204,26 +204,35 @@ final class ServerFailureTest extends TestCase
         yield 'the first get by phpredis' => ['phpredis', false, static fn(Cache $cache): mixed => $cache->get('key')];
         yield 'a large batch by phpredis' => ['phpredis', true, static fn(Cache $cache): mixed => $cache->setMany(array_fill_keys(range(1, 100), 'x'))];
         yield 'the first get by Predis' => ['predis', false, static fn(Cache $cache): mixed => $cache->get('key')];
+        yield 'a large batch by Predis' => ['predis', true, static fn(Cache $cache): mixed => $cache->setMany(array_fill_keys(range(1, 100), 'x'))];
     }
 
-    /** @param \Closure(Cache): mixed $operation */
+    /**
+     * Each try takes at least the time that is waited. A busy machine only adds to it. So one try that takes no more than one timeout
+     * and a half proves it, and tries that wait twice never come to that.
+     *
+     * @param \Closure(Cache): mixed $operation
+     */
     #[DataProvider('operations')]
     public function testAServerThatIsStoppedCostsAnOperationOneTimeout(string $client, bool $isWarm, \Closure $operation): void
     {
-        $server = $this->server = CacheServer::redis()->start();
-        $cache = Cache::open("redis+unix:{$server->socket}?client={$client}&read_timeout=3&timeout=3&retry_after=0");
-        $isWarm && $operation($cache);
-        $server->signal(\SIGSTOP);
-        try {
-            $began = hrtime(true);
-            $operation($cache);
-            $seconds = (hrtime(true) - $began) / 1e9;
-        } finally {
-            $server->signal(\SIGCONT);
+        $took = [];
+        for ($try = 0; $try < 10 && ($took === [] || min($took) >= 1.5); $try++) {
+            $this->server = CacheServer::redis()->start();
+            $cache = Cache::open("redis+unix:{$this->server->socket}?client={$client}&read_timeout=1&timeout=1&retry_after=0");
+            $isWarm && $operation($cache);
+            $this->server->signal(\SIGSTOP);
+            try {
+                $began = hrtime(true);
+                $operation($cache);
+                $took[] = (hrtime(true) - $began) / 1e9;
+            } finally {
+                $this->server->signal(\SIGCONT);
+                $this->server->stop();
+            }
         }
-        self::assertGreaterThan(2.5, $seconds);
-        // One for each reply would be 9 seconds, and 5 minutes.
-        self::assertLessThan(8.0, $seconds);
+        self::assertGreaterThan(0.9, min($took));
+        self::assertLessThan(1.5, min($took), 'Each of ' . \count($took) . ' tries waited more than once.');
     }
 
     /** @return iterable<string, array{string}> */

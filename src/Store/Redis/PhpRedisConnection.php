@@ -16,9 +16,12 @@ final class PhpRedisConnection implements Living
 {
     /**
      * Commands that are sent together in any case. Of more, the first goes alone if the server has not answered for a while: it notices
-     * a server that has stopped, with the whole timeout to itself.
+     * a server that has stopped, with the whole timeout to itself. More may also be sent twice (see send()).
      */
     private const AT_ONCE = 4;
+
+    /** Of the timeout, what counts as all of it. */
+    private const NEARLY = 0.9;
 
     /** Replies that the client throws, although the connection is as good as before. */
     private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|NOPERM) /';
@@ -65,36 +68,49 @@ final class PhpRedisConnection implements Living
         }
     }
 
+    /**
+     * One timeout bounds it. The client gives each reply of a pipeline a time of its own, so each of n has an n-th of the timeout. If a
+     * large batch stalls for longer than that, but not for the whole timeout, it goes once more in the time that is left. What the
+     * first try wrote may then be refused, and is a miss.
+     */
     public function send(array $commands): array
     {
-        [$redis, $watch] = $taken = $this->taken();
-        $asks = $watch->asksWith($commands);
+        $patience = $this->server->readTimeout;
         $began = hrtime(true);
-        try {
-            $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$commands] : $commands);
-            if ($asks) {
-                $answer = array_shift($replies);
-                $watch->learn($answer, $replies, $this->server);
-            }
-        } catch (\RedisException $failure) {
-            if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
-                return $this->errors($taken, $commands, $failure->getMessage());
-            }
-            self::close($redis);
-            if (hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
-                // It did not break, it is slow: who asks again waits again.
-                $this->breaker->failed($failure->getMessage());
-            }
+        $end = $began + $patience * 1e9;
+        for ($left = $patience;; $left = ($end - $began) / 1e9) {
+            [$redis, $watch] = $taken = $this->taken();
+            $asks = $watch->asksWith($commands);
+            try {
+                $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$commands] : $commands, $left);
+                if ($asks) {
+                    $answer = array_shift($replies);
+                    $watch->learn($answer, $replies, $this->server);
+                }
+            } catch (\RedisException $failure) {
+                if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
+                    return $this->errors($taken, $commands, $failure->getMessage());
+                }
+                self::close($redis);
+                $share = self::NEARLY * $left * 1e9 / \count($commands);
+                [$before, $began] = [$began, hrtime(true)];
+                if ($began >= $end - (1.0 - self::NEARLY) * $patience * 1e9) {
+                    // It did not break, it is slow: who asks again waits again.
+                    $this->breaker->failed($failure->getMessage());
+                } elseif (\count($commands) > self::AT_ONCE && $began - $before >= $share) {
+                    continue;
+                }
 
-            throw $this->server->unavailable($failure->getMessage(), $failure);
-        } catch (\Throwable $failure) {
-            self::close($redis);
+                throw $this->server->unavailable($failure->getMessage(), $failure);
+            } catch (\Throwable $failure) {
+                self::close($redis);
 
-            throw $failure;
+                throw $failure;
+            }
+            $this->putBack($taken, $replies);
+
+            return $replies !== [] ? $replies : [null];
         }
-        $this->putBack($taken, $replies);
-
-        return $replies !== [] ? $replies : [null];
     }
 
     /**
@@ -123,16 +139,22 @@ final class PhpRedisConnection implements Living
 
     /**
      * @param non-empty-list<non-empty-list<string>> $commands
+     * @param float                                  $seconds  in which all is to be answered; less than the server's: it has stalled
      *
      * @return non-empty-list<mixed>
      */
-    private function ask(\Redis $redis, array $commands): array
+    private function ask(\Redis $redis, array $commands, float $seconds): array
     {
+        $patience = $this->server->readTimeout;
+        $isInTime = $seconds >= $patience;
+        $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $seconds);
+        $rest = \array_slice($commands, 1);
         $replies = match (true) {
-            \count($commands) === 1 => [@$redis->rawCommand(...$commands[0])],
-            \count($commands) <= self::AT_ONCE, $this->server->readTimeout <= 0.0, hrtime(true) - $this->answered < $this->server->readTimeout * 1e9 => $this->pipelined($redis, $commands),
-            default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, \array_slice($commands, 1))],
+            $rest === [] => [@$redis->rawCommand(...$commands[0])],
+            $isInTime && (\count($commands) <= self::AT_ONCE || $patience <= 0.0 || hrtime(true) - $this->answered < $patience * 1e9) => $this->pipelined($redis, $commands, $seconds),
+            default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, $rest, $seconds)],
         };
+        $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience);
         $this->answered = hrtime(true);
         foreach ($replies as $i => $reply) {
             if ($reply === true) {
@@ -156,21 +178,21 @@ final class PhpRedisConnection implements Living
      * The client waits for each reply of a pipeline anew, also after one has not come. So each is given its part of the time.
      *
      * @param non-empty-list<non-empty-list<string>> $commands
+     * @param float                                  $seconds  0 or less: without end
      *
      * @return non-empty-list<mixed>
      *
      * @throws \RedisException
      */
-    private function pipelined(\Redis $redis, array $commands): array
+    private function pipelined(\Redis $redis, array $commands, float $seconds): array
     {
-        $timeout = $this->server->readTimeout;
-        $timeout > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $timeout / \count($commands));
+        $seconds > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $seconds / \count($commands));
         $redis->pipeline();
         foreach ($commands as $command) {
             $redis->rawCommand(...$command);
         }
         $replies = @$redis->exec();
-        $timeout > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $timeout);
+        $seconds > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $this->server->readTimeout);
         if (!\is_array($replies) || $replies === [] || \count($replies) !== \count($commands)) {
             throw new \RedisException('its replies are incomplete');
         }
@@ -225,7 +247,7 @@ final class PhpRedisConnection implements Living
         try {
             $watch = Watch::of($server, fn() => $this->connect($redis));
             foreach ($server->greeting() as $command) {
-                [$reply] = $this->ask($redis, [$command]);
+                [$reply] = $this->ask($redis, [$command], $server->readTimeout);
                 $refusal ??= $reply instanceof ErrorReply ? $reply->message : null;
             }
         } catch (\RedisException $failure) {

@@ -11,6 +11,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Store\CircuitBreaker;
 use Larder\System\Process;
 use Predis\Client;
+use Predis\ClientException;
 use Predis\Command\RawCommand;
 use Predis\PredisException;
 use Predis\Response\ErrorInterface;
@@ -77,7 +78,7 @@ final class PredisConnection implements Parallel, Living
             [$client, $watch] = $taken;
             $began = hrtime(true);
             try {
-                $replies = self::read($client, $begun);
+                $replies = self::read($client, $begun, $this->server->readTimeout);
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
@@ -135,15 +136,26 @@ final class PredisConnection implements Parallel, Living
     }
 
     /**
+     * The client waits for each reply anew. So none is waited for after the time that all have.
+     *
      * @param list<RawCommand> $commands
+     * @param float            $seconds  0 or less: without end
      *
      * @return list<mixed>
      */
-    private static function read(Client $client, array $commands): array
+    private static function read(Client $client, array $commands, float $seconds): array
     {
         $connection = $client->getConnection();
+        $end = hrtime(true) + $seconds * 1e9;
+        $replies = [];
+        foreach ($commands as $command) {
+            if ($seconds > 0.0 && $replies !== [] && hrtime(true) >= $end) {
+                throw new ClientException('its replies do not come in time');
+            }
+            $replies[] = self::plain($connection->readResponse($command));
+        }
 
-        return array_map(static fn(RawCommand $command): mixed => self::plain($connection->readResponse($command)), $commands);
+        return $replies;
     }
 
     private static function plain(mixed $reply): mixed
@@ -200,7 +212,7 @@ final class PredisConnection implements Parallel, Living
             foreach ($server->greeting() as $command) {
                 $words = self::prepared([$command]);
                 self::write($client, $words);
-                [$reply] = self::read($client, $words);
+                [$reply] = self::read($client, $words, $server->readTimeout);
                 if ($reply instanceof ErrorReply) {
                     $client->disconnect();
                     $this->breaker->refused($reply->message);
