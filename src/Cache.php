@@ -38,6 +38,7 @@ use Larder\Remember\Remembers;
 use Larder\Remember\StampedeOptions;
 use Larder\Store\NamespacedStore;
 use Larder\Store\Retention;
+use Larder\Store\SharedMemory\Namesakes;
 use Larder\Store\SharedMemory\PoolRemembering;
 use Larder\Store\SharedMemoryStore;
 use Psr\EventDispatcher\EventDispatcherInterface;
@@ -125,6 +126,8 @@ final class Cache
      * @var (\Closure(callable(PendingItem): mixed, Computation): mixed)|null
      */
     private ?\Closure $computing = null;
+
+    private ?Namesakes $namesakes = null;
 
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
@@ -629,6 +632,7 @@ final class Cache
             try {
                 $this->requestToken?->own([$key]);
                 $existed = $pool->delete($key);
+                $this->tellOfNamesakes();
 
                 return true;
             } catch (PoolUnusable $failure) {
@@ -940,6 +944,7 @@ final class Cache
 
             return true;
         }, tags: $tags) === true;
+        $this->tellOfNamesakes();
         // It is this request's own word.
         $this->outbox->renewRequest();
         if ($delivered && $tags !== []) {
@@ -962,6 +967,7 @@ final class Cache
 
             return true;
         }, clears: true) === true;
+        $this->tellOfNamesakes();
         // It is this request's own word.
         $this->outbox->renewRequest();
         if ($delivered) {
@@ -1240,10 +1246,19 @@ final class Cache
             $this->misses?->drop($key);
         }
         $existed = $this->outbox->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
+        $this->tellOfNamesakes();
         if ($existed !== null && ($token === null || $existed !== [])) {
             $this->events?->dispatch(new Deleted($keys));
         }
 
         return $existed;
+    }
+
+    /** What a command deletes may stay in another user's pool. Requests of a site are spared the look into others' directories. */
+    private function tellOfNamesakes(): void
+    {
+        if (\PHP_SAPI === 'cli' && $this->store instanceof SharedMemoryStore && !($this->strict && $this->logger === null)) {
+            ($this->namesakes ??= new Namesakes($this->store, $this->logger))->hasChanged();
+        }
     }
 }

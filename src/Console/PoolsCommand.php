@@ -6,6 +6,7 @@ namespace Larder\Console;
 
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
+use Larder\Store\SharedMemory\OthersPools;
 use Larder\Store\SharedMemoryStore;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;

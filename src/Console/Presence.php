@@ -7,6 +7,7 @@ namespace Larder\Console;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\SharedMemory;
+use Larder\Store\SharedMemory\OthersPools;
 
 /**
  * Tells whether the store that a DSN names exists already. Opening a store makes its pool, database or directory. This is right for a

@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\StoreUnavailable;
+use Larder\Store\SharedMemory\OthersPools;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
 use Symfony\Component\Console\Completion\CompletionSuggestions;

@@ -218,18 +218,14 @@ final class ServerFailureTest extends TestCase
     {
         $took = [];
         for ($try = 0; $try < 10 && ($took === [] || min($took) >= 1.5); $try++) {
-            $this->server = CacheServer::redis()->start();
-            $cache = Cache::open("redis+unix:{$this->server->socket}?client={$client}&read_timeout=1&timeout=1&retry_after=0");
+            $this->server = $server = CacheServer::redis()->start();
+            $cache = Cache::open("redis+unix:{$server->socket}?client={$client}&read_timeout=1&timeout=1&retry_after=0");
             $isWarm && $operation($cache);
-            $this->server->signal(\SIGSTOP);
-            try {
-                $began = hrtime(true);
-                $operation($cache);
-                $took[] = (hrtime(true) - $began) / 1e9;
-            } finally {
-                $this->server->signal(\SIGCONT);
-                $this->server->stop();
-            }
+            $server->signal(\SIGSTOP);
+            $began = hrtime(true);
+            $operation($cache);
+            $took[] = (hrtime(true) - $began) / 1e9;
+            $server->stop();
         }
         self::assertGreaterThan(0.9, min($took));
         self::assertLessThan(1.5, min($took), 'Each of ' . \count($took) . ' tries waited more than once.');

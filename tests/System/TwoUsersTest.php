@@ -17,6 +17,8 @@ use Larder\Store\ChaosStore;
 use Larder\Store\File\Folder;
 use Larder\Store\File\Secret;
 use Larder\Store\FileStore;
+use Larder\Store\SharedMemory\Namesakes;
+use Larder\Store\SharedMemoryStore;
 use Larder\Store\Sqlite\DatabaseFile;
 use Larder\Store\Sqlite\HeadFile;
 use Larder\Store\SqliteStore;
@@ -24,9 +26,11 @@ use Larder\Stores;
 use Larder\System\PrivateDirectory;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
+use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /**
  * Root and the user to whom a cache belongs, as a cron job and a web server. Whoever runs this and is not root is both of them,
@@ -39,8 +43,49 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Secret::class)]
 #[CoversClass(Journal::class)]
 #[CoversClass(HeadFile::class)]
+#[CoversClass(Namesakes::class)]
 final class TwoUsersTest extends TestCase
 {
+    /** @return iterable<string, array{\Closure(Cache): bool}> */
+    public static function invalidations(): iterable
+    {
+        yield 'a delete' => [static fn(Cache $cache): bool => $cache->delete('key')];
+        yield 'deletes' => [static fn(Cache $cache): bool => $cache->deleteMany(['key', 'other'])];
+        yield 'an invalidation' => [static fn(Cache $cache): bool => $cache->invalidateTags(['tag'])];
+        yield 'a clear' => [static fn(Cache $cache): bool => $cache->clear()];
+        yield 'a clear of a namespace' => [static fn(Cache $cache): bool => $cache->namespace('part')->clear()];
+    }
+
+    /** @param \Closure(Cache): bool $change */
+    #[DataProvider('invalidations')]
+    public function testACommandWhoseChangesStayInItsOwnPoolIsToldOfThatOfAnotherUserOnce(\Closure $change): void
+    {
+        [$name, $logger] = ['two-' . bin2hex(random_bytes(6)), new MemoryLogger()];
+        try {
+            self::asNobody("Larder\\SharedMemory::open('{$name}', 4 << 20)->set('key', 1);");
+            $cache = Cache::open("shm:{$name}?size=4M", logger: $logger);
+            $cache->set('key', 2);
+            self::assertSame(2, $cache->get('key'));
+            self::assertSame([], $logger->lines, 'What only reads and writes has nothing to tell.');
+            foreach (range(1, 2) as $_) {
+                self::assertTrue($change($cache));
+            }
+            $isRoot = posix_geteuid() === 0;
+            self::assertCount($isRoot ? 1 : 0, $logger->lines);
+            self::assertStringContainsString($isRoot ? "has a pool \"{$name}\" as well." : '', is_string($why = $logger->contexts[0]['why'] ?? '') ? $why : '');
+        } finally {
+            SharedMemoryStore::remove($name);
+            self::asNobody("Larder\\SharedMemory::remove('{$name}');");
+        }
+    }
+
+    /** In a process that has used no pool as another user. */
+    private static function asNobody(string $code): void
+    {
+        $becomes = posix_geteuid() === 0 ? 'posix_setgid(' . Nobody::ID . ') && posix_setuid(' . Nobody::ID . ') || exit(1); ' : '';
+        (new Process([\PHP_BINARY, '-d', 'extension=' . Workers::extension(), '-r', $becomes . $code]))->mustRun();
+    }
+
     /** @return iterable<string, array{string}> */
     public static function stores(): iterable
     {

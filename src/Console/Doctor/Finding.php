@@ -29,6 +29,15 @@ final class Finding
         return new self(Severity::Advice, $what, $says, $change);
     }
 
+    /** What an exception of Larder's says ends with what to do about it, after the last semicolon. */
+    public static function failure(string $what, \Throwable $failure): self
+    {
+        $says = $failure->getMessage();
+        $remedy = strrpos($says, '; ');
+
+        return $remedy === false ? new self(Severity::Problem, $what, $says) : new self(Severity::Problem, $what, substr($says, 0, $remedy) . '.', rtrim(substr($says, $remedy + 2), '.'));
+    }
+
     public static function problem(string $what, string $says, string $change): self
     {
         return new self(Severity::Problem, $what, $says, $change);

@@ -27,14 +27,14 @@ final class JournalChecks
         try {
             $journals = Journals::at($this->path);
         } catch (InvalidOption $mistake) {
-            return [Finding::problem($what, $mistake->getMessage(), 'the path of the journal')];
+            return [Finding::failure($what, $mistake)];
         }
         $found = $this->place($what);
         foreach ($journals as $path => $held) {
             $which = 'journal ' . Printed::key($path);
             array_push($found, ...OwnerChecks::of($which, $path));
             $found[] = match (true) {
-                $held === null => Finding::problem($which, 'It cannot be read.', 'run this as the user whose PHP writes it'),
+                $held === null => Finding::problem($which, 'It cannot be read.', $this->asItsOwner($path)),
                 $held->isNothing() => Finding::fine($which, 'The store has missed nothing.'),
                 default => Finding::problem(
                     $which,
@@ -54,6 +54,13 @@ final class JournalChecks
 
         return is_writable(file_exists($this->path) ? $this->path : \dirname($this->path))
             ? []
-            : [Finding::problem($what, 'It cannot be written by this user.', 'chown it to the user of PHP, or run this as that user')];
+            : [Finding::problem($what, 'It cannot be written by this user.', $this->asItsOwner(file_exists($this->path) ? $this->path : \dirname($this->path)))];
+    }
+
+    private function asItsOwner(string $path): string
+    {
+        $owner = @fileowner($path);
+
+        return 'sudo -u ' . ($owner === false ? 'USER' : OwnerChecks::name($owner)) . ' larder doctor --journal=' . Printed::key($this->path);
     }
 }

@@ -85,7 +85,7 @@ final class OwnerChecks
         return array_values(array_diff(@scandir($directory) ?: [], ['.', '..']));
     }
 
-    private static function name(int $user): string
+    public static function name(int $user): string
     {
         $known = \function_exists('posix_getpwuid') ? posix_getpwuid($user) : false;
 

@@ -56,10 +56,10 @@ final class ServerChecks
             $found[] = Finding::fine($what, "The server evicts ({$policy}): right for a cache, not for sessions and locks.");
         }
         if (($about['rdb_last_bgsave_status'] ?? 'ok') !== 'ok') {
-            $found[] = Finding::problem($what, 'The server could not save its last snapshot, and refuses writes unless it is told not to.', 'room on its disk, or save "" (for a cache)');
+            $found[] = Finding::problem($what, 'The server could not save its last snapshot, and refuses writes unless it is told not to.', 'save "" (a cache needs no snapshot); else df -h, and room on its disk');
         }
         if (self::number($about, 'rejected_connections') > 0) {
-            $found[] = Finding::advice($what, \sprintf('The server has refused connections, %s so far.', Printed::count(self::number($about, 'rejected_connections'))), 'maxclients');
+            $found[] = Finding::advice($what, \sprintf('The server has refused connections, %s so far.', Printed::count(self::number($about, 'rejected_connections'))), 'maxclients ' . 2 * max(5_000, self::number($about, 'maxclients')));
         }
 
         return $found;

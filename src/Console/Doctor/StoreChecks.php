@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Console\Doctor;
 
-use Larder\Console\OthersPools;
 use Larder\Console\Presence;
 use Larder\Console\Printed;
 use Larder\Console\StoreName;
@@ -16,7 +15,9 @@ use Larder\Key;
 use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\RedisStore;
+use Larder\Store\SharedMemory\OthersPools;
 use Larder\Store\SharedMemoryStore;
+use Larder\Store\SqliteStore;
 use Larder\Stores;
 use Larder\StoreStatistics;
 use Larder\Tier\TieredStore;
@@ -50,24 +51,24 @@ final class StoreChecks
             $found = $this->others($dsn);
             $absent = Presence::complaint($dsn);
             if ($absent !== null) {
-                return [...$found, ...$this->place($dsn), Finding::advice($what, "It is not there yet: {$absent}", 'nothing if no process has used it yet; else the DSN')];
+                return [...$found, ...$this->place($dsn), Finding::advice($what, "It is not there yet: {$absent}", $dsn->scheme === 'shm' ? 'larder pools, which lists the pools that are there' : "larder set '{$what}' KEY VALUE, which makes it")];
             }
             $store = Stores::of($dsn);
             try {
                 // First: what is timed is counted, too.
                 $known = $store->statistics();
-                array_push($found, $this->timed($store), ...$this->locks($dsn));
+                array_push($found, $this->timed($dsn, $store, $known), ...$this->locks($dsn));
             } catch (StoreUnavailable $failure) {
-                return [Finding::problem($what, $failure->getMessage(), 'the place that the DSN names, or the DSN'), ...$this->place($dsn)];
+                return [Finding::failure($what, $failure), ...$this->place($dsn)];
             }
         } catch (Exception $mistake) {
-            return [Finding::problem($what, $mistake->getMessage(), 'the DSN, or what it asks for')];
+            return [Finding::failure($what, $mistake)];
         }
 
         return [
             ...$found,
             ...$this->place($dsn),
-            ...$this->memory($known),
+            ...$this->memory($dsn, $known),
             ...$this->kind($dsn, $known),
             ...ServerChecks::findings($what, $known->details, $store instanceof TieredStore),
             ...$store instanceof TieredStore ? TierChecks::findings($what, $known) : [],
@@ -101,7 +102,7 @@ final class StoreChecks
     }
 
     /** @throws StoreUnavailable */
-    private function timed(Store $store): Finding
+    private function timed(Dsn $dsn, Store $store, StoreStatistics $known): Finding
     {
         $what = StoreName::of($this->dsn);
         $key = Key::internal('doctor', bin2hex(random_bytes(8)));
@@ -116,7 +117,7 @@ final class StoreChecks
             if ($unsaved !== [] || $found === null) {
                 $store->delete([$key]);
 
-                return Finding::problem($what, 'A saved item is not found again: the store is full, or two of its servers answer in turn.', 'its size, or its address');
+                return Finding::problem($what, 'A saved item is not found again: the store is full, or two of its servers answer in turn.', self::larger($dsn, $known) . '; or one server alone behind the address of the DSN');
             }
         }
         $store->delete([$key]);
@@ -127,7 +128,7 @@ final class StoreChecks
 
         // The quickest: what a busy machine adds to the others says nothing of the store.
         return $looks[0] > 2_000_000
-            ? Finding::advice($what, "{$says} That is long for a cache.", 'a server that is nearer, or a tier in front of it')
+            ? Finding::advice($what, "{$says} That is long for a cache.", $dsn->far === null && \in_array('apcu', $this->machine->extensions, true) && self::canBeFar($store) ? "apcu: > {$what}" : 'the DSN of a place on this machine, such as sqlite:/var/cache/site.db')
             : Finding::fine($what, $says);
     }
 
@@ -147,8 +148,8 @@ final class StoreChecks
 
         return match (true) {
             !\in_array($kind, self::NETWORK, true) => $found,
-            $isSqlite => [...$found, Finding::problem(StoreName::of($this->dsn), "It lies on a network file system ({$kind}), on which SQLite's locks and shared memory do not work.", 'a path on a local disk')],
-            default => [...$found, Finding::advice(StoreName::of($this->dsn), "It lies on a network file system ({$kind}): every look-up goes over the network.", 'a path on a local disk')],
+            $isSqlite => [...$found, Finding::problem(StoreName::of($this->dsn), "It lies on a network file system ({$kind}), on which SQLite's locks and shared memory do not work.", "{$dsn->scheme}:/var/cache/" . basename($dsn->path))],
+            default => [...$found, Finding::advice(StoreName::of($this->dsn), "It lies on a network file system ({$kind}): every look-up goes over the network.", "{$dsn->scheme}:/var/cache/" . basename($dsn->path))],
         };
     }
 
@@ -175,7 +176,7 @@ final class StoreChecks
     }
 
     /** @return list<Finding> */
-    private function memory(StoreStatistics $known): array
+    private function memory(Dsn $dsn, StoreStatistics $known): array
     {
         $what = StoreName::of($this->dsn);
         $found = [];
@@ -183,7 +184,7 @@ final class StoreChecks
             $full = $known->bytes / $known->capacity;
             $lookups = ($known->hits ?? 0) + ($known->misses ?? 0);
             if ($full > 0.9 && $known->evictions > 0 && $lookups > 1_000 && $known->misses > 0.2 * $lookups) {
-                $found[] = Finding::advice($what, \sprintf('It is full, evicts, and misses %s of its look-ups: more memory may help.', Printed::share($known->misses, $lookups)), 'its size; larder size tells how much would be enough');
+                $found[] = Finding::advice($what, \sprintf('It is full, evicts, and misses %s of its look-ups: more memory may help.', Printed::share($known->misses, $lookups)), self::larger($dsn, $known));
             }
         }
 
@@ -216,5 +217,28 @@ final class StoreChecks
         }
 
         return $found;
+    }
+
+    /** Whether a near store in front of it is told what changes. */
+    private static function canBeFar(Store $store): bool
+    {
+        return $store instanceof RedisStore || $store instanceof SqliteStore;
+    }
+
+    /** The line that gives it twice the memory that it has. */
+    private static function larger(Dsn $dsn, StoreStatistics $known): string
+    {
+        while ($dsn->far !== null) {
+            $dsn = $dsn->far;
+        }
+        $megabytes = 2 * max(16, intdiv($known->capacity ?? 0, 1 << 20));
+
+        return match ($dsn->scheme) {
+            'shm' => 'larder resize ' . ($dsn->path === '' ? 'default' : $dsn->path) . " {$megabytes}M",
+            'sqlite', 'file', 'php', 'array' => "size={$megabytes}M in the DSN",
+            'apcu' => "apc.shm_size={$megabytes}M",
+            'memcached', 'memcached+unix' => "memcached -m {$megabytes}",
+            default => "maxmemory {$megabytes}mb",
+        };
     }
 }

@@ -254,9 +254,27 @@ final class DoctorTest extends TestCase
         foreach (['redis://user:hunter2@127.0.0.1:1' => 'is unavailable', 'nonsense' => 'has no scheme', 'array:?itmes=5' => 'did you mean'] as $dsn => $says) {
             [$finding] = (new StoreChecks($dsn, self::machine()))->findings();
             self::assertSame(Severity::Problem, $finding->severity);
-            self::assertStringContainsString($says, $finding->says);
-            self::assertStringNotContainsString('hunter2', $finding->what . $finding->says);
+            self::assertStringContainsString($says, "{$finding->says} {$finding->change}");
+            self::assertStringNotContainsString('hunter2', $finding->what . $finding->says . $finding->change);
         }
+    }
+
+    /** @return iterable<string, array{string, string}> a DSN with DIRECTORY in it, and what is to be changed about it */
+    public static function changes(): iterable
+    {
+        yield 'a misspelt option' => ['array:?sise=5M', 'did you mean "size"?'];
+        yield 'no directory' => ['sqlite:DIRECTORY/none/cache.db', 'create it, or name another place for the database'];
+        yield 'a server that is down' => ['redis://127.0.0.1:1', 'see that it runs and that the DSN\'s address, user, password and database are right'];
+        yield 'a database that is not there' => ['sqlite:DIRECTORY/cache.db', 'larder set \'sqlite:DIRECTORY/cache.db\' KEY VALUE, which makes it'];
+    }
+
+    #[DataProvider('changes')]
+    public function testEachThingThatIsWrongComesWithTheLineToChange(string $dsn, string $change): void
+    {
+        $scratch = new Scratch();
+        $findings = array_filter((new StoreChecks(str_replace('DIRECTORY', $scratch->path, $dsn), self::machine()))->findings(), static fn(Finding $each): bool => $each->severity !== Severity::Fine);
+        self::assertCount(1, $findings);
+        self::assertStringContainsString(str_replace('DIRECTORY', $scratch->path, $change), (string) array_values($findings)[0]->change);
     }
 
     public function testMountsAreRead(): void

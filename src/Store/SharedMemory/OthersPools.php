@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Console;
+namespace Larder\Store\SharedMemory;
 
 /**
  * The pools of other users and groups on this machine. Each has a directory of its own, so that pools of one name have nothing

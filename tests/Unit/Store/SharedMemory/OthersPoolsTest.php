@@ -2,9 +2,9 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Unit\Console;
+namespace Larder\Tests\Unit\Store\SharedMemory;
 
-use Larder\Console\OthersPools;
+use Larder\Store\SharedMemory\OthersPools;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
