@@ -118,7 +118,11 @@ final readonly class Comparison
         $above = $after->processes($experiment, $later);
         $below = $before->processes($experiment, $earlier);
 
-        return $above === [] || $below === [] ? null : UnpairedRatio::of($above, $below);
+        return match (true) {
+            $above === [] || $below === [] => null,
+            $later->varies() => UnpairedRatio::ofWhatVaries($above, $below),
+            default => UnpairedRatio::of($above, $below),
+        };
     }
 
     /** @param list<string> $patterns */

@@ -9,6 +9,7 @@ use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\Saturation;
 use Larder\Bench\Experiment\Tags;
 use Larder\Bench\Statistics\Bootstrap;
+use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\PairedRatio;
@@ -109,7 +110,7 @@ final class Findings
 
     /**
      * @param array<string, string> $case
-     * @return list<Measurement> twins not among them, in the order of the subjects
+     * @return list<Measurement> twins not among them, the best first, and in the order of the subjects what is equally good
      */
     public function inCase(Outcome $outcome, string $metric, array $case): array
     {
@@ -119,7 +120,13 @@ final class Findings
         ));
         // They were measured in a random order, which tells a reader nothing.
         $order = array_flip([...array_keys($outcome->titles), ...array_diff(array_keys($this->run->subjects), array_keys($outcome->titles))]);
-        usort($found, static fn(Measurement $one, Measurement $other): int => ($order[$one->subject] ?? PHP_INT_MAX) <=> ($order[$other->subject] ?? PHP_INT_MAX));
+        $rank = [];
+        foreach ($found as $measurement) {
+            $median = $this->median($outcome->name, $measurement)->estimate;
+            // What took less than the empty loop has no figure.
+            $rank[$measurement->subject] = is_nan($median) ? INF : ($measurement->direction === Direction::LowerIsBetter ? $median : -$median);
+        }
+        usort($found, static fn(Measurement $one, Measurement $other): int => [$rank[$one->subject] ?? INF, $order[$one->subject] ?? PHP_INT_MAX] <=> [$rank[$other->subject] ?? INF, $order[$other->subject] ?? PHP_INT_MAX]);
 
         return $found;
     }

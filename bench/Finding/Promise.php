@@ -15,6 +15,8 @@ final readonly class Promise
         public ?Interval $found,
         public string $bound,
         public PromiseState $state,
+        /** So many times as many samples would tell, if the estimate is right; null: it is told, or no number of samples is known to tell. */
+        public ?float $samples = null,
     ) {}
 
     /** Met when the whole interval is no more than the bound, missed when all of it is more: noise must neither help nor harm a promise. */
@@ -27,7 +29,7 @@ final readonly class Promise
             default => PromiseState::NotShown,
         };
 
-        return new self($title, $figure, $found, 'at most ' . self::number($bound), $state);
+        return new self($title, $figure, $found, 'at most ' . self::number($bound), $state, self::samples($state, $found, $bound));
     }
 
     /** Met when the whole interval is no less than the bound, missed when all of it is less. */
@@ -40,7 +42,7 @@ final readonly class Promise
             default => PromiseState::NotShown,
         };
 
-        return new self($title, $figure, $found, 'at least ' . self::number($bound), $state);
+        return new self($title, $figure, $found, 'at least ' . self::number($bound), $state, self::samples($state, $found, $bound));
     }
 
     /**
@@ -72,6 +74,17 @@ final readonly class Promise
         };
 
         return new self($title, $figure, $found, self::number($least) . ' to ' . self::number($most), $state);
+    }
+
+    /** An interval becomes narrower by the root of the samples. It has to end before the bound, on the side of the estimate. */
+    private static function samples(PromiseState $state, ?Interval $found, float $bound): ?float
+    {
+        if ($state !== PromiseState::NotShown || $found === null || $found->low <= 0.0 || is_infinite($found->high) || $found->estimate === $bound) {
+            return null;
+        }
+        $end = $found->estimate < $bound ? $found->high : $found->low;
+
+        return (log($end / $found->estimate) / log($bound / $found->estimate)) ** 2;
     }
 
     private static function number(float $bound): string

@@ -208,7 +208,7 @@ final readonly class Recommendation
             }
         }
 
-        return $lists[0] === [] || $lists[1] === [] ? null : UnpairedRatio::of($lists[0], $lists[1]);
+        return $lists[0] === [] || $lists[1] === [] ? null : UnpairedRatio::ofWhatVaries($lists[0], $lists[1]);
     }
 
     /**

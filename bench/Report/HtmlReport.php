@@ -76,28 +76,33 @@ final readonly class HtmlReport
 
     private function promises(Findings $findings): string
     {
-        $rows = $met = $open = '';
+        $rows = $met = $untold = $open = '';
+        $told = $measured = 0;
         foreach (Promises::of($findings) as $promise) {
+            $measured += $promise->state === PromiseState::NotMeasured ? 0 : 1;
+            $told += in_array($promise->state, [PromiseState::Met, PromiseState::Missed], true) ? 1 : 0;
             $row = Markup::row([
                 Markup::escape($promise->title),
                 Markup::escape($promise->figure),
                 $promise->found === null ? '–' : Quantity::interval($promise->found),
                 $promise->bound,
-                Markup::state($promise->state->value),
+                $promise->state === PromiseState::NotShown ? Markup::samples($promise) : Markup::state($promise->state->value),
             ]);
             match ($promise->state) {
                 PromiseState::Met => $met .= $row,
                 PromiseState::Missed => $rows .= $row,
-                default => $open .= $row,
+                PromiseState::NotShown => $untold .= $row,
+                PromiseState::NotMeasured => $open .= $row,
             };
         }
-        $table = static fn(string $rows): string => $rows === '' ? '<p>None.</p>' : Markup::table(['promise', 'figure', 'found', 'bound', ''], $rows);
+        $table = static fn(string $rows, string $last = ''): string => $rows === '' ? '<p>None.</p>' : Markup::table(['promise', 'figure', 'found', 'bound', $last], $rows);
 
         return '<section id="promises"><h2>What Larder promises</h2><p>What Larder claims of itself, a ratio or a figure '
             . 'of this run, with its 95&nbsp;% interval. Met means that all of the interval keeps the bound, missed that none of it '
-            . 'does, not shown that this run cannot tell; where it says so, met means that the interval reaches the bound.'
-            . ($findings->run->profile === 'quick' ? ' A quick run takes few samples, so that of some promises only a thorough one can tell.' : '') . '</p>'
-            . '<h3>Not met</h3>' . $table($rows) . "<details><summary>What this run cannot tell, or did not measure</summary>{$table($open)}</details><details><summary>Met</summary>{$table($met)}</details></section>";
+            . 'does; where it says so, met means that the interval reaches the bound. '
+            . "This run can tell of {$told} of the {$measured} promises that it measures."
+            . ($findings->run->profile === 'quick' ? ' A quick run takes few samples; a thorough one can tell of more.' : '') . '</p>'
+            . '<h3>Not met</h3>' . $table($rows) . "<details><summary>What this run cannot tell</summary>{$table($untold, 'samples that would tell')}</details><details><summary>What it did not measure</summary>{$table($open)}</details><details><summary>Met</summary>{$table($met)}</details></section>";
     }
 
     private function experiment(Findings $findings, Outcome $outcome): string

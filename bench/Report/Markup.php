@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Bench\Report;
 
+use Larder\Bench\Finding\Promise;
+
 /** Pieces of HTML. */
 final class Markup
 {
@@ -39,6 +41,16 @@ final class Markup
     public static function state(string $state): string
     {
         return sprintf('<strong class="%s">%s</strong>', strtr($state, ' ', '-'), self::escape($state));
+    }
+
+    /** How many samples would tell whether a promise holds, in words. */
+    public static function samples(Promise $promise): string
+    {
+        return match (true) {
+            $promise->samples === null => '–',
+            $promise->samples > 1_000 => 'more than 1,000 times as many',
+            default => ceil($promise->samples) . ' times as many',
+        };
     }
 
     public static function duration(float $seconds): string

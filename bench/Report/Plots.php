@@ -41,7 +41,7 @@ final class Plots
             'data' => ['values' => $dots],
             'encoding' => ['y' => [
                 'field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null,
-                'axis' => ['grid' => true, 'labelLimit' => 330],
+                'axis' => ['grid' => true, 'labelLimit' => 0],
             ]],
             'layer' => [
                 ['mark' => ['type' => 'rule', 'strokeWidth' => 1, 'opacity' => 0.5, 'color' => self::COLOURS[0]], 'encoding' => ['x' => $x('min'), 'x2' => ['field' => 'max'], ...$colour]],
@@ -104,7 +104,7 @@ final class Plots
             'data' => ['values' => $cells],
             'encoding' => [
                 'x' => ['field' => 'value', 'type' => 'nominal', 'sort' => $order, 'title' => null, 'axis' => ['orient' => 'top', 'labelAngle' => -35]],
-                'y' => ['field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null, 'axis' => ['labelLimit' => 330]],
+                'y' => ['field' => 'subject', 'type' => 'nominal', 'sort' => null, 'title' => null, 'axis' => ['labelLimit' => 0]],
             ],
             'layer' => [
                 ['mark' => 'rect', 'encoding' => ['color' => ['field' => 'time', 'type' => 'quantitative', 'scale' => ['type' => 'log', 'scheme' => 'cividis', 'reverse' => true], 'legend' => null]]],
@@ -119,7 +119,7 @@ final class Plots
     /** @return array{color: array<string, mixed>, shape: array<string, mixed>, strokeDash: array<string, mixed>} */
     private static function series(string $field = 'series'): array
     {
-        $legend = ['orient' => 'top', 'columns' => 3, 'labelLimit' => 260, 'symbolLimit' => 40];
+        $legend = ['orient' => 'top', 'columns' => 3, 'labelLimit' => 0, 'symbolLimit' => 40, 'symbolOpacity' => 1];
 
         return [
             'color' => ['field' => $field, 'type' => 'nominal', 'sort' => null, 'title' => null, 'scale' => ['range' => self::COLOURS], 'legend' => $legend],

@@ -7,6 +7,7 @@ namespace Larder\Bench\Report;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Finding\Advice;
 use Larder\Bench\Finding\Findings;
+use Larder\Bench\Finding\Promise;
 use Larder\Bench\Finding\Promises;
 use Larder\Bench\Finding\PromiseState;
 use Larder\Bench\Finding\Recommendation;
@@ -147,18 +148,33 @@ final readonly class TerminalReport
         if ($count[PromiseState::Missed->value] > 0) {
             $table->render();
         }
-        if ($count[PromiseState::NotShown->value] > 0) {
-            $this->output->writeln(self::cannotTell($count[PromiseState::NotShown->value], $findings->run->profile));
-        }
+        $this->untold(array_filter($promises, static fn(Promise $promise): bool => $promise->state === PromiseState::NotShown), $count, $findings->run->profile);
     }
 
-    private static function cannotTell(int $count, string $profile): string
+    /**
+     * Those of which this run cannot tell whether they hold, so that nobody takes them for missed.
+     *
+     * @param array<Promise> $promises
+     * @param array<string, int> $count by the state
+     */
+    private function untold(array $promises, array $count, string $profile): void
     {
-        return sprintf(
-            'Of %d of them this run cannot tell whether they hold: their intervals are wider than what is promised.%s',
-            $count,
+        if ($promises === []) {
+            return;
+        }
+        $this->output->writeln(sprintf(
+            "\nThis %s run can tell of %d of the %d promises that it measures. Of these it cannot, as their intervals reach to both sides of the bound.%s",
+            $profile,
+            $count[PromiseState::Met->value] + $count[PromiseState::Missed->value],
+            array_sum($count) - $count[PromiseState::NotMeasured->value],
             $profile === 'quick' ? ' A run with --thorough takes more samples.' : '',
-        );
+        ));
+        $table = new Table($this->output);
+        $table->setHeaders(['promise', 'found', 'bound', 'samples that would tell']);
+        foreach ($promises as $promise) {
+            $table->addRow([wordwrap($promise->title, 60), $promise->found === null ? '–' : Quantity::interval($promise->found), $promise->bound, Markup::samples($promise)]);
+        }
+        $table->render();
     }
 
     /** Which cache for which site, where this run measured enough to say so. */

@@ -49,6 +49,10 @@ final class Quantity
 
     public static function interval(Interval $interval): string
     {
+        if (is_infinite($interval->high)) {
+            return self::number($interval->estimate) . ' (taken once)';
+        }
+
         return self::number($interval->estimate) . ' [' . self::number($interval->low) . ' … ' . self::number($interval->high) . ']';
     }
 }

@@ -18,6 +18,21 @@ final class UnpairedRatio
     private const RESAMPLES = 500;
 
     /**
+     * As of(), of times and rates. What was taken once, of either, has an interval that nobody knows: nothing follows from it.
+     *
+     * @param non-empty-list<non-empty-list<float>> $above the samples of each process
+     * @param non-empty-list<non-empty-list<float>> $below
+     * @return Interval|null null when the median of the latter is nothing
+     */
+    public static function ofWhatVaries(array $above, array $below): ?Interval
+    {
+        $ratio = self::of($above, $below);
+        $fewest = min(array_sum(array_map(count(...), $above)), array_sum(array_map(count(...), $below)));
+
+        return $ratio !== null && $fewest < 2 ? new Interval($ratio->estimate, 0.0, INF) : $ratio;
+    }
+
+    /**
      * @param non-empty-list<non-empty-list<float>> $above the samples of each process
      * @param non-empty-list<non-empty-list<float>> $below
      * @return Interval|null null when the median of the latter is nothing

@@ -176,14 +176,14 @@ enum Design: string
         };
     }
 
-    /** @return list<string> classes of Zend Framework 1 that it takes from the directory of the reader's */
+    /** @return list<string> classes of Zend Framework 1, and of what its back ends use, that it takes from the directory of the reader's */
     public function classes(): array
     {
         return match ($this) {
             self::ZendFile => ['Zend_Cache_Backend_File'],
-            self::ZendRedis => ['Cm_Cache_Backend_Redis'],
+            self::ZendRedis => ['Cm_Cache_Backend_Redis', 'Credis_Client'],
             self::ZendMemcachedFile => ['Zend_Cache_Backend_TwoLevels', 'Zend_Cache_Backend_Libmemcached', 'Zend_Cache_Backend_File'],
-            self::ZendMemcachedRedis => ['Zend_Cache_Backend_TwoLevels', 'Zend_Cache_Backend_Libmemcached', 'Cm_Cache_Backend_Redis'],
+            self::ZendMemcachedRedis => ['Zend_Cache_Backend_TwoLevels', 'Zend_Cache_Backend_Libmemcached', 'Cm_Cache_Backend_Redis', 'Credis_Client'],
             default => [],
         };
     }

@@ -34,7 +34,7 @@ final class PromisesTest extends TestCase
         self::assertNotNull($ratio);
         self::assertEquals(new Interval(100.0, 0.0, INF), $ratio);
         self::assertSame(PromiseState::NotShown, Promise::atLeast('title', 'figure', $ratio, 50.0)->state);
-        self::assertSame('100 [0.00 … ∞]', Quantity::interval($ratio));
+        self::assertSame('100 (taken once)', Quantity::interval($ratio));
     }
 
     public function testARunHasThePromisesOfItsExperimentsOnly(): void

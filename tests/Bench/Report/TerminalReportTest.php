@@ -47,6 +47,28 @@ final class TerminalReportTest extends TestCase
         self::assertStringNotContainsString('gets of the page of 30 KB against file_get_contents on disk', $shown);
     }
 
+    public function testSubjectsAreInTheOrderOfWhatWasMeasured(): void
+    {
+        $fixture = new RunFixture();
+        foreach (['redis-tcp' => 100.0, 'file-disk' => 300.0, 'shared-memory' => 200.0] as $subject => $rate) {
+            $fixture->add('web', ['value' => 'hello'], 'requests per second', Direction::HigherIsBetter, $subject, $rate);
+            $fixture->add('web', ['value' => 'hello'], 'time', Direction::LowerIsBetter, $subject, $rate);
+        }
+        $shown = self::shown($fixture);
+        preg_match_all('/^\| (REDIS-TCP|FILE-DISK|SHARED-MEMORY) /m', $shown, $rows);
+
+        self::assertSame(['FILE-DISK', 'SHARED-MEMORY', 'REDIS-TCP', 'REDIS-TCP', 'SHARED-MEMORY', 'FILE-DISK'], $rows[1]);
+    }
+
+    public function testARunSaysOfWhichPromisesItCannotTellAndHowManySamplesWould(): void
+    {
+        $case = ['value' => 'page', 'operation' => 'get', 'keys' => 'one hot key'];
+        $shown = self::shown((new RunFixture())->add('gets', $case, 'time', Direction::LowerIsBetter, 'shared-memory', 10.0, 0.0)->add('gets', $case, 'time', Direction::LowerIsBetter, 'redis-tcp', 10_000.0, 0.9));
+
+        self::assertMatchesRegularExpression('/^This \w+ run can tell of \d+ of the \d+ promises that it measures\./m', $shown);
+        self::assertMatchesRegularExpression('/gets of the page of 30 KB against Redis over TCP .*\| +\d+ times as many +\|$/m', $shown);
+    }
+
     public function testTheAdviceStandsAtTheEnd(): void
     {
         self::assertMatchesRegularExpression(
