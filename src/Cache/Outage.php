@@ -44,8 +44,9 @@ final class Outage
         }
         $this->told = $now;
         $this->logger ??= new ErrorLog();
-        // A command or a daemon has a log of its own; the requests of a site would fill theirs.
-        if (\PHP_SAPI !== 'cli' && !($this->machine ??= new OncePerMinute())->isNews($this->logger::class . $this->begun, $context)) {
+        // A command or a daemon has a log of its own; the requests of a site would fill theirs. The name of a class without one ends
+        // differently in each request.
+        if (\PHP_SAPI !== 'cli' && !($this->machine ??= new OncePerMinute())->isNews(strtok($this->logger::class, "\0") . $this->begun, $context)) {
             return;
         }
         $this->isTold = true;

@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Bench\Server\FastCgi;
+use Larder\Bench\Server\PhpFpmServer;
+use Larder\Cache\Outage;
 use Larder\Store\CircuitBreaker;
 use Larder\System\ErrorLog;
 use Larder\System\OncePerMinute;
@@ -15,8 +18,43 @@ use Symfony\Component\Process\Process;
 #[CoversClass(ErrorLog::class)]
 #[CoversClass(OncePerMinute::class)]
 #[CoversClass(CircuitBreaker::class)]
+#[CoversClass(Outage::class)]
 final class ErrorLogTest extends TestCase
 {
+    /** A command has a log of its own, and tells it each time; the requests of a site would fill theirs. */
+    public function testWithALoggerTheRequestsOfASiteTellTogetherOnceAndCommandsEach(): void
+    {
+        $scratch = new Scratch();
+        $autoload = \dirname(__DIR__, 2) . '/vendor/autoload.php';
+        file_put_contents("{$scratch->path}/page.php", <<<PHP
+            <?php
+            require '{$autoload}';
+            \$logger = new class extends Psr\\Log\\AbstractLogger {
+                public function log(\$level, string|\Stringable \$message, array \$context = []): void
+                {
+                    file_put_contents('{$scratch->path}/log', "{\$level}: {\$message}\\n", FILE_APPEND | LOCK_EX);
+                }
+            };
+            \$cache = Larder\\Cache::open('redis+unix:{$scratch->path}/no-redis?client=predis', logger: \$logger);
+            for (\$i = 0; \$i < 3; \$i++) {
+                echo json_encode(\$cache->get("key \$i", 'missed'));
+            }
+            PHP);
+        $site = PhpFpmServer::start([], 2);
+        try {
+            for ($request = 0; $request < 6; $request++) {
+                self::assertSame('"missed""missed""missed"', (new FastCgi($site->socket))->get("{$scratch->path}/page.php"));
+            }
+        } finally {
+            $site->stop();
+        }
+        self::assertCount(1, file("{$scratch->path}/log") ?: []);
+        for ($command = 0; $command < 2; $command++) {
+            (new Process([\PHP_BINARY, "{$scratch->path}/page.php"]))->mustRun();
+        }
+        self::assertCount(3, file("{$scratch->path}/log") ?: []);
+    }
+
     public function testWithoutALoggerEveryProcessOfAMachineTellsPhpsErrorLogTogetherOnce(): void
     {
         $scratch = new Scratch();
