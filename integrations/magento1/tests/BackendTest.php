@@ -258,7 +258,7 @@ final class BackendTest extends TestCase
         yield 'no DSN' => [['dsn' => 'nowhere'], 'nowhere'];
         yield 'no namespace' => [['dsn' => 'array:', 'namespace' => 'a b'], 'The namespace "a b" cannot be used'];
         yield 'a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1'], 'MemcachedStore'];
-        yield 'a tier over a store that lists nothing' => [['dsn' => 'apcu: > memcached://127.0.0.1'], 'cannot'];
+        yield 'a tier over a store that lists nothing' => [['dsn' => 'apcu: > memcached://127.0.0.1'], 'has no log that a near store could follow'];
         yield 'a part of a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1', 'namespace' => 'shop'], 'cannot'];
         yield 'a wrong word of the DSN' => [['dsn' => 'array:?itmes=5'], 'did you mean "items"'];
     }

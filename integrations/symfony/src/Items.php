@@ -15,7 +15,7 @@ final class Items
     /** @var \Closure(string, mixed, bool, mixed): CacheItem */
     public readonly \Closure $make;
 
-    /** @var \Closure(CacheItem): array{float|int|null, array<mixed>} */
+    /** @var \Closure(CacheItem): array{float|int|null, array<string, mixed>} */
     private readonly \Closure $said;
 
     /** @var \Closure(CacheItem): void */
@@ -36,7 +36,12 @@ final class Items
 
             return $item;
         }, null, CacheItem::class);
-        $this->said = \Closure::bind(static fn(CacheItem $item): array => [$item->expiry, $item->newMetadata], null, CacheItem::class);
+        $this->said = \Closure::bind(static function (CacheItem $item): array {
+            /** @var array<string, mixed> $metadata */
+            $metadata = $item->newMetadata;
+
+            return [$item->expiry, $metadata];
+        }, null, CacheItem::class);
         $this->settle = \Closure::bind(static function (CacheItem $item): void {
             $item->metadata = $item->newMetadata;
         }, null, CacheItem::class);
@@ -52,13 +57,7 @@ final class Items
     /** @return array{float|int|null, array<string, mixed>} when it ends, in Unix seconds, and what is to be kept with the value */
     public function said(CacheItem $item): array
     {
-        [$expiry, $metadata] = ($this->said)($item);
-        $named = [];
-        foreach ($metadata as $name => $value) {
-            $named[(string) $name] = $value;
-        }
-
-        return [$expiry, $named];
+        return ($this->said)($item);
     }
 
     /** It was stored as it is now. */

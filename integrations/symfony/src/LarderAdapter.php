@@ -552,12 +552,8 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     private function tags(array $metadata): array
     {
         $tags = $metadata[CacheItem::METADATA_TAGS] ?? [];
-        $names = $this->names->tags;
-        foreach (\is_array($tags) ? $tags : [] as $tag => $_) {
-            $names[] = $this->names->tag((string) $tag);
-        }
 
-        return $names;
+        return \is_array($tags) ? $this->names->tagged($tags) : $this->names->tags;
     }
 
     /** Seconds to live; 0 or less: it is over; null: nothing was said. */

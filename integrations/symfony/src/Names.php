@@ -63,6 +63,25 @@ final class Names
         return self::legal($this->root === '' ? $tag : "{$this->root}#{$tag}");
     }
 
+    /**
+     * What an item with these tags of Symfony's is stored under, that of the pool included.
+     *
+     * @param array<array-key, mixed> $tags by their names
+     *
+     * @return list<string>
+     */
+    public function tagged(array $tags): array
+    {
+        $names = $this->tags;
+        $root = $this->root === '' ? '' : "{$this->root}#";
+        foreach ($tags as $tag => $_) {
+            $name = $root . $tag;
+            $names[] = isset($name[Tag::LONGEST]) ? self::legal($name) : $name;
+        }
+
+        return $names;
+    }
+
     /** A tag of Larder's has an end; Symfony's have none. */
     private static function legal(string $tag): string
     {

@@ -324,7 +324,12 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     private function names(array $tags): array
     {
-        return array_map($this->name(...), $tags);
+        $names = [];
+        foreach ($tags as $tag) {
+            $names[] = $tag === '' || isset($tag[Tag::LONGEST]) ? $this->name($tag) : $tag;
+        }
+
+        return $names;
     }
 
     /** @param list<string> $tags */
@@ -403,11 +408,11 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         $strings = [];
         foreach (is_array($tags) ? $tags : [$tags] as $tag) {
             if (is_string($tag) || is_int($tag)) {
-                $strings[] = (string) $tag;
+                $strings[$tag] = (string) $tag;
             }
         }
 
-        return array_values(array_unique($strings));
+        return array_values($strings);
     }
 
     private static function nearest(string $name): string
