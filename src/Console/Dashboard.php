@@ -26,7 +26,7 @@ final class Dashboard
         $lines = [
             self::pair(StoreName::of($dsn), $time),
             '',
-            self::gauge('hit ratio', $ratio, $ratio === null ? 'no look-ups yet' : \sprintf('%.1f %%', 100 * $ratio)),
+            self::gauge('hit ratio', $ratio, $ratio === null ? ($known->hits === null ? 'this store does not count look-ups' : 'no look-ups yet') : \sprintf('%.1f %%', 100 * $ratio)),
             self::gauge('memory', $full, Printed::bytes($known->bytes) . ($known->capacity === null ? '' : ' of ' . Printed::bytes($known->capacity))),
             '',
             \sprintf('%-12s %16s %16s', '', 'per second', 'in all'),
