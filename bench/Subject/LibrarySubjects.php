@@ -125,6 +125,38 @@ final class LibrarySubjects
         );
     }
 
+    /** @param bool $beginsRequests whether each read is the first of a request, which asks the log what was written */
+    public static function sharedMemoryBeforeRedis(bool $beginsRequests): Subject
+    {
+        return self::cache(
+            $beginsRequests ? 'tier-shared-memory-redis-request' : 'tier-shared-memory-redis',
+            'shared memory before Redis' . ($beginsRequests ? ', a request for each read' : ''),
+            static fn(Place $place): string => "shm:{$place->name}?size={$place->bytes} > redis+unix:{$place->socket()}",
+            ['larder', 'it with `make ext`'],
+            static function (Place $place): void {
+                \Larder\SharedMemory::remove($place->name);
+                self::removeDirectory($place);
+            },
+            ServerKind::Redis,
+            warm: MemorySubjects::touchPool(...),
+            read: $beginsRequests ? self::READ_OF_A_REQUEST : self::READ,
+        );
+    }
+
+    public static function apcuBeforeRedis(): Subject
+    {
+        return self::cache(
+            'tier-apcu-redis',
+            'APCu before Redis',
+            static fn(Place $place): string => "apcu: > redis+unix:{$place->socket()}",
+            ['apcu', 'php-apcu'],
+            self::removeTier(...),
+            ServerKind::Redis,
+            warm: MemorySubjects::touchApcu(...),
+            staysWarm: true,
+        );
+    }
+
     public static function redis(): Subject
     {
         return self::cache(

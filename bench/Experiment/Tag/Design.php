@@ -18,6 +18,8 @@ enum Design: string
     case LibraryPhpFile = 'cache-php-file';
     case LibraryApcuTier = 'cache-tier-apcu';
     case LibrarySharedMemoryTier = 'cache-tier-shared-memory';
+    case LibraryApcuRedisTier = 'cache-tier-apcu-redis';
+    case LibrarySharedMemoryRedisTier = 'cache-tier-shared-memory-redis';
     case LibraryRedis = 'cache-redis';
     case LibraryRedisCluster = 'cache-redis-cluster';
     case LibraryMemcached = 'cache-memcached';
@@ -58,6 +60,8 @@ enum Design: string
             self::LibraryPhpFile => 'Larder\Cache over PHP files',
             self::LibraryApcuTier => 'Larder\Cache over APCu before SQLite',
             self::LibrarySharedMemoryTier => 'Larder\Cache over shared memory before SQLite',
+            self::LibraryApcuRedisTier => "Larder\\Cache over APCu before {$redis}",
+            self::LibrarySharedMemoryRedisTier => "Larder\\Cache over shared memory before {$redis}",
             self::LibraryRedis => "Larder\\Cache over {$redis}",
             self::LibraryRedisCluster => "Larder\\Cache over a {$redis} Cluster of three",
             self::LibraryMemcached => 'Larder\Cache over Memcached',
@@ -97,6 +101,8 @@ enum Design: string
             self::LibraryPhpFile => ['cache-php-file'],
             self::LibraryApcuTier => ['cache-tier-apcu'],
             self::LibrarySharedMemoryTier => ['cache-tier-shared-memory'],
+            self::LibraryApcuRedisTier => ['redis', 'cache-tier-apcu-redis'],
+            self::LibrarySharedMemoryRedisTier => ['redis', 'cache-tier-shared-memory-redis'],
             self::LibraryRedis, self::MagentoRedis, self::SymfonyRedis, self::LaravelRedis => ['redis', 'cache-redis'],
             self::LibraryRedisCluster => ['cluster', 'cache-redis'],
             self::LibraryMemcached => ['memcached', 'cache-memcached'],
@@ -118,7 +124,7 @@ enum Design: string
     public function isPool(): bool
     {
         return in_array($this, [
-            self::SharedMemory, self::LibrarySharedMemory, self::LibrarySharedMemoryTier, self::MagentoSharedMemory, self::SymfonySharedMemory, self::LaravelSharedMemory,
+            self::SharedMemory, self::LibrarySharedMemory, self::LibrarySharedMemoryTier, self::LibrarySharedMemoryRedisTier, self::MagentoSharedMemory, self::SymfonySharedMemory, self::LaravelSharedMemory,
         ], true);
     }
 
@@ -226,6 +232,8 @@ enum Design: string
             self::LibraryPhpFile => new LibraryTags("php:{$directory}/cache"),
             self::LibraryApcuTier => new LibraryTags("apcu: > sqlite:{$directory}/cache.sqlite"),
             self::LibrarySharedMemoryTier => new LibraryTags("{$shared()} > sqlite:{$directory}/cache.sqlite"),
+            self::LibraryApcuRedisTier => new LibraryTags("apcu: > {$overRedis}"),
+            self::LibrarySharedMemoryRedisTier => new LibraryTags("{$shared()} > {$overRedis}"),
             self::LibraryRedis => new LibraryTags($overRedis),
             self::LibraryRedisCluster => new LibraryTags("redis+cluster://{$place->string('cluster')}"),
             self::LibraryMemcached => new LibraryTags("memcached+unix:{$memcached}"),

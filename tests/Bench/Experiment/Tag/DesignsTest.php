@@ -57,6 +57,8 @@ final class DesignsTest extends RealServers
     #[TestWith(['cache-php-file'])]
     #[TestWith(['cache-tier-apcu'])]
     #[TestWith(['cache-tier-shared-memory'])]
+    #[TestWith(['cache-tier-apcu-redis'])]
+    #[TestWith(['cache-tier-shared-memory-redis'])]
     #[TestWith(['cache-redis-cluster'])]
     #[TestWith(['magento-shared-memory'])]
     #[TestWith(['magento-redis'])]
