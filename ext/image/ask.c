@@ -160,6 +160,9 @@ static bool meet_object(struct walk *walk, zval *value)
     }
     const struct larder_class *class = larder_class_of(object->ce);
     enum larder_form form = larder_form_of(object, class);
+    if (form == LARDER_FORM_DATE) {
+        return true;
+    }
     if (form == LARDER_FORM_NONE) {
         return true; /* the survey says so, with more words */
     }

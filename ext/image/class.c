@@ -6,6 +6,7 @@
  * that again. It does not outlive the request: user classes do not, and their addresses are used again.
  */
 #include "class.h"
+#include "date.h"
 #include "image.h"
 
 #include "zend_exceptions.h"
@@ -27,6 +28,7 @@ void larder_image_request_start(void)
         memset(known, 0, sizeof(known));
         known_any = false;
     }
+    larder_date_request_start();
 }
 
 const zend_class_entry *larder_class_of_phps_own(const zend_class_entry *entry)
@@ -90,7 +92,7 @@ static uint64_t layout_of_properties(const struct larder_class *described)
             hash = mix_type(hash, property->type);
         }
     }
-    return hash > LARDER_LAYOUT_OF_TEXT ? hash : hash + LARDER_LAYOUT_OF_TEXT + 1;
+    return hash > LARDER_LAYOUT_OF_DATE ? hash : hash + LARDER_LAYOUT_OF_DATE + 1;
 }
 
 static uint64_t layout_of(const struct larder_class *class)
@@ -103,6 +105,8 @@ static uint64_t layout_of(const struct larder_class *class)
         return LARDER_LAYOUT_OF_STATE;
     case LARDER_FORM_TEXT:
         return LARDER_LAYOUT_OF_TEXT;
+    case LARDER_FORM_DATE:
+        return LARDER_LAYOUT_OF_DATE;
     default:
         return layout_of_properties(class);
     }
@@ -182,7 +186,8 @@ static enum larder_form form_of(zend_class_entry *entry)
         return entry->serialize == zend_user_serialize ? LARDER_FORM_TEXT : LARDER_FORM_NONE;
     }
     if (entry->__unserialize) {
-        return LARDER_FORM_STATE;
+        return larder_date_type_of(entry, larder_class_of_phps_own(entry)) != LARDER_DATE_NONE ? LARDER_FORM_DATE
+                                                                                               : LARDER_FORM_STATE;
     }
     if (entry->serialize) {
         return LARDER_FORM_NONE;
@@ -204,6 +209,9 @@ const struct larder_class *larder_class_of(zend_class_entry *entry)
     if (class->entry != entry) {
         class->entry = entry;
         class->form = form_of(entry);
+        class->date = class->form == LARDER_FORM_DATE
+                          ? (uint8_t)larder_date_type_of(entry, larder_class_of_phps_own(entry))
+                          : LARDER_DATE_NONE;
         class->wakes = class->form < LARDER_FORM_STATE && larder_method(entry, ZEND_STR_WAKEUP);
         class->layout = layout_of(class);
         known_any = true;
@@ -226,6 +234,9 @@ const struct larder_class *larder_class_named(zend_string *name)
 
 enum larder_form larder_form_of(zend_object *object, const struct larder_class *class)
 {
+    if (class->form == LARDER_FORM_DATE) {
+        return larder_date_is_as_unserialised(object, class->date) ? LARDER_FORM_DATE : LARDER_FORM_STATE;
+    }
     bool is_ordinary = object->handlers == &std_object_handlers;
 
 #if PHP_VERSION_ID >= 80400

@@ -14,18 +14,21 @@ enum larder_form {
     LARDER_FORM_PROPERTIES, /* by the names of their properties; what those are, they may say themselves (__sleep) */
     LARDER_FORM_STATE,      /* by an array that __unserialize() is given */
     LARDER_FORM_TEXT,       /* by a string (Serializable) */
+    LARDER_FORM_DATE,       /* by the state that PHP's own dates keep in C */
 };
 
 /* What an image holds instead of a hash of the properties where these do not matter. */
 #define LARDER_LAYOUT_OF_ENUM  0u
 #define LARDER_LAYOUT_OF_STATE 1u
 #define LARDER_LAYOUT_OF_TEXT  2u
+#define LARDER_LAYOUT_OF_DATE  3u
 
 struct larder_class {
     zend_class_entry *entry;
     uint64_t layout; /* of names, order, types and flags of its properties, of its parents and its magic methods */
     enum larder_form form;
-    bool wakes; /* __wakeup() is called on each object that is made again */
+    uint8_t date; /* enum larder_date_type */
+    bool wakes;   /* __wakeup() is called on each object that is made again */
 };
 
 /* What is to know of a class; good until the next call. */

@@ -18,6 +18,7 @@ enum larder_found_type {
     LARDER_FOUND_TELLER, /* an object that told itself what it is to be made of, */
     LARDER_FOUND_TOLD,   /* and the array in which it did */
     LARDER_FOUND_REFERENCE,
+    LARDER_FOUND_DATE,
 };
 
 /* The position of a table in the object whose own it is. */

@@ -3,7 +3,7 @@
 #include "part.h"
 
 /* Raise it when the parts of an image change. */
-#define LARDER_IMAGE_FORMAT 2
+#define LARDER_IMAGE_FORMAT 3
 
 uint32_t larder_image_layout(void)
 {

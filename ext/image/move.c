@@ -64,6 +64,9 @@ static void move_part(zend_refcounted_h *part, intptr_t move)
         move_address(&((struct larder_teller_part *)part)->class, move);
         move_value(&((struct larder_teller_part *)part)->told, move);
         break;
+    case LARDER_PART_DATE:
+        move_address(&((struct larder_date_part *)part)->class, move);
+        break;
     case IS_REFERENCE:
         move_value(&((struct larder_reference_part *)part)->value, move);
         break;

@@ -20,6 +20,8 @@
  * Arrays are marked immutable if they are used in place. One that has an object, or a reference that leads elsewhere
  * too, somewhere inside is not.
  *
+ * Dates of PHP's own are parts with the state that their class keeps in C (date.c).
+ *
  * Objects whose classes say themselves what they are made of (__serialize, __sleep and the like) are parts with what
  * they told. When everything is made, each has its turn: it is given that, or woken. Turns go from the inside to the
  * outside, as unserialize() takes them, so that an object finds complete what it is given.
@@ -37,6 +39,7 @@
 #define LARDER_PART_CASE   IS_CONSTANT_AST
 #define LARDER_PART_CLASS  IS_PTR
 #define LARDER_PART_TELLER IS_RESOURCE
+#define LARDER_PART_DATE   IS_INDIRECT
 
 #define LARDER_FIRST_REFCOUNT 2u
 
@@ -79,6 +82,34 @@ struct larder_teller_part {
 struct larder_reference_part {
     zend_refcounted_h gc;
     zval value;
+};
+
+#define LARDER_ZONE_LENGTH         40u /* of PHP's names of time zones the longest has 32 */
+#define LARDER_ABBREVIATION_LENGTH 8u
+
+/* A date, time zone or interval of PHP's own: what its class keeps of it in C. */
+struct larder_date_part {
+    zend_refcounted_h gc;
+    struct larder_class_part *class;
+    uint8_t type;      /* enum larder_date_type, see date.h */
+    uint8_t zone_type; /* timelib's: 1 an offset, 2 an abbreviation, 3 a name */
+    uint8_t month, day, hour, minute, second;
+    uint8_t invert;
+    int32_t year;
+    uint32_t microsecond;
+    int32_t offset; /* seconds east of Greenwich; summer time is in it where the zone has a name */
+    int32_t dst;
+    union {
+        struct {
+            int64_t seconds;               /* since the epoch */
+            uint64_t rules;                /* of the zone: a hash of them where it has a name */
+            char zone[LARDER_ZONE_LENGTH]; /* its name or abbreviation; "" for an offset */
+            char abbreviation[LARDER_ABBREVIATION_LENGTH];
+        };
+        struct {
+            int64_t years, months, days, hours, minutes, seconds_more, days_in_all;
+        } interval;
+    };
 };
 
 static inline uint32_t larder_part_type(const zend_refcounted_h *part)
@@ -151,6 +182,8 @@ static inline size_t larder_part_size(const zend_refcounted_h *part)
         return sizeof(struct larder_case_part);
     case LARDER_PART_TELLER:
         return sizeof(struct larder_teller_part);
+    case LARDER_PART_DATE:
+        return sizeof(struct larder_date_part);
     case IS_REFERENCE:
         return sizeof(struct larder_reference_part);
     default:

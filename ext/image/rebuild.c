@@ -10,6 +10,7 @@
  */
 #include "rebuild.h"
 #include "class.h"
+#include "date.h"
 #include "make.h"
 #include "part.h"
 #include "wake.h"
@@ -23,6 +24,7 @@ struct rebuild {
     const char *end;
     intptr_t shift;
     bool in_place;
+    bool has_dates;
     bool has_mixed;            /* an object with both declared and dynamic properties was met */
     void **made;               /* by number: zend_object, zend_array, and so on; NULL if not yet */
     struct larder_turn *turns; /* NULL if no object has one */
@@ -64,6 +66,7 @@ static uint32_t count_parts(struct rebuild *rebuild)
 
     for (; goes_on(rebuild, at); at = next(at)) {
         rebuild->turn_count += has_turn((const zend_refcounted_h *)at);
+        rebuild->has_dates |= larder_part_type((const zend_refcounted_h *)at) == LARDER_PART_DATE;
         count++;
     }
     for (; !rebuild->in_place && at < rebuild->end; at = next(at)) {
@@ -119,6 +122,36 @@ static bool find_classes(struct rebuild *rebuild)
     return true;
 }
 
+/* Those begun before the first that fails have no other owner. */
+static void give_up_dates(struct rebuild *rebuild)
+{
+    for (const char *at = rebuild->image; goes_on(rebuild, at); at = next(at)) {
+        const zend_refcounted_h *part = (const zend_refcounted_h *)at;
+        zend_object *object = rebuild->made[larder_part_number(part)];
+        if (larder_part_type(part) == LARDER_PART_DATE && object) {
+            GC_SET_REFCOUNT(object, 1);
+            GC_ADD_FLAGS(object, IS_OBJ_DESTRUCTOR_CALLED);
+            OBJ_RELEASE(object);
+        }
+    }
+}
+
+static bool make_dates(struct rebuild *rebuild)
+{
+    for (const char *at = rebuild->image; rebuild->has_dates && goes_on(rebuild, at); at = next(at)) {
+        const struct larder_date_part *part = (const struct larder_date_part *)at;
+        if (larder_part_type(&part->gc) == LARDER_PART_DATE) {
+            const struct larder_class_part *class = seen_from_here(rebuild, part->class);
+            zend_object *object = larder_date_make(rebuild->made[larder_part_number(&class->gc)], part);
+            if (!object) {
+                return false;
+            }
+            rebuild->made[larder_part_number(&part->gc)] = object;
+        }
+    }
+    return true;
+}
+
 /* The constructor is not called. False if PHP refuses; those begun before are given up. */
 static bool begin_tellers(struct rebuild *rebuild)
 {
@@ -145,6 +178,9 @@ static void give_up(struct rebuild *rebuild)
         if (rebuild->turns[i].object) {
             larder_give_up_turn(&rebuild->turns[i]);
         }
+    }
+    if (rebuild->has_dates) {
+        give_up_dates(rebuild);
     }
 }
 
@@ -379,11 +415,11 @@ bool larder_rebuild(zval *result, const void *image, size_t size, intptr_t shift
     if (rebuild.turn_count) {
         rebuild.turns = ecalloc(rebuild.turn_count, sizeof(*rebuild.turns));
     }
-    done = find_classes(&rebuild) && (!rebuild.turns || begin_tellers(&rebuild));
+    done = find_classes(&rebuild) && make_dates(&rebuild) && (!rebuild.turns || begin_tellers(&rebuild));
     if (done) {
         make_all(&rebuild, result);
         done = !rebuild.turns || take_turns(&rebuild, result);
-    } else if (rebuild.turns) {
+    } else {
         give_up(&rebuild);
     }
     if (rebuild.turns) {

@@ -66,6 +66,8 @@ static size_t size_of_found(const struct larder_found *found)
         return larder_object_size((uint32_t)((zend_object *)found->source)->ce->default_properties_count);
     case LARDER_FOUND_TELLER:
         return sizeof(struct larder_teller_part);
+    case LARDER_FOUND_DATE:
+        return sizeof(struct larder_date_part);
     case LARDER_FOUND_REFERENCE:
         return sizeof(struct larder_reference_part);
     case LARDER_FOUND_CASE:

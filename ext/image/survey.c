@@ -135,6 +135,10 @@ static bool survey_object(struct larder_survey *survey, zend_object *object, uin
         find(survey, LARDER_FOUND_OBJECT, object, parent, position);
         return true;
     }
+    if (form == LARDER_FORM_DATE) {
+        find(survey, LARDER_FOUND_DATE, object, parent, position);
+        return true;
+    }
     if (form == LARDER_FORM_NONE) {
         zval refused;
         ZVAL_OBJ(&refused, object);
@@ -315,6 +319,9 @@ static bool survey_one(struct larder_survey *survey, uint32_t index, larder_imag
         return survey_properties(survey, index, refusal);
     case LARDER_FOUND_TELLER:
         survey_teller(survey, index);
+        return true;
+    case LARDER_FOUND_DATE:
+        survey_class(survey, ((zend_object *)found->source)->ce, index);
         return true;
     case LARDER_FOUND_REFERENCE:
         return true; /* what it refers to was looked at when it was met */

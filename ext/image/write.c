@@ -5,6 +5,7 @@
  */
 #include "image.h"
 #include "class.h"
+#include "date.h"
 #include "hash.h"
 #include "survey.h"
 
@@ -257,6 +258,14 @@ static void write_teller(struct writer *writer, const struct larder_found *found
     part->told.u2.extra = 0;
 }
 
+static void write_date(struct writer *writer, const struct larder_found *found, struct larder_date_part *part)
+{
+    zend_object *object = found->source;
+
+    part->class = address_of(writer, object->ce, true);
+    larder_date_write(part, object, larder_class_of(object->ce)->date);
+}
+
 static void write_one(struct writer *writer, const struct larder_found *found)
 {
     zend_refcounted_h *gc = (zend_refcounted_h *)(writer->to + found->offset);
@@ -269,6 +278,10 @@ static void write_one(struct writer *writer, const struct larder_found *found)
     case LARDER_FOUND_TELLER:
         gc->u.type_info = LARDER_PART_TELLER;
         write_teller(writer, found, (struct larder_teller_part *)gc);
+        break;
+    case LARDER_FOUND_DATE:
+        gc->u.type_info = LARDER_PART_DATE;
+        write_date(writer, found, (struct larder_date_part *)gc);
         break;
     case LARDER_FOUND_REFERENCE:
         break; /* written when it was met */
