@@ -76,6 +76,19 @@ final class PrefetchTest extends TestCase
         self::assertSame(2, $this->request($read)[1]);
     }
 
+    public function testOfTwoRequestsWithOnePlaceNoneReadsTheListOfTheOther(): void
+    {
+        $this->fillPosts(20);
+        for ($i = 0, $other = ''; $other === ''; $i++) {
+            $other = crc32("request {$i}") % 1_024 === crc32('a request') % 1_024 ? "request {$i}" : '';
+        }
+        $read = static fn(int $from, int $to): \Closure => static fn(ObjectCache $cache): array => array_map(static fn(int $id): mixed => $cache->get($id, 'posts'), range($from, $to));
+        $this->request($read(1, 20));
+        self::assertSame(5, $this->request($read(1, 5), $other)[1]);
+        self::assertSame(2, $this->request($read(1, 5), $other)[1]);
+        self::assertSame([range(1, 20), 20], $this->request($read(1, 20)));
+    }
+
     public function testAListFollowsWhatTheRequestReads(): void
     {
         $this->fillPosts(41);
