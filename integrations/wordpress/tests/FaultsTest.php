@@ -168,7 +168,7 @@ final class FaultsTest extends TestCase
         $namespace = new Process([...self::small('6m'), 'sh', '-c', "mkdir -m 700 {$disk} && echo ready && exec sleep infinity"], timeout: null);
         $namespace->start();
         $namespace->waitUntil(static fn(string $type, string $said): bool => str_contains($said, 'ready'));
-        $within = ['nsenter', '--target', (string) $namespace->getPid(), '--mount'];
+        $within = ['nsenter', '--target', (string) $namespace->getPid(), '--mount', '--root'];
         $in = fn(string $code): string => $this->site->run($code, within: $within);
         $this->site->configure("define('WP_LARDER_DSN', 'sqlite:{$disk}/site.db'); define('WP_LARDER_DIRECTORY', '{$disk}');");
         try {
