@@ -22,7 +22,7 @@ if (! defined('ABSPATH')) {
         $folder = __DIR__ . '/' . $folder;
     }
     // In a copy of the site it is not yet that of the copy.
-    $is_here = isset($installed['content']) && realpath($installed['content']) === realpath(__DIR__);
+    $is_here = isset($installed['content']) && __DIR__ === $installed['content'];
     if (PHP_VERSION_ID < 80200 || ! $is_here || defined('WP_LARDER_DISABLED') && WP_LARDER_DISABLED || ! is_file($folder . '/src/PageRequest.php')) {
         return;
     }

@@ -23,6 +23,9 @@ final class PageCache
 
     private bool $hasFailed = false;
 
+    /** @var array<string, true> tags that the cache in front of the site must be told of */
+    private array $toPurge = [];
+
     public function __construct(
         private readonly Plugin $plugin,
         string $folder,
@@ -123,6 +126,7 @@ final class PageCache
     {
         $this->recording?->noteChange($why);
         $isKnown = $this->store()->invalidate($tags);
+        $this->purge($tags);
         if (!$isKnown && !$this->hasFailed) {
             $this->hasFailed = true;
             error_log("Larder: pages may be out of date: {$why} has changed, and the store of pages does not know.");
@@ -165,6 +169,20 @@ final class PageCache
         return ['key' => $decision['key'], 'why' => $decision['why'], 'page' => $decision['key'] === '' ? null : $this->store()->find($decision['key'])];
     }
 
+    /**
+     * @param array<string, mixed> $options what the owner wants from now on
+     *
+     * @return ?string why the drop-in could not be written, in a sentence
+     */
+    public function configure(array $options): ?string
+    {
+        is_multisite() ? update_site_option(self::OPTION, $options) : update_option(self::OPTION, $options, false);
+        $mistake = $this->dropIn->isOurs() ? $this->enable() : null;
+        $this->flush();
+
+        return $mistake;
+    }
+
     public function trouble(): ?string
     {
         return $this->store()->trouble();
@@ -197,6 +215,30 @@ final class PageCache
     public function store(): PageStore
     {
         return $this->store ??= self::storeOf($this->installed() ?: ($this->toInstall() ?? []));
+    }
+
+    /**
+     * Tells the cache in front of the site at the end of the request, in one go.
+     *
+     * @param list<string> $tags
+     */
+    private function purge(array $tags): void
+    {
+        $url = $this->options()['cdn_url'] ?? '';
+        $purger = apply_filters('larder_purger', \is_string($url) && $url !== '' ? new HttpPurger($url) : null);
+        if (!$purger instanceof Purger) {
+            return;
+        }
+        if ($this->toPurge === []) {
+            add_action('shutdown', function () use ($purger): void {
+                $mistake = $purger->purge(array_map(HttpPurger::name(...), array_map(strval(...), array_keys($this->toPurge))));
+                $this->toPurge = [];
+                if ($mistake !== null) {
+                    error_log("Larder: {$mistake}");
+                }
+            });
+        }
+        $this->toPurge += array_fill_keys($tags, true);
     }
 
     /** @param array<array-key, mixed> $installed */
@@ -235,7 +277,8 @@ final class PageCache
             'journal' => $settings->pool === null ? null : $settings->journal(),
             'owner' => $settings->owner,
             'identity' => $settings->identity,
-            'content' => WP_CONTENT_DIR,
+            // As PHP names the folder of a file in it.
+            'content' => realpath(WP_CONTENT_DIR) ?: WP_CONTENT_DIR,
             'rules' => $this->rules(),
         ];
     }

@@ -35,6 +35,9 @@ final class PageRecording
     /** Seconds that a page that is not there, or is elsewhere, is kept at most. */
     private const SHORT = 600;
 
+    /** Bytes of the tags in one header. */
+    private const MOST_TAGS = 3_500;
+
     /** @var array<string, true> */
     private array $lists = [];
 
@@ -157,7 +160,16 @@ final class PageRecording
         $etag = 'W/"' . hash('xxh128', $body) . '"';
         $kept[] = "ETag: {$etag}";
         $kept[] = 'Vary: Accept-Encoding';
-        if (!$hasControl) {
+        $names = implode(' ', array_map(HttpPurger::name(...), $tags));
+        $shared = $this->options['cdn_seconds'] ?? 0;
+        // A CDN that does not know all tags could not be told of all changes.
+        $isShared = !$hasControl && \is_int($shared) && $shared > 0 && \strlen($names) <= self::MOST_TAGS;
+        if ($isShared) {
+            $stale = $this->options['cdn_stale'] ?? 0;
+            $kept[] = "Cache-Control: public, max-age=0, s-maxage={$shared}" . (\is_int($stale) && $stale > 0 ? ", stale-while-revalidate={$stale}" : '');
+            $kept[] = 'Cache-Tag: ' . strtr($names, ' ', ',');
+            $kept[] = "Surrogate-Key: {$names}";
+        } elseif (!$hasControl) {
             // Of a browser's copy nobody tells that it is out of date; it asks each time, and is told 304.
             $kept[] = 'Cache-Control: public, max-age=0, must-revalidate';
         }

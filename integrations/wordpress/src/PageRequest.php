@@ -37,6 +37,9 @@ final class PageRequest
     /** Cookies that only scripts in a browser and servers in front of PHP read; any other cookie passes the cache by. */
     private const HARMLESS = '~^(?:_ga|_gid|_gat|_gcl_|_gac_|_fbp$|_fbc$|__utm|_hj|_pk_|_clck$|_clsk$|_uet|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$)~';
 
+    /** Cookies of one visitor, whatever the settings call harmless. */
+    private const PRIVATE = '~^(?:wordpress_(?!test_cookie$)|wp-postpass_|comment_author_|woocommerce_|wp_woocommerce_|edd_|PHPSESSID$)~';
+
     /** Headers by which a client or a proxy may change what a site takes the request for. */
     private const HEADERS = [
         'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'PHP_AUTH_DIGEST', 'REMOTE_USER', 'REDIRECT_REMOTE_USER', 'HTTP_FORWARDED', 'HTTP_X_FORWARDED_SCHEME', 'HTTP_X_FORWARDED_PREFIX', 'HTTP_X_FORWARDED_PATH',
@@ -607,6 +610,9 @@ final class PageRequest
             }
             if (preg_match(self::HARMLESS, $name) === 1) {
                 continue;
+            }
+            if (preg_match(self::PRIVATE, $name) === 1) {
+                return "cookie:{$name}";
             }
             foreach ($rules['harmless'] ?? [] as $pattern) {
                 if (self::matches($pattern, $name)) {

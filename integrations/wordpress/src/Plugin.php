@@ -36,10 +36,16 @@ final class Plugin
             $plugin->disable();
         });
         $plugin->pages->hook();
+        add_action('admin_bar_menu', static function (\WP_Admin_Bar $bar) use ($plugin): void {
+            (new PagesScreen($plugin->pages))->bar($bar);
+        }, 90);
         // A cache that is off until somebody looks would be off for long.
         add_action(Settings::isOutdated() && PHP_SAPI !== 'cli' ? 'init' : 'admin_init', $plugin->keepUp(...));
         if (is_admin()) {
             (new SettingsPage($plugin))->hook();
+            add_action('admin_post_larder_pages', static function () use ($plugin): void {
+                (new PagesScreen($plugin->pages))->act();
+            });
         }
         // Classes are loaded when somebody asks for what is in them, which few pages do.
         add_filter('site_status_tests', $plugin->siteTests(...));

@@ -66,7 +66,9 @@ final class SettingsPage
             $this->button('flush', __('Flush the object cache', 'larder'), true);
             $this->button('disable', __('Disable the object cache', 'larder'), false);
         }
-        echo '</p></div>';
+        echo '</p>';
+        (new PagesScreen($this->plugin->pages))->show();
+        echo '</div>';
     }
 
     private function button(string $action, string $label, bool $isPrimary): void

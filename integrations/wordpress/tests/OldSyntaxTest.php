@@ -17,7 +17,7 @@ final class OldSyntaxTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function files(): iterable
     {
-        foreach (['larder.php', 'uninstall.php', 'drop-in/object-cache.php'] as $file) {
+        foreach (['larder.php', 'uninstall.php', 'drop-in/object-cache.php', 'drop-in/advanced-cache.php'] as $file) {
             yield $file => [$file];
         }
     }

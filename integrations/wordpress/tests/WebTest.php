@@ -7,11 +7,9 @@ namespace Larder\WordPress\Tests;
 use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
-use Larder\Bench\Server\Program;
 use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\TestCase;
-use Symfony\Component\Process\Process;
 
 /** A site behind nginx and php-fpm. */
 #[CoversNothing]
@@ -91,10 +89,7 @@ final class WebTest extends TestCase
 
     public function testTheSettingsPageResizesAndFlushesAndSwitchesInABrowser(): void
     {
-        $process = new Process([self::program('node'), __DIR__ . '/settings.mjs', self::program('chromium'), 'http://127.0.0.1:' . self::$nginx->port], self::modules(), timeout: null);
-        self::assertSame(0, $process->run(), $process->getErrorOutput() . $process->getOutput());
-        $seen = json_decode($process->getOutput(), true);
-        self::assertIsArray($seen);
+        $seen = Browser::run(__DIR__ . '/settings.mjs', ['http://127.0.0.1:' . self::$nginx->port]);
         self::assertSame([], $seen['errors']);
         self::assertSame('The object cache is on and uses shared memory.', $seen['state']);
         self::assertSame('Size of the pool in MB', $seen['label']);
@@ -113,26 +108,5 @@ final class WebTest extends TestCase
         preg_match('~^HTTP/\S+ (\d+)~', $http_response_header[0] ?? '', $status);
 
         return [(int) ($status[1] ?? 0), (string) $page];
-    }
-
-    /** @return string the directory in which npm has installed what drives the browser, as its lock file pins it */
-    private static function modules(): string
-    {
-        $root = \dirname(__DIR__, 3);
-        $directory = "{$root}/build/browser";
-        if (!is_dir("{$directory}/node_modules/puppeteer-core")) {
-            is_dir($directory) || mkdir($directory, 0o777, true);
-            foreach (['package.json', 'package-lock.json'] as $file) {
-                copy("{$root}/tests/Bench/browser/{$file}", "{$directory}/{$file}");
-            }
-            (new Process([self::program('npm'), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], $directory, timeout: null))->mustRun();
-        }
-
-        return $directory;
-    }
-
-    private static function program(string $name): string
-    {
-        return Program::find($name) ?? self::fail("There is no {$name} on the PATH: install its package.");
     }
 }

@@ -1,10 +1,12 @@
 // Uses the settings page in headless Chromium, and says as JSON what it saw:
 //
-//   node settings.mjs CHROMIUM URL-OF-THE-SITE
+//   node settings.mjs CHROMIUM URL-OF-THE-SITE [STEPS]
+//
+// STEPS is a module that does something else once it is logged in.
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
-const [chromium, site] = process.argv.slice(2);
+const [chromium, site, steps] = process.argv.slice(2);
 const puppeteer = createRequire(join(process.cwd(), 'package.json'))('puppeteer-core');
 const seen = {errors: []};
 const browser = await puppeteer.launch({executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']});
@@ -31,6 +33,12 @@ await page.goto(`${site}/wp-login.php`);
 await page.$eval('#user_login', (field) => { field.value = 'admin'; });
 await page.$eval('#user_pass', (field) => { field.value = 'password'; });
 await Promise.all([page.waitForNavigation(), page.click('#wp-submit')]);
+if (steps) {
+    await (await import(steps)).use({page, site, seen, text, press});
+    await browser.close();
+    console.log(JSON.stringify(seen));
+    process.exit();
+}
 await page.goto(`${site}/wp-admin/options-general.php?page=larder`);
 seen.state = await text('#larder-state');
 seen.before = await figures();

@@ -1,0 +1,184 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/** The page cache's part of the settings page, and its item in the admin bar. */
+final class PagesScreen
+{
+    private const ACTIONS = ['enable', 'replace', 'disable', 'flush', 'site', 'page', 'save'];
+
+    private const LONGEST_LINE = 200;
+
+    public function __construct(
+        private readonly PageCache $pages,
+    ) {}
+
+    public function show(): void
+    {
+        $report = new PageReport($this->pages);
+        $dropIn = $this->pages->dropIn;
+        printf('<h2>%s</h2><p id="larder-pages-state"><strong>%s</strong></p>', esc_html__('Page cache', 'larder'), esc_html($report->state()));
+        if (!$dropIn->isOurs()) {
+            $this->button($dropIn->exists() ? 'replace' : 'enable', $dropIn->exists()
+                /* translators: %s: the name of another plugin's drop-in. */
+                ? sprintf(__('Replace the page cache of %s', 'larder'), $dropIn->name())
+                : __('Enable the page cache', 'larder'));
+
+            return;
+        }
+        $trouble = $this->pages->trouble();
+        if ($trouble !== null) {
+            printf('<div class="notice notice-warning inline"><p>%s</p></div>', esc_html($trouble));
+        }
+        if (!$report->isOn()) {
+            printf('<p>%s</p><dl>', esc_html__('Put one of these lines into wp-config.php. The plugin does not do it.', 'larder'));
+            foreach ($report->ways() as [$line, $what]) {
+                printf('<dt><code>%s</code></dt><dd>%s</dd>', esc_html($line), esc_html($what));
+            }
+            echo '</dl>';
+        }
+        echo '<p>';
+        $this->button('flush', __('Clear all pages', 'larder'));
+        $this->button('disable', __('Disable the page cache', 'larder'));
+        echo '</p>';
+        $this->form();
+    }
+
+    public function bar(\WP_Admin_Bar $bar): void
+    {
+        if (is_admin() || !current_user_can($this->capability()) || !$this->pages->dropIn->isOurs()) {
+            return;
+        }
+        $uri = $_SERVER['REQUEST_URI'] ?? '/';
+        // The host is the site's, whatever the request names.
+        $url = preg_replace('~^(https?://[^/]+).*$~i', '$1', home_url()) . (\is_string($uri) ? $uri : '/');
+        $explained = $this->pages->explain($url);
+        $page = $explained['page'];
+        $isCached = $page !== null && !isset($page['pass']);
+        $bar->add_node([
+            'id' => 'larder',
+            'title' => esc_html($isCached ? __('Page cached for visitors', 'larder') : __('Page not cached', 'larder')),
+            'href' => is_multisite() ? network_admin_url('settings.php?page=larder') : admin_url('options-general.php?page=larder'),
+            'meta' => ['title' => implode(' ', (new PageReport($this->pages))->explanation($explained))],
+        ]);
+        if ($isCached) {
+            $bar->add_node([
+                'id' => 'larder-clear',
+                'parent' => 'larder',
+                'title' => esc_html__('Clear this page', 'larder'),
+                'href' => wp_nonce_url(admin_url('admin-post.php?action=larder_pages&larder=page&larder-url=' . rawurlencode($url)), 'larder-pages'),
+            ]);
+        }
+        $bar->add_node([
+            'id' => 'larder-clear-site',
+            'parent' => 'larder',
+            'title' => esc_html__('Clear the pages of this site', 'larder'),
+            'href' => wp_nonce_url(admin_url('admin-post.php?action=larder_pages&larder=site'), 'larder-pages'),
+        ]);
+    }
+
+    public function act(): never
+    {
+        $action = $_REQUEST['larder'] ?? '';
+        if (!current_user_can($this->capability()) || !\is_string($action) || !\in_array($action, self::ACTIONS, true)) {
+            wp_die(esc_html__('You may not do that.', 'larder'), '', ['response' => 403]);
+        }
+        check_admin_referer('larder-pages');
+        $unknown = __('The store of pages does not answer.', 'larder');
+        $url = $_REQUEST['larder-url'] ?? '';
+        $mistake = match ($action) {
+            'enable' => $this->pages->enable(),
+            'replace' => $this->pages->enable(true),
+            'disable' => $this->pages->disable(),
+            'flush' => $this->pages->flush() ? null : $unknown,
+            'site' => $this->pages->flush(get_current_blog_id()) ? null : $unknown,
+            'page' => \is_string($url) && $this->pages->forget((string) wp_unslash($url)) ? null : $unknown,
+            'save' => $this->pages->configure([...$this->pages->options(), ...$this->posted()]),
+        };
+        $back = wp_get_referer();
+        if (($action === 'page' || $action === 'site') && $mistake === null && $back !== false) {
+            wp_safe_redirect($back);
+            exit;
+        }
+        $page = is_multisite() ? network_admin_url('settings.php') : admin_url('options-general.php');
+        wp_safe_redirect(add_query_arg(['page' => 'larder', 'larder-done' => $action, 'larder-mistake' => $mistake === null ? false : rawurlencode($mistake)], $page));
+        exit;
+    }
+
+    private function form(): void
+    {
+        $options = $this->pages->options();
+        printf(
+            '<form method="post" action="%s" id="larder-pages-form"><input type="hidden" name="action" value="larder_pages"><input type="hidden" name="larder" value="save">%s<table class="form-table" role="presentation"><tbody>',
+            esc_url(admin_url('admin-post.php')),
+            wp_nonce_field('larder-pages', '_wpnonce', true, false),
+        );
+        printf(
+            '<tr><th scope="row"><label for="larder-ttl">%s</label></th><td><input id="larder-ttl" name="larder-ttl" type="number" min="60" max="604800" value="%d" class="small-text"></td></tr>',
+            esc_html__('Seconds that a page lives at most', 'larder'),
+            \is_int($options['ttl'] ?? null) ? $options['ttl'] : PageCache::TTL,
+        );
+        foreach ($this->lists() as $name => [$label, $what]) {
+            $lines = array_filter(\is_array($options[$name] ?? null) ? $options[$name] : [], is_string(...));
+            printf(
+                '<tr><th scope="row"><label for="larder-%1$s">%2$s</label></th><td><textarea id="larder-%1$s" name="larder-%1$s" rows="3" class="large-text code" aria-describedby="larder-%1$s-what">%3$s</textarea><p class="description" id="larder-%1$s-what">%4$s</p></td></tr>',
+                esc_attr($name),
+                esc_html($label),
+                esc_textarea(implode("\n", $lines)),
+                esc_html($what),
+            );
+        }
+        printf('</tbody></table><p><button class="button button-primary">%s</button></p></form>', esc_html__('Save and clear all pages', 'larder'));
+    }
+
+    /** @return array<string, array{string, string}> name => [label, what it does] */
+    private function lists(): array
+    {
+        return [
+            'paths' => [__('Paths that are not cached', 'larder'), __('One a line, such as /live/*. A star at the end stands for anything.', 'larder')],
+            'cookies' => [__('Cookies whose visitors get no cached page', 'larder'), __('One a line. Cookies that the plugin does not know are such already.', 'larder')],
+            'agents' => [__('Browsers that get no cached page', 'larder'), __('A part of the name, one a line.', 'larder')],
+            'harmless' => [__('Cookies that change no page', 'larder'), __('One a line, such as consent_*. Their visitors get cached pages.', 'larder')],
+            'arguments' => [__('Arguments that name another page', 'larder'), __('One a line, such as orderby. A page is kept for each value.', 'larder')],
+            'dropped' => [__('Arguments that change nothing', 'larder'), __('One a line. WordPress does not see them.', 'larder')],
+        ];
+    }
+
+    /** @return array<string, mixed> what the form says */
+    private function posted(): array
+    {
+        $ttl = $_POST['larder-ttl'] ?? '';
+        $options = ['ttl' => \is_string($ttl) && preg_match('/^\d{1,6}$/D', $ttl) === 1 ? max(60, min(604_800, (int) $ttl)) : PageCache::TTL];
+        foreach (array_keys($this->lists()) as $name) {
+            $text = $_POST["larder-{$name}"] ?? '';
+            $lines = [];
+            foreach (explode("\n", \is_string($text) ? (string) wp_unslash($text) : '') as $line) {
+                $line = trim($line);
+                if ($line !== '' && $line !== '*' && \strlen($line) <= self::LONGEST_LINE && preg_match('/[\x00-\x1f\x7f]/', $line) !== 1) {
+                    $lines[] = $line;
+                }
+            }
+            $options[$name] = array_values(array_unique($lines));
+        }
+
+        return $options;
+    }
+
+    private function button(string $action, string $label): void
+    {
+        printf(
+            '<form method="post" action="%s" style="display:inline-block;margin-right:1em"><input type="hidden" name="action" value="larder_pages"><input type="hidden" name="larder" value="%s">%s<button class="button">%s</button></form>',
+            esc_url(admin_url('admin-post.php')),
+            esc_attr($action),
+            wp_nonce_field('larder-pages', '_wpnonce', true, false),
+            esc_html($label),
+        );
+    }
+
+    private function capability(): string
+    {
+        return is_multisite() ? 'manage_network_options' : 'manage_options';
+    }
+}
