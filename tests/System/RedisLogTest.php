@@ -310,6 +310,45 @@ final class RedisLogTest extends OneRedis
         }
     }
 
+    public function testAServerThatComesBackWithoutTheEndOfItsLogIsAnotherHistory(): void
+    {
+        $server = CacheServer::redis(['--dir', 'DIRECTORY'])->start();
+        try {
+            $dsn = "redis+unix:{$server->socket}?prefix=test&retry_after=0";
+            $near = new ArrayStore();
+            $other = Stores::open($dsn);
+            $other->save([new Item('key', 'old')]);
+            self::assertSame('old', self::tier($near, $dsn)->read('key'));
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            $redis->rawCommand('SAVE');
+            $other->delete(['key']);
+            $server->kill();
+            $server->start();
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            self::assertGreaterThan(0, $redis->xLen('test!log'), 'What the near store has followed last is there, and nothing after it.');
+            self::assertNull(self::tier($near, $dsn)->read('key'));
+        } finally {
+            $server->stop();
+        }
+    }
+
+    public function testADeleteThatFindsNoClockIsHeardOfAllTheSame(): void
+    {
+        foreach (['delete', 'touch'] as $change) {
+            self::redis()->flushAll();
+            $tier = self::tier(new ArrayStore());
+            $other = self::far();
+            $other->save([new Item('key', 'old')]);
+            self::assertSame('old', $tier->read('key'));
+            self::redis()->del('test!clock');
+            $change === 'delete' ? $other->delete(['key']) : $other->touch(['key'], 10);
+            $tier->beginRequest();
+            self::assertNull($tier->read('key'), 'Without a clock nothing that is stored lives.');
+        }
+    }
+
     public function testANearStoreThatIsTooFarBehindBeginsAnewAndTheLogStaysShort(): void
     {
         $tier = self::tier(new ArrayStore());
