@@ -14,21 +14,21 @@
 ZEND_METHOD(Larder_SharedMemory, delete)
 {
     zend_string *name;
-    zend_long stamp = 0;
+    zend_long version = 0;
     bool any = true;
     larder_full_key full;
     int64_t counter;
     ZEND_PARSE_PARAMETERS_START(1, 2)
     Z_PARAM_STR(name)
     Z_PARAM_OPTIONAL
-    Z_PARAM_LONG_OR_NULL(stamp, any)
+    Z_PARAM_LONG_OR_NULL(version, any)
     ZEND_PARSE_PARAMETERS_END();
     larder_pool *pool = THIS()->pool;
     if (!larder_make_key(&full, THIS(), name, 1)) {
         RETURN_THROWS();
     }
-    const larder_version version = {.stamp = (uint64_t)stamp};
-    RETVAL_BOOL(any ? larder_delete(pool, &full.key) : larder_take(pool, &full.key, &version, &counter));
+    const larder_met met = {.version = (uint64_t)version};
+    RETVAL_BOOL(any ? larder_delete(pool, &full.key) : larder_take(pool, &full.key, &met, &counter));
     larder_see_through(pool);
     larder_discard_key(&full);
 }

@@ -119,7 +119,7 @@ bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_
     if (!larder_get_stale(pool, key, grace_ms, &hit, &its->serving)) {
         return false;
     }
-    its->version = hit.item->stamp;
+    its->version = hit.item->version;
     return its->serving.stale ? value_of(pool, key, &hit, &its->value) : read_value(pool, key, &hit, &its->value);
 }
 
@@ -217,7 +217,7 @@ typedef struct fetched {
     zval value;
     uint64_t expiry;
     uint8_t kind;
-    larder_version version;
+    larder_met met;
 } fetched;
 
 static bool fetch_one(larder_pool *pool, const larder_key *key, fetched *its)
@@ -226,7 +226,7 @@ static bool fetch_one(larder_pool *pool, const larder_key *key, fetched *its)
     if (!larder_get_pinned(pool, key, &hit)) {
         return false;
     }
-    its->version = (larder_version){.stamp = hit.item->stamp, .word = hit.word, .life = pool->life};
+    its->met = (larder_met){.version = hit.item->version, .word = hit.word, .life = pool->life};
     its->expiry = larder_told_expiry(&hit.item->expiry);
     its->kind = hit.item->kind;
     if (!read_pinned(pool, &hit, &its->value)) {
@@ -247,7 +247,7 @@ static void tell_fetched(zval *entry, fetched *its)
     } else {
         add_next_index_long(entry, (zend_long)((its->expiry + 999) / 1000));
     }
-    add_next_index_long(entry, (zend_long)its->version.stamp);
+    add_next_index_long(entry, (zend_long)its->met.version);
 }
 
 static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
@@ -320,7 +320,7 @@ static void take(larder_pool *pool, const larder_key *key, zval *result)
             zval_ptr_dtor(&its.value);
             break;
         }
-        bool taken = larder_take(pool, key, &its.version, &counter);
+        bool taken = larder_take(pool, key, &its.met, &counter);
         if (pool->undone) {
             zval_ptr_dtor(&its.value);
             larder_throw_unreachable(pool);

@@ -182,7 +182,7 @@ namespace Larder {
          *
          * @phpstan-param array<array-key,string|int> $keys
          * @phpstan-return array<array-key, array{mixed, int|null, int}> of those found: key => [value, expiry as Unix time in
-         *     seconds (rounded up) or null, stamp: the logical time of its store]
+         *     seconds (rounded up) or null, version: the logical time of its store]
          */
         public function fetch(array $keys): array {}
 
@@ -196,17 +196,17 @@ namespace Larder {
          *     the key holds stays, if others wrote or deleted the key since, or invalidated one of the tags
          * @param bool|null $keep whether the old value stays if there is no room for the new one, or no time; null: it stays
          *     in a pool that does not evict, and goes in others
-         * @param int|null $stamp with a token: the stamp of the item that the value was made from, as fetch() tells it, or -1 if
+         * @param int|null $version with a token: the version of the item that the value was made from, as fetch() tells it, or -1 if
          *     there was none: the value is refused as well if that is not what the key holds. null: not known. Of processes
-         *     that fetch, change and set one item at once, the stamp is what lets exactly one through
+         *     that fetch, change and set one item at once, the version is what lets exactly one through
          * @return bool false: it was refused (see statistics()). Unless it is kept, the key's old value is gone, but not what
          *     others stored since the miss, or the token
-         * @throws \ValueError a stamp without a token
+         * @throws \ValueError a version without a token
          * @throws \Larder\Exception\Unstorable the value holds a closure, a resource or the like, or threw something when it
          *     was asked for its state; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so the old value may still be there for others
          */
-        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null, ?int $stamp = null): bool {}
+        public function set(string $key, mixed $value, ?int $ttl = null, array $tags = [], ?Token $token = null, ?bool $keep = null, ?int $version = null): bool {}
 
         /**
          * @phpstan-param array<array-key,mixed> $values key => value
@@ -302,13 +302,13 @@ namespace Larder {
         public function awaitLease(string $key, float $seconds = 10.0): bool {}
 
         /**
-         * @param int|null $stamp only what has this stamp, as fetch() tells it, and nothing that was stored since; null:
+         * @param int|null $version only what has this version, as fetch() tells it, and nothing that was stored since; null:
          *     whatever there is
          * @return bool did it exist
          * @throws \ValueError
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was deleted
          */
-        public function delete(string $key, ?int $stamp = null): bool {}
+        public function delete(string $key, ?int $version = null): bool {}
 
         /**
          * Reads an item and deletes exactly what was read, atomically: of several processes that take at once one gets it,

@@ -203,11 +203,11 @@ static enum larder_leaving leaving(bool keep, bool by_pool)
     return by_pool ? LARDER_LEAVES_BY_POOL : keep ? LARDER_LEAVES_OLD : LARDER_LEAVES_NOTHING;
 }
 
-/* A negative stamp: the value was made from nothing. */
-static void make_of(larder_conditions *on, zend_long stamp)
+/* A negative version: the value was made from nothing. */
+static void make_of(larder_conditions *on, zend_long version)
 {
-    on->terms.made_of = stamp < 0 ? LARDER_OF_NOTHING : (uint64_t)stamp;
-    if (stamp < 0) {
+    on->terms.made_of = version < 0 ? LARDER_OF_NOTHING : (uint64_t)version;
+    if (version < 0) {
         on->terms.mode = LARDER_ADD;
     }
 }
@@ -220,7 +220,7 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     bool forever = true, keep = false, by_pool = true;
     zend_array *tags = NULL;
     zend_object *token = NULL;
-    zend_long stamp = 0;
+    zend_long version = 0;
     bool is_of_any = true;
     larder_full_key full;
     larder_conditions on;
@@ -233,7 +233,7 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     Z_PARAM_ARRAY_HT(tags)
     Z_PARAM_OBJ_OF_CLASS_OR_NULL(token, larder_token_class)
     Z_PARAM_BOOL_OR_NULL(keep, by_pool)
-    Z_PARAM_LONG_OR_NULL(stamp, is_of_any)
+    Z_PARAM_LONG_OR_NULL(version, is_of_any)
     ZEND_PARSE_PARAMETERS_END();
     if (!is_of_any && token == NULL) {
         zend_argument_value_error(7,
@@ -251,7 +251,7 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
         if (token != NULL) {
             judge_by(&on, pool, token, LARDER_JUDGED);
             if (!is_of_any) {
-                make_of(&on, stamp);
+                make_of(&on, version);
             }
         }
         if (on.terms.mode == LARDER_ADD) {

@@ -43,7 +43,7 @@ TEST(ticks, "writes, deletes and clears make the pool's clock tick, and reads do
     larder_pool_close(pool);
 }
 
-TEST(raised, "a guard is raised by the highest of all, never lowered")
+TEST(raised, "a key version is raised by the highest of all, never lowered")
 {
     _Atomic uint64_t at = 5;
     larder_raise(&at, 4);

@@ -75,22 +75,22 @@ TEST(fill_in_between,
     CHECK(holds_text(pool, "k", "new"));
 }
 
-static uint64_t stamp_of(larder_pool *pool, const larder_key *key)
+static uint64_t version_of(larder_pool *pool, const larder_key *key)
 {
     larder_hit hit;
     REQUIRE(larder_get_pinned(pool, key, &hit));
-    uint64_t stamp = hit.item->stamp;
+    uint64_t version = hit.item->version;
     larder_hit_drop(pool, &hit);
-    return stamp;
+    return version;
 }
 
 TEST(under_way,
      "an operation during which its pool is saved is done in the next pool, or refused and the key deleted there")
 {
     static const unsigned points[] = {
-        LARDER_AT_TICK,    LARDER_AT_GUARD,   LARDER_AT_DELETION,   LARDER_AT_RESERVE, LARDER_AT_PENDING,
-        LARDER_AT_PUBLISH, LARDER_AT_REPLACE, LARDER_AT_CLEAR_WORD, LARDER_AT_TAG,     LARDER_AT_INVALIDATED,
-        LARDER_AT_CLEAR,   LARDER_AT_TOUCH,   LARDER_AT_COUNT};
+        LARDER_AT_TICK,    LARDER_AT_KEY_VERSION, LARDER_AT_DELETION,   LARDER_AT_RESERVE, LARDER_AT_PENDING,
+        LARDER_AT_PUBLISH, LARDER_AT_REPLACE,     LARDER_AT_CLEAR_WORD, LARDER_AT_TAG,     LARDER_AT_INVALIDATED,
+        LARDER_AT_CLEAR,   LARDER_AT_TOUCH,       LARDER_AT_COUNT};
     const uint64_t tag = larder_tag_of("t", 1);
     const larder_terms tagged = {.verb = LARDER_WRITE, .expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
     const larder_key key = key_of("k"), counter = key_of("counter");
@@ -126,8 +126,8 @@ TEST(under_way,
                 CHECK(larder_touch(pool, &key, 2)); /* long ago */
                 break;
             case 5: {
-                const larder_version version = {.stamp = stamp_of(pool, &key)};
-                CHECK(larder_take(pool, &key, &version, &number));
+                const larder_met met = {.version = version_of(pool, &key)};
+                CHECK(larder_take(pool, &key, &met, &number));
                 break;
             }
             default:

@@ -227,14 +227,14 @@ TEST(same_item, "a counter that is written anew is the same item: as old, as cos
         larder_pool *pool = pool_of_counter(i, &tagged);
         larder_hit hit;
         REQUIRE(larder_get_pinned(pool, &key, &hit));
-        uint64_t stamp = hit.item->stamp;
+        uint64_t version = hit.item->version;
         const larder_item *before = hit.item;
         larder_hit_drop(pool, &hit);
         put_text(pool, "x", "moves the clock");
         EQUAL(counted(pool, "c", anew[i].by, 0), anew[i].from + anew[i].by);
         REQUIRE(larder_get_pinned(pool, &key, &hit));
         CHECK(hit.item != before);
-        EQUAL(hit.item->stamp, stamp);
+        EQUAL(hit.item->version, version);
         EQUAL(hit.item->cost, tagged.cost);
         EQUAL(hit.item->tags, 2);
         EQUAL(memcmp(larder_item_tags(hit.item), two_tags, sizeof two_tags), 0);
@@ -260,14 +260,14 @@ static void clear_meanwhile(void)
 
 TEST(invalidated_meanwhile, "what is invalidated or cleared while it is counted anew is dead, at whichever moment")
 {
-    static const unsigned points[] = {LARDER_AT_RESERVE, LARDER_AT_GUARD, LARDER_AT_REPLACE};
+    static const unsigned points[] = {LARDER_AT_RESERVE, LARDER_AT_KEY_VERSION, LARDER_AT_REPLACE};
     const larder_key key = key_of("c");
     for (unsigned i = 0; i < 2 * ANEW * 3; i++) {
         larder_pool *pool = pool_of_counter(i / 2 % ANEW, &tagged);
         int64_t result;
         invalidator = pool_open("p", 4 * MIB);
-        /* The guard moves when counting begins, before the counter is looked at, and again when it is stored. */
-        fault_arm(points[i / 2 / ANEW], points[i / 2 / ANEW] == LARDER_AT_GUARD,
+        /* The key version moves when counting begins, before the counter is looked at, and again when it is stored. */
+        fault_arm(points[i / 2 / ANEW], points[i / 2 / ANEW] == LARDER_AT_KEY_VERSION,
                   i % 2 == 0 ? invalidate_meanwhile : clear_meanwhile);
         EQUAL(larder_increment(pool, &key, anew[i / 2 % ANEW].by, 0, LARDER_NO_EXPIRY, &result), LARDER_COUNTED);
         fault_disarm();
@@ -292,7 +292,7 @@ static void count_meanwhile(void)
 TEST(counted_meanwhile,
      "what another process counts while a counter is written anew is counted, too, at whichever moment")
 {
-    static const unsigned points[] = {LARDER_AT_RESERVE, LARDER_AT_GUARD, LARDER_AT_REPLACE};
+    static const unsigned points[] = {LARDER_AT_RESERVE, LARDER_AT_KEY_VERSION, LARDER_AT_REPLACE};
     const larder_key key = key_of("c");
     for (unsigned i = 0; i < ANEW * 3; i++) {
         const int64_t from = anew[i % ANEW].from, by = anew[i % ANEW].by;
@@ -300,7 +300,7 @@ TEST(counted_meanwhile,
         int64_t result;
         counting_too = pool_open("p", 4 * MIB);
         their_step = by;
-        fault_arm(points[i / ANEW], points[i / ANEW] == LARDER_AT_GUARD, count_meanwhile);
+        fault_arm(points[i / ANEW], points[i / ANEW] == LARDER_AT_KEY_VERSION, count_meanwhile);
         EQUAL(larder_increment(pool, &key, by, 0, LARDER_NO_EXPIRY, &result), LARDER_COUNTED);
         fault_disarm();
         EQUAL(their_result, from + by);
@@ -312,7 +312,7 @@ TEST(counted_meanwhile,
     }
 }
 
-TEST(raised_stamp, "a counter whose stamp was raised says so when it is written anew, too")
+TEST(raised_version, "a counter whose version was raised says so when it is written anew, too")
 {
     const larder_key key = key_of("c");
     for (int raised = 0; raised < 2; raised++) {
@@ -328,7 +328,7 @@ TEST(raised_stamp, "a counter whose stamp was raised says so when it is written 
         EQUAL(counted(pool, "c", 1, 0), INT64_MAX - 4);
         larder_hit hit;
         REQUIRE(larder_get_pinned(pool, &key, &hit));
-        EQUAL((hit.item->traits & LARDER_STAMP_RAISED) != 0, raised);
+        EQUAL((hit.item->traits & LARDER_VERSION_RAISED) != 0, raised);
         larder_hit_drop(pool, &hit);
         larder_pool_close(pool);
     }

@@ -121,7 +121,7 @@ TEST(late_event_of_another_kind,
             late_token = token_now(there);
             fault_arm(event == 0   ? LARDER_AT_TAG
                       : event == 1 ? LARDER_AT_CLEAR
-                                   : LARDER_AT_GUARD,
+                                   : LARDER_AT_KEY_VERSION,
                       0, fill_past_own_meanwhile);
             if (event == 0) {
                 larder_invalidate(here, other, 1);
@@ -140,9 +140,9 @@ TEST(late_event_of_another_kind,
     }
 }
 
-/* Three that meet: a delete or a write that has ticked and is stopped before it moves the guard, somebody who fills
- * after that tick, and somebody whose token is older and who is stopped before his word is final, until the first is
- * done. */
+/* Three that meet: a delete or a write that has ticked and is stopped before it moves the key version, somebody who
+ * fills after that tick, and somebody whose token is older and who is stopped before his word is final, until the first
+ * is done. */
 typedef struct late {
     gate moment;
     larder_pool *pool;
@@ -161,7 +161,7 @@ static void wait_for_the_others(void)
 static void come_late(void *context)
 {
     (void)context;
-    fault_arm(LARDER_AT_GUARD, 0, wait_for_the_others);
+    fault_arm(LARDER_AT_KEY_VERSION, 0, wait_for_the_others);
     if (three->writes) {
         put_text(three->pool, "k", "newer");
     } else {

@@ -142,7 +142,7 @@ TEST(pins, "of a reader who pins and a reclaimer who empties at the same moment,
     play(seal_one, empty_it, pin_it, expect_no_free_pin);
 }
 
-/* ---- word | guard, word | deletion --------------------------------------------------------------------------------
+/* ---- word | key version, word | deletion --------------------------------------------------------------------------------
  */
 
 static void take_token(void)
@@ -175,7 +175,8 @@ static void expect_nothing_old(void)
     CHECK(!holds_text(duel.ours, "filled", "old"));
 }
 
-TEST(words_and_guards, "of a fill and a write at the same moment, the fill sees the guard or the write the word")
+TEST(words_and_key_versions,
+     "of a fill and a write at the same moment, the fill sees the key version or the write the word")
 {
     play(take_token, write_it, fill, expect_nothing_old);
     pool_remove("p", &(larder_error){.message = ""});

@@ -66,7 +66,7 @@ TEST(delete_in_between, "a delete that comes at any moment of a store, once it h
     for (int existed = 0; existed < 2; existed++) {
         CHECK(survives_delete(pool, LARDER_AT_RESERVE, existed != 0));
         CHECK(survives_delete(pool, LARDER_AT_TICK, existed != 0));
-        CHECK(!survives_delete(pool, LARDER_AT_GUARD, existed != 0));
+        CHECK(!survives_delete(pool, LARDER_AT_KEY_VERSION, existed != 0));
         CHECK(!survives_delete(pool, LARDER_AT_START_BIT, existed != 0));
         CHECK(!survives_delete(pool, existed != 0 ? LARDER_AT_REPLACE : LARDER_AT_PUBLISH, existed != 0));
         CHECK(!survives_delete(pool, LARDER_AT_ACCOUNT, existed != 0));
@@ -83,8 +83,8 @@ static void store_beside(void)
 
 TEST(store_in_between, "of two stores of a key, at whatever moment one comes in between, the later one stays, once")
 {
-    static const unsigned points[] = {LARDER_AT_GUARD,   LARDER_AT_START_BIT, LARDER_AT_PENDING,
-                                      LARDER_AT_PUBLISH, LARDER_AT_REPLACE,   LARDER_AT_ACCOUNT};
+    static const unsigned points[] = {LARDER_AT_KEY_VERSION, LARDER_AT_START_BIT, LARDER_AT_PENDING,
+                                      LARDER_AT_PUBLISH,     LARDER_AT_REPLACE,   LARDER_AT_ACCOUNT};
     larder_pool *pool = open_both();
     for (size_t i = 0; i < 2 * sizeof points / sizeof points[0]; i++) {
         larder_delete(pool, &meddled);
@@ -128,7 +128,7 @@ static void find_neighbour(const larder_pool *pool, bool same_bucket)
 
 TEST(neighbours, "a store that a neighbour's write or delete makes give up does not leave the older value behind")
 {
-    static const unsigned points[] = {LARDER_AT_GUARD, LARDER_AT_START_BIT, LARDER_AT_REPLACE};
+    static const unsigned points[] = {LARDER_AT_KEY_VERSION, LARDER_AT_START_BIT, LARDER_AT_REPLACE};
     larder_pool *pool = open_both();
     unsigned gave_up = 0;
     for (size_t i = 0; i < 2 * sizeof points / sizeof points[0]; i++) {

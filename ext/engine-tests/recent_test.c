@@ -30,7 +30,7 @@ static uint64_t tag_number(uint64_t number)
 }
 
 TEST(never_lower,
-     "a tag's stamp is never lower than the tick of its entry, whatever is entered before and after, or late")
+     "a tag's version is never lower than the tick of its entry, whatever is entered before and after, or late")
 {
     enum { TAGS = 20000 };
     larder_pool *pool = pool_open("p", 4 * MIB);
@@ -43,7 +43,7 @@ TEST(never_lower,
         ticks[tag] = tick > ticks[tag] ? tick : ticks[tag];
         for (int looks = 0; looks < 4; looks++) {
             tag = looks == 0 ? tag : rng_below(&r, TAGS);
-            if (!CHECK(larder_recent_stamp(pool, tag) >= ticks[tag])) {
+            if (!CHECK(larder_recent_version(pool, tag) >= ticks[tag])) {
                 i = entries;
             }
         }
@@ -52,7 +52,7 @@ TEST(never_lower,
     larder_pool_close(pool);
 }
 
-TEST(few_raised, "until the table is two thirds full, fewer than one tag in 500 has a stamp that others gave it")
+TEST(few_raised, "until the table is two thirds full, fewer than one tag in 500 has a version that others gave it")
 {
     larder_pool *pool = pool_open("p", 64 * MIB);
     uint64_t raised = 0;
@@ -60,7 +60,7 @@ TEST(few_raised, "until the table is two thirds full, fewer than one tag in 500 
         enter(pool, tag_number(i));
     }
     for (uint64_t i = 0; i < 100000; i++) {
-        raised += larder_recent_stamp(pool, tag_number(1000000 + i)) != 0;
+        raised += larder_recent_version(pool, tag_number(1000000 + i)) != 0;
     }
     COMPARE(raised, <, 200); /* 15 are expected: ten words of 14 have one fingerprint of 65,536 */
     larder_pool_close(pool);
@@ -76,7 +76,7 @@ TEST(oldest_first,
         tick = i == entries - words_of(pool) / 3 ? its : tick;
     }
     for (uint64_t i = 0; i < 100000; i++) {
-        raised += larder_recent_stamp(pool, tag_number(entries + i)) > tick;
+        raised += larder_recent_version(pool, tag_number(entries + i)) > tick;
     }
     COMPARE(raised, <, 1000);
     larder_pool_close(pool);
@@ -85,20 +85,20 @@ TEST(oldest_first,
 TEST(late_and_oldest,
      "an entry that is late, and older than all that fills its lines, is not lost, and nothing younger is forgotten")
 {
-    uint64_t tags[LINES_FULL + 2]; /* the last is not entered: its stamp is what the lines have forgotten */
+    uint64_t tags[LINES_FULL + 2]; /* the last is not entered: its version is what the lines have forgotten */
     larder_pool *pool = pool_open("p", 4 * MIB);
     uint64_t late = larder_tick(pool->header);
     tags_of_two_lines(pool, tags, LINES_FULL + 2);
     for (uint32_t i = 0; i < LINES_FULL; i++) {
         enter(pool, tags[i]);
     }
-    COMPARE(larder_recent_stamp(pool, tags[LINES_FULL]), <, late);
+    COMPARE(larder_recent_version(pool, tags[LINES_FULL]), <, late);
     larder_recent_enter(pool, tags[LINES_FULL], late);
-    COMPARE(larder_recent_stamp(pool, tags[LINES_FULL]), >=, late);
+    COMPARE(larder_recent_version(pool, tags[LINES_FULL]), >=, late);
     for (uint32_t i = 0; i < LINES_FULL; i++) {
-        COMPARE(larder_recent_stamp(pool, tags[i]), >, late);
+        COMPARE(larder_recent_version(pool, tags[i]), >, late);
     }
-    COMPARE(larder_recent_stamp(pool, tags[LINES_FULL + 1]), ==, late);
+    COMPARE(larder_recent_version(pool, tags[LINES_FULL + 1]), ==, late);
     larder_pool_close(pool);
 }
 
@@ -116,9 +116,9 @@ TEST(behind_older_word, "what a line forgot counts although the other line has a
             lines[line]->word[i] = word == 0 ? 0 : word - younger + older; /* as two leave it that enter it at once */
         }
         lines[line]->floor = younger;
-        COMPARE(larder_recent_stamp(pool, tag), ==, younger);
+        COMPARE(larder_recent_version(pool, tag), ==, younger);
         lines[line]->floor = 0;
-        COMPARE(larder_recent_stamp(pool, tag), ==, older);
+        COMPARE(larder_recent_version(pool, tag), ==, older);
     }
     larder_pool_close(pool);
 }
@@ -140,7 +140,7 @@ static void enter_others(void)
 static void expect_all(const larder_pool *pool)
 {
     for (uint32_t i = 0; i < 2 * LINES_FULL; i++) {
-        COMPARE(larder_recent_stamp(pool, tags_beside[i]), >=, ticks_beside[i]);
+        COMPARE(larder_recent_version(pool, tags_beside[i]), >=, ticks_beside[i]);
     }
 }
 
@@ -184,7 +184,7 @@ static void enter_and_die(void *context)
     test_give_up();
 }
 
-TEST(killed, "a process that is killed while it replaces a word leaves no stamp lower than it was")
+TEST(killed, "a process that is killed while it replaces a word leaves no version lower than it was")
 {
     for (unsigned point = LARDER_AT_FLOOR; point <= LARDER_AT_RECENT; point++) {
         pool_beside = pool_open("p", 4 * MIB);
@@ -213,7 +213,7 @@ TEST(damaged_floor, "a floor that was damaged, and is ahead of the clock, is set
     for (uint32_t line = 0; line < 2; line++) {
         lines[line]->floor = larder_now_logical(pool->header) + 1000000;
         enter(pool, tags[1]);
-        COMPARE(larder_recent_stamp(pool, tags[0]), <=, larder_now_logical(pool->header));
+        COMPARE(larder_recent_version(pool, tags[0]), <=, larder_now_logical(pool->header));
     }
     larder_pool_close(pool);
 }
@@ -230,9 +230,9 @@ TEST(damaged_word, "a word that was damaged, and is ahead of the clock, is set r
             lines[line]->word[i] += lines[line]->word[i] == 0 ? 0 : 1000000;
         }
     }
-    COMPARE(larder_recent_stamp(pool, tag), >, larder_now_logical(pool->header));
+    COMPARE(larder_recent_version(pool, tag), >, larder_now_logical(pool->header));
     uint64_t tick = enter(pool, tag);
-    COMPARE(larder_recent_stamp(pool, tag), ==, tick);
+    COMPARE(larder_recent_version(pool, tag), ==, tick);
     larder_pool_close(pool);
 }
 
@@ -243,8 +243,8 @@ TEST(beyond_words, "ticks that no word has room for are remembered in the floors
     for (int i = 0; i < 4; i++) {
         pool->header->clock = LARDER_RECENT_TICK - 2 + (uint64_t)i;
         uint64_t tick = enter(pool, tag);
-        COMPARE(larder_recent_stamp(pool, tag), ==, tick);
+        COMPARE(larder_recent_version(pool, tag), ==, tick);
     }
-    COMPARE(larder_recent_stamp(pool, tag), >, LARDER_RECENT_TICK);
+    COMPARE(larder_recent_version(pool, tag), >, LARDER_RECENT_TICK);
     larder_pool_close(pool);
 }

@@ -96,7 +96,7 @@ static enum larder_result publish_draft(larder_pool *pool, larder_draft *draft, 
     memcpy((char *)draft->item + sizeof *draft->item, key.bytes, key.length);
     larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
     uint64_t before;
-    draft->item->stamp = order.tick = larder_begin_write(pool, &place, &before);
+    draft->item->version = order.tick = larder_begin_write(pool, &place, &before);
     enum larder_result result = larder_publish(pool, &place, &key, draft, LARDER_SET, 0, &order);
     larder_draft_drop(pool, draft);
     return result;

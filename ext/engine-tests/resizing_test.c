@@ -238,8 +238,8 @@ TEST(snapshot_is_lost, "a pool that was resized and could not load what was save
     EQUAL(pool->geometry.size, 9 * MIB);
 }
 
-/* None of those with an odd number is there. A delete refuses the loads of all keys that share its guard, so that some
- * of the others may be missing: how many are there. */
+/* None of those with an odd number is there. A delete refuses the loads of all keys that share its key version, so that
+ * some of the others may be missing: how many are there. */
 static uint64_t count_even(larder_pool *pool, uint64_t items)
 {
     uint64_t found = 0;

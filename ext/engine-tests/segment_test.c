@@ -274,7 +274,7 @@ TEST(slow_writer, "a writer that stops between reserving and publishing never wr
     memcpy((char *)draft.item + sizeof *draft.item, "slow", 4);
     larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
     uint64_t before;
-    draft.item->stamp = order.tick = larder_begin_write(writer, &place, &before);
+    draft.item->version = order.tick = larder_begin_write(writer, &place, &before);
     EQUAL(larder_publish(writer, &place, &key, &draft, LARDER_SET, 0, &order),
           LARDER_LOST); /* it moved on, and says so */
     larder_draft_drop(writer, &draft);

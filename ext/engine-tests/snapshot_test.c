@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-TEST(round_trip, "what lives when a pool is saved is in the next one of its name, with stamp, expiry, tags and cost")
+TEST(round_trip, "what lives when a pool is saved is in the next one of its name, with version, expiry, tags and cost")
 {
     const uint64_t tags[2] = {larder_tag_of("red", 3), larder_tag_of("blue", 4)};
     larder_pool *pool = open_saving("p");
@@ -32,7 +32,7 @@ TEST(round_trip, "what lives when a pool is saved is in the next one of its name
     }
     const larder_key tagged = key_of("tagged");
     REQUIRE(larder_get_pinned(pool, &tagged, &hit));
-    uint64_t stamp = hit.item->stamp, clock = larder_now_logical(pool->header);
+    uint64_t version = hit.item->version, clock = larder_now_logical(pool->header);
     larder_pool_close(pool);
     larder_saved saved = save();
     EQUAL(saved.items, 302);
@@ -46,7 +46,7 @@ TEST(round_trip, "what lives when a pool is saved is in the next one of its name
     EQUAL(larder_now_logical(pool->header), clock);
     CHECK(!is_there("kept/p.snapshot"));
     REQUIRE(larder_get_pinned(pool, &tagged, &again));
-    EQUAL(again.item->stamp, stamp);
+    EQUAL(again.item->version, version);
     EQUAL(atomic_load(&again.item->expiry), terms.expiry);
     EQUAL(again.item->cost, 1234);
     EQUAL(again.item->tags, 2);

@@ -324,7 +324,7 @@ TEST(first_carried, "a tag that is invalidated while it is stored for the first 
             const larder_key key = key_of("k");
             if (steps_met > 0 && larder_get_pinned(there, &key, &hit)) {
                 /* Only a write may be there, which has ticked since. */
-                COMPARE(hit.item->stamp, >=, verbs[v] == LARDER_WRITE ? stale_token : LARDER_NO_TOKEN);
+                COMPARE(hit.item->version, >=, verbs[v] == LARDER_WRITE ? stale_token : LARDER_NO_TOKEN);
                 larder_hit_drop(there, &hit);
             }
             close_two();

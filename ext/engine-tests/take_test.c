@@ -7,20 +7,20 @@
 static larder_pool *beside;
 static int64_t counted;
 
-static larder_version version_of(larder_pool *pool, const larder_key *key)
+static larder_met version_of(larder_pool *pool, const larder_key *key)
 {
     larder_hit hit;
     REQUIRE(larder_get_pinned(pool, key, &hit));
-    const larder_version version = {.stamp = hit.item->stamp, .word = hit.word, .life = pool->life};
+    const larder_met met = {.version = hit.item->version, .word = hit.word, .life = pool->life};
     larder_hit_drop(pool, &hit);
-    return version;
+    return met;
 }
 
 static bool take_now(larder_pool *pool, const char *name, int64_t *counter)
 {
     const larder_key key = key_of(name);
-    const larder_version version = version_of(pool, &key);
-    return larder_take(pool, &key, &version, counter);
+    const larder_met met = version_of(pool, &key);
+    return larder_take(pool, &key, &met, counter);
 }
 
 static void count_beside(void)
@@ -40,7 +40,7 @@ static void take_beside(void)
     counted = take_now(beside, "k", &counter);
 }
 
-static const unsigned points[] = {LARDER_AT_TICK, LARDER_AT_GUARD, LARDER_AT_FREEZE, LARDER_AT_CLEAR_WORD};
+static const unsigned points[] = {LARDER_AT_TICK, LARDER_AT_KEY_VERSION, LARDER_AT_FREEZE, LARDER_AT_CLEAR_WORD};
 #define POINTS (sizeof points / sizeof points[0])
 
 TEST(counting_meanwhile, "what is counted while a counter is taken is in the sum that was taken, or in the next")
@@ -84,7 +84,7 @@ TEST(replaced_meanwhile,
         CHECK(counted == 1 && !holds_text(pool, "k", "new"));
         EQUAL(put_text(pool, "k", "read"), LARDER_OK);
         const larder_key key = key_of("k");
-        const larder_version read = version_of(pool, &key);
+        const larder_met read = version_of(pool, &key);
         EQUAL(put_text(pool, "k", "last"), LARDER_OK);
         CHECK(!larder_take(pool, &key, &read, &counter));
         CHECK(take_now(pool, "k", &counter));

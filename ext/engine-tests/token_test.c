@@ -180,17 +180,18 @@ TEST(judged_that_leaves, "a judged write leaves what overtook it, whatever it is
     close_two();
 }
 
-static uint64_t stamp_of(larder_pool *pool, const char *name)
+static uint64_t version_of(larder_pool *pool, const char *name)
 {
     const larder_key key = key_of(name);
     larder_hit hit;
     REQUIRE(larder_get_pinned(pool, &key, &hit));
-    uint64_t stamp = hit.item->stamp;
+    uint64_t version = hit.item->version;
     larder_hit_drop(pool, &hit);
-    return stamp;
+    return version;
 }
 
-/* The token is of a moment in which the other's guard has moved and its word is still to come: it tells nothing. */
+/* The token is of a moment in which the other's key version has moved and its word is still to come: it tells nothing.
+ * */
 TEST(made_of, "of two judged writes that name the item they were made from, or that there was none, one is stored")
 {
     open_two(4 * MIB);
@@ -205,12 +206,12 @@ TEST(made_of, "of two judged writes that name the item they were made from, or t
     EQUAL(fill(there, "free", "of before", before), LARDER_OVERTAKEN); /* it was a write */
     CHECK(holds_text(there, "free", "ours"));
     terms.mode = LARDER_SET;
-    terms.made_of = stamp_of(here, "k");
+    terms.made_of = version_of(here, "k");
     put_text(there, "k", "theirs again");
     terms.token = token_now(here);
     EQUAL(put_under(here, "k", "ours", &terms), LARDER_OVERTAKEN);
     CHECK(holds_text(there, "k", "theirs again"));
-    terms.made_of = stamp_of(here, "k");
+    terms.made_of = version_of(here, "k");
     EQUAL(put_under(here, "k", "ours", &terms), LARDER_OK);
     CHECK(holds_text(there, "k", "ours"));
     delete_key(there, "k");
@@ -273,7 +274,7 @@ TEST(fill_and_later_tag, "an item that a fill stored is as old as its token: an 
     larder_place place = larder_place_of(here, key.hash);
     bool there_is = larder_find(here, &place, &key, &found);
     REQUIRE(there_is);
-    EQUAL(there_is ? found.item->stamp : 0, token);
+    EQUAL(there_is ? found.item->version : 0, token);
     larder_found_drop(here, &found);
     close_two();
 }
@@ -370,7 +371,7 @@ TEST(false_conflicts,
         }
         larder_pool_leave(here); /* more would not be remembered */
     }
-    COMPARE(refused, <=, 100); /* 67 are expected: 1,000 writes meet 149,796 guards */
+    COMPARE(refused, <=, 100); /* 67 are expected: 1,000 writes meet 149,796 key versions */
     close_two();
 }
 

@@ -99,7 +99,7 @@ static bool index_is_sound(const larder_pool *pool)
     uint64_t samples = buckets < SAMPLES ? buckets : SAMPLES;
     for (uint64_t i = 0; i < samples; i++) {
         const larder_bucket *bucket = &pool->buckets[buckets * i / samples];
-        if (!is_past(pool, &bucket->guard) || !are_possible(pool, bucket, &words) ||
+        if (!is_past(pool, &bucket->key_version) || !are_possible(pool, bucket, &words) ||
             !is_past(pool, &pool->deletions[deletions * i / samples])) {
             return false;
         }

@@ -34,7 +34,7 @@ static inline uint32_t larder_words_with(const _Atomic uint64_t *line, uint64_t 
     (uint32_t) _mm_movemask_pd(_mm_castsi128_pd(_mm_cmpeq_epi16(_mm_load_si128(words + (i)), wanted))) << (2 * (i))
     mask = LARDER_PAIR(0) | LARDER_PAIR(1) | LARDER_PAIR(2) | LARDER_PAIR(3);
 #undef LARDER_PAIR
-    return mask & 0x7f; /* the last is a guard, or a floor */
+    return mask & 0x7f; /* the last is a key version, or a floor */
 #else
     uint32_t mask = 0;
     for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {

@@ -161,7 +161,7 @@ static bool raise_tag(larder_pool *pool, uint64_t tag, uint64_t *tick)
     return true;
 }
 
-/* Ticks; then all their stamps have reached that tick, or one that was taken later, and the change is counted. Where
+/* Ticks; then all their versions have reached that tick, or one that was taken later, and the change is counted. Where
  * the table has not changed, no look need be repeated. model/token.pml: invalidate() */
 static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
 {

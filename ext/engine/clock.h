@@ -43,7 +43,7 @@ static inline uint64_t larder_now_logical(larder_header *header)
 static inline uint64_t larder_tick(larder_header *header)
 {
     LARDER_FAULT(LARDER_AT_TICK);
-    /* seq_cst: ticks, guards and words take part in Dekker-like protocols (see index.h). */
+    /* seq_cst: ticks, key versions and words take part in Dekker-like protocols (see index.h). */
     return atomic_fetch_add_explicit(&header->clock, 1, memory_order_seq_cst) + 1;
 }
 

@@ -92,8 +92,8 @@ static enum larder_result store_instead(larder_pool *pool, const larder_key *key
                                         const larder_found *found)
 {
     const larder_item *old = found->item;
-    const larder_past past = {.stamp = old->stamp,
-                              .raised = (old->traits & LARDER_STAMP_RAISED) != 0,
+    const larder_past past = {.version = old->version,
+                              .raised = (old->traits & LARDER_VERSION_RAISED) != 0,
                               .queue = (enum larder_list)(pool->segments[found->segment].queue % LARDER_QUEUES),
                               .visited = 1,
                               .level = larder_item_level(old)};

@@ -63,7 +63,7 @@ static bool is_told_dead(const larder_pool *pool, uint32_t index, uint64_t now)
     const larder_segment *segment = &pool->segments[index];
     return larder_segment_live_items(segment) == 0 ||
            atomic_load_explicit(&segment->latest_expiry, memory_order_relaxed) <= now ||
-           atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed) <
+           atomic_load_explicit(&segment->latest_version, memory_order_relaxed) <
                atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed);
 }
 

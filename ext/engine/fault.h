@@ -21,7 +21,7 @@ enum larder_fault_point {
     LARDER_AT_PIN,           /* a pin is about to be set */
     LARDER_AT_UNPIN,         /* ... to fall */
     LARDER_AT_TICK,          /* the clock is about to tick */
-    LARDER_AT_GUARD,         /* a guard is about to move */
+    LARDER_AT_KEY_VERSION,   /* a key version is about to move */
     LARDER_AT_DELETION,      /* a deletion is about to be noted */
     LARDER_AT_RESERVE,       /* room is about to be reserved in a segment */
     LARDER_AT_NOTE,          /* a segment is about to hear how young its items are, and how long they live */

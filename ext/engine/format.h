@@ -60,10 +60,10 @@ enum larder_list { LARDER_SMALL = 0, LARDER_MAIN = 1, LARDER_LIST_FREE = 2, LARD
  * lists' heads and links are rebuilt from state, queue and sequence if their writer dies. */
 typedef struct larder_segment {
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t fill; /* bytes reserved so far */
-    _Atomic uint64_t live;          /* live items << 40 | their bytes / 8; a hint, exact when nobody died */
-    _Atomic uint64_t latest_expiry; /* ms; no item here lives longer */
-    _Atomic uint64_t latest_stamp;  /* no item here is younger */
-    uint64_t sequence;              /* order of opening, over all segments */
+    _Atomic uint64_t live;           /* live items << 40 | their bytes / 8; a hint, exact when nobody died */
+    _Atomic uint64_t latest_expiry;  /* ms; no item here lives longer */
+    _Atomic uint64_t latest_version; /* no item here is younger */
+    uint64_t sequence;               /* order of opening, over all segments */
     uint32_t next, prev;
     uint32_t run; /* segments in this run; 1 but for large values, 0 in a tail */
     _Atomic uint32_t state;
@@ -81,10 +81,10 @@ typedef struct larder_list_ends {
 /* ---- items --------------------------------------------------------------------------------------------- */
 
 /* An item's `traits`. */
-#define LARDER_LAYOUT_MASK  0x1fu /* 0: any PHP can read it; else 1 + its index in header.layouts */
-#define LARDER_LEVEL_SHIFT  5u    /* two bits: in how many of its last walks it had been used, 0..LARDER_LEVEL_MAX */
-#define LARDER_LEVEL_MASK   0x60u
-#define LARDER_STAMP_RAISED 0x80u /* it is that of an event of its own request's: see token.h */
+#define LARDER_LAYOUT_MASK    0x1fu /* 0: any PHP can read it; else 1 + its index in header.layouts */
+#define LARDER_LEVEL_SHIFT    5u    /* two bits: in how many of its last walks it had been used, 0..LARDER_LEVEL_MAX */
+#define LARDER_LEVEL_MASK     0x60u
+#define LARDER_VERSION_RAISED 0x80u /* it is that of an event of its own request's: see token.h */
 
 /* What precedes each value. Then come the tags (the hashes of their names, 8 bytes each, after one word that says as of
  * which invalidation they were last looked at; nothing if there are none), the key, and the image (aligned to 8 if its
@@ -94,7 +94,7 @@ typedef struct larder_item {
     uint16_t key_length;
     uint8_t kind;
     uint8_t traits;
-    uint64_t stamp;          /* logical clock when its computation began */
+    uint64_t version;        /* logical clock when its computation began */
     _Atomic uint64_t expiry; /* ms since 1970, even but for movers' copies; LARDER_NO_EXPIRY */
     uint32_t cost;           /* microseconds that its computation took; 0: not known */
     uint16_t tags;
@@ -109,7 +109,7 @@ _Static_assert(sizeof(larder_item) == 32, "an item's header is 32 bytes");
  * A pending word: fingerprint | 1 | low bits of its writer's incarnation (8) | sequence (7) | slot (32). */
 typedef struct larder_bucket {
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t word[LARDER_BUCKET_WORDS];
-    _Atomic uint64_t guard; /* tick of the last write or delete of a key whose first bucket this is */
+    _Atomic uint64_t key_version; /* tick of the last write or delete of a key whose first bucket this is */
 } larder_bucket;
 _Static_assert(sizeof(larder_bucket) == LARDER_CACHE_LINE, "a bucket is one cache line");
 
@@ -228,7 +228,7 @@ typedef struct larder_header {
     larder_geometry geometry;
 
     /* Read by every operation, written seldom. */
-    alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older stamp are dead */
+    alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older version are dead */
     _Atomic uint64_t invalidations;                         /* how often the table of them has changed */
     _Atomic uint32_t dead;                                  /* enum larder_life */
     _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */

@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) bool larder_look(larder_pool *pool,
     bool usable = (held || (LARDER_READS_UNPINNED && item->kind <= LARDER_LAST_SMALL_KIND)) &&
                   atomic_load_explicit(&item->visited, memory_order_relaxed) != 0 &&
                   (LARDER_LIKELY(expiry == LARDER_NO_EXPIRY) || larder_pool_now(pool) < expiry) &&
-                  item->stamp >= atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) &&
+                  item->version >= atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) &&
                   (LARDER_LIKELY(item->tags == 0) || larder_tags_were_looked_at(pool, item)) &&
                   larder_is_readable(pool, item);
     if (LARDER_LIKELY(same && usable)) {

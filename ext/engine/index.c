@@ -4,14 +4,14 @@
 
 uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64_t *before)
 {
-    return larder_own_move(pool, &place->first->guard, LARDER_AT_GUARD, before);
+    return larder_own_move(pool, &place->first->key_version, LARDER_AT_KEY_VERSION, before);
 }
 
-bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint64_t token)
+bool larder_key_changed(const larder_pool *pool, const larder_place *place, uint64_t token)
 {
-    /* seq_cst: after our pending word was placed, or the old one loaded; the other side moves the guard first. */
-    uint64_t guard = atomic_load_explicit(&place->first->guard, memory_order_seq_cst);
-    return guard > token && larder_own_see_through(pool, &place->first->guard, guard) > token &&
+    /* seq_cst: after our pending word was placed, or the old one loaded; the other side moves the key version first. */
+    uint64_t key_version = atomic_load_explicit(&place->first->key_version, memory_order_seq_cst);
+    return key_version > token && larder_own_see_through(pool, &place->first->key_version, key_version) > token &&
            !larder_own_are_all(pool, token);
 }
 
@@ -54,7 +54,7 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
                        uint64_t tick, enum which which)
 {
     bool existed = false;
-    /* seq_cst: after the deletion or the guard has moved. A store that replaces the word now has seen it. */
+    /* seq_cst: after the deletion or the key version has moved. A store that replaces the word now has seen it. */
     uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
     while (word != 0 && word >> 48 == fingerprint) {
         larder_found found = {.at = at};

@@ -1,7 +1,7 @@
 /* The index: from a key to its item, in at most two cache lines.
  *
- *     hash of the key --+--> first bucket    [w w w w w w w | guard]      a word: fingerprint | generation | offset
- *                       +--> second bucket   [w w w w w w w | guard]
+ *     hash of the key --+--> first bucket    [w w w w w w w | key version]   a word: fingerprint | generation | offset
+ *                       +--> second bucket   [w w w w w w w | key version]
  *                       +--> fingerprint
  *
  * Invariants:
@@ -21,11 +21,11 @@
  *
  * A deletion is the tick of the last delete of any key of a group. Writes are not judged by other writes: of two items
  * of one key, the one with the later tick stays, and a writer that dies has overtaken nobody. Fills (token.h) are
- * judged by the guard of the key's first bucket, which moves with deletes and writes; the protocol is the same, with
- * the guard in the place of the deletion.
+ * judged by the key version of the key's first bucket, which moves with deletes and writes; the protocol is the same,
+ * with the key version in the place of the deletion.
  *
  * Two kinds of PHP that share a pool cannot read each other's arrays. Each keeps a copy of its own, with a word of its
- * own: a fill leaves the other's alone, a write clears it, after it has moved the guard.
+ * own: a fill leaves the other's alone, a write clears it, after it has moved the key version.
  *
  * Whoever looks for a key and finds that a word does not lead to it looks at the word again: a mover may have turned it
  * to the item's new place meanwhile.
@@ -234,7 +234,7 @@ static inline bool larder_find(larder_pool *pool, const larder_place *place, con
 static inline bool larder_is_invalidated(const larder_pool *pool, const larder_item *item)
 {
     /* relaxed: an item is as dead by an earlier clear as by the last. */
-    return item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
+    return item->version < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
            (item->tags != 0 && !larder_tags_allow(pool, item));
 }
 
@@ -267,11 +267,11 @@ static inline bool larder_exchange_word(enum larder_fault_point point, _Atomic u
 }
 
 /* Ticks for a write of the key: from here on, whatever was computed earlier is older than this write. `before`: the
- * last event at the guard that was not this request's. */
+ * last event at the key version that was not this request's. */
 uint64_t larder_begin_write(larder_pool *pool, const larder_place *place, uint64_t *before);
 
 /* Did others write or delete the key (or a neighbour) after the token? */
-bool larder_guard_moved(const larder_pool *pool, const larder_place *place, uint64_t token);
+bool larder_key_changed(const larder_pool *pool, const larder_place *place, uint64_t token);
 
 /* Deletes the key for good. Was there a living item? */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key);

@@ -50,11 +50,11 @@ static inline uint8_t larder_item_level(const larder_item *item)
     return (uint8_t)((item->traits & LARDER_LEVEL_MASK) >> LARDER_LEVEL_SHIFT);
 }
 
-/* Did its computation begin at that tick or later? Of an item whose stamp was raised nobody knows: who must not leave
+/* Did its computation begin at that tick or later? Of an item whose version was raised nobody knows: who must not leave
  * anything older takes it for older. */
 static inline bool larder_is_since(const larder_item *item, uint64_t tick)
 {
-    return item->stamp >= tick && (item->traits & LARDER_STAMP_RAISED) == 0;
+    return item->version >= tick && (item->traits & LARDER_VERSION_RAISED) == 0;
 }
 
 /* Are its values laid out for this kind of PHP, or for all? */

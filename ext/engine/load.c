@@ -57,7 +57,7 @@ static bool is_sound(const larder_snapshot_header *header, const uint8_t *record
     }
     for (uint64_t at = 0; at < header->bytes; items++) {
         const larder_snapshot_record *record = record_at(records, at, header->bytes);
-        if (record == NULL || record->stamp > header->clock) {
+        if (record == NULL || record->version > header->clock) {
             return false;
         }
         at += record->bytes;
@@ -128,7 +128,7 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
         memcpy(&value.counter, from.bytes, sizeof value.counter);
         value.counter >>= 1;
     }
-    const larder_past past = {.stamp = record->stamp,
+    const larder_past past = {.version = record->version,
                               .queue = (enum larder_list)record->queue,
                               .visited = record->visited != 0,
                               .level = record->level};

@@ -67,7 +67,7 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
     geometry->created = larder_pool_now(pool);
     geometry->evict = pool->config.evict;
     geometry->checksum = larder_geometry_checksum(geometry);
-    atomic_store_explicit(&header->clock, 1, memory_order_relaxed); /* stamp 0 is before everything */
+    atomic_store_explicit(&header->clock, 1, memory_order_relaxed); /* version 0 is before everything */
     atomic_store_explicit(&header->small_target,
                           ((uint64_t)(geometry->segment_count - 2) << geometry->segment_shift) / 10,
                           memory_order_relaxed);

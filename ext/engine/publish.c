@@ -140,7 +140,7 @@ static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
 /* model/token.pml: storer(), overtaken */
 static bool was_overtaken(const larder_pool *pool, const larder_place *place, const larder_order *order)
 {
-    return (order->token != LARDER_NO_TOKEN && larder_guard_moved(pool, place, order->token)) ||
+    return (order->token != LARDER_NO_TOKEN && larder_key_changed(pool, place, order->token)) ||
            (!order->fill && atomic_load_explicit(place->deletion, memory_order_seq_cst) > order->tick);
 }
 
@@ -188,7 +188,7 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
 static void clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
                          const larder_order *order)
 {
-    /* After the guard has moved: a kind of PHP that comes later has younger tokens only. */
+    /* After the key version has moved: a kind of PHP that comes later has younger tokens only. */
     if ((order->moved || is_for_all(draft->item)) && larder_has_other_layouts(pool)) {
         larder_clear_others(pool, place, key, order->moved ? order->tick : UINT64_MAX);
     }
@@ -259,8 +259,8 @@ static enum larder_result attempt(larder_pool *pool, const larder_place *place, 
                    ? LARDER_ABSENT
                    : insert(pool, place, key, draft, word, order, patient, again);
     }
-    bool alive = larder_is_alive(pool, found.item), younger = found.item->stamp > order->tick;
-    bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->stamp > order->token;
+    bool alive = larder_is_alive(pool, found.item), younger = found.item->version > order->tick;
+    bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->version > order->token;
     if (mode == LARDER_ADD && !alive) {
         alive = !larder_stays_dead(pool, found.item);
     }
@@ -270,8 +270,8 @@ static enum larder_result attempt(larder_pool *pool, const larder_place *place, 
     } else if ((mode == LARDER_REPLACE && !alive) || (mode == LARDER_SET && expected != 0 && found.word != expected)) {
         result = LARDER_ABSENT;
     } else if (order->fill && younger) {
-        /* A delete that has ticked before it and not moved the guard yet leaves it there, and would leave ours, which
-         * may be older, in its place. Nobody who adds is content with what is there. */
+        /* A delete that has ticked before it and not moved the key version yet leaves it there, and would leave ours,
+         * which may be older, in its place. Nobody who adds is content with what is there. */
         result = alive && mode != LARDER_ADD ? LARDER_OK : LARDER_OVERTAKEN;
     } else if (younger) {
         /* Ours came first, and was overwritten at once; but whoever adds is told that he owns the key until it goes,
@@ -294,7 +294,7 @@ enum larder_result larder_publish(larder_pool *pool, const larder_place *place, 
 {
     bool again = true;
     enum larder_result result = LARDER_BUSY;
-    larder_segment_note(&pool->segments[draft->segment], draft->item->stamp,
+    larder_segment_note(&pool->segments[draft->segment], draft->item->version,
                         atomic_load_explicit(&draft->item->expiry, memory_order_relaxed));
     larder_segment_mark(pool, draft->offset);
     for (int tries = 0; again && tries < TRIES; tries++) {

@@ -16,10 +16,10 @@ typedef struct larder_draft {
 
 /* How a store is ordered among others of its key. */
 typedef struct larder_order {
-    bool fill;      /* judged by the guard alone; writes by deletions, too */
-    bool moved;     /* it has moved the guard: what others hold of the key is void */
+    bool fill;      /* judged by the key version alone; writes by deletions, too */
+    bool moved;     /* it has moved the key version: what others hold of the key is void */
     uint64_t tick;  /* a write's tick, a fill's token */
-    uint64_t token; /* if judged by the guard; else LARDER_NO_TOKEN */
+    uint64_t token; /* if judged by the key version; else LARDER_NO_TOKEN */
 } larder_order;
 
 /* Puts the draft into the index. `expected`: a set only in place of this word (0: of whatever is there); an add also in

@@ -34,23 +34,23 @@ static uint64_t youngest_word(const larder_recent *line, uint64_t fingerprint)
 }
 
 /* model/recent.pml: reader() */
-uint64_t larder_recent_stamp(const larder_pool *pool, uint64_t tag)
+uint64_t larder_recent_version(const larder_pool *pool, uint64_t tag)
 {
-    uint64_t mixed = larder_mix(pool, tag), fingerprint = fingerprint_of(mixed), stamp = 0;
+    uint64_t mixed = larder_mix(pool, tag), fingerprint = fingerprint_of(mixed), version = 0;
     larder_recent *lines[2];
     lines_of(pool, mixed, lines);
     for (int i = 0; i < 2; i++) {
         uint64_t tick = youngest_word(lines[i], fingerprint);
-        stamp = tick > stamp ? tick : stamp;
+        version = tick > version ? tick : version;
     }
     /* E2: a floor is read after the words, and holds what had to go for those that were read. */
     atomic_thread_fence(memory_order_acquire);
     for (int i = 0; i < 2; i++) {
         /* relaxed: the fence before. */
         uint64_t floor = atomic_load_explicit(&lines[i]->floor, memory_order_relaxed);
-        stamp = floor > stamp ? floor : stamp;
+        version = floor > version ? floor : version;
     }
-    return stamp;
+    return version;
 }
 
 /* What an entry finds in its two lines. */

@@ -4,7 +4,7 @@
  *                   +--> second line    [w w w w w w w | floor]
  *                   +--> fingerprint
  *
- *     the tag's stamp = the highest of: the ticks of its words, and both floors
+ *     the tag's version = the highest of: the ticks of its words, and both floors
  *
  * An invalidation updates the word with its fingerprint in either line; else it takes an empty word, in the line that
  * has more of them; else the oldest word of both lines, having raised that line's floor to its tick. So a line forgets
@@ -12,7 +12,7 @@
  * and what one line forgot all of its tags have to bear: that costs misses, and nothing else.
  *
  * Invariants:
- *   E1  When an entry has returned, the tag's stamp is never lower than its tick again: as long as a word has that
+ *   E1  When an entry has returned, the tag's version is never lower than its tick again: as long as a word has that
  *       fingerprint and an older tick, it only gets a younger one, and before it gets another fingerprint its line's
  *       floor is at least its tick. So says the value that the exchange expects, whatever was there in between.
  *   E2  A reader reads the words first, and the floors afterwards: a word that was replaced before it was read shows in
@@ -34,7 +34,7 @@
 void larder_recent_enter(larder_pool *pool, uint64_t tag, uint64_t tick);
 
 /* The tick since which the tag is not known to have been invalidated. */
-uint64_t larder_recent_stamp(const larder_pool *pool, uint64_t tag);
+uint64_t larder_recent_version(const larder_pool *pool, uint64_t tag);
 
 /* The two lines of a tag; may be the same. */
 void larder_recent_lines(const larder_pool *pool, uint64_t tag, larder_recent *lines[2]);

@@ -99,7 +99,7 @@ static void append_item(writer *w, const larder_item *item, uint64_t offset, uin
     larder_snapshot_record record = {
         .address = pool->geometry.base + offset + value_at,
         .size = larder_item_bytes(pool, item) - value_at - item->spare,
-        .stamp = item->stamp,
+        .version = item->version,
         .expiry = larder_told_expiry(&item->expiry),
         .cost = item->cost,
         .key_length = item->key_length,
@@ -210,7 +210,7 @@ static bool write_all(writer *w)
     for (uint32_t i = 0; i < LARDER_LAYOUTS; i++) {
         header->layouts[i] = atomic_load_explicit(&pool->header->layouts[i], memory_order_acquire);
     }
-    header->clock = larder_now_logical(pool->header); /* after the items: no stamp among them is younger */
+    header->clock = larder_now_logical(pool->header); /* after the items: no version among them is younger */
     header->sum = larder_snapshot_sum(0, header, offsetof(larder_snapshot_header, sum));
     return !w->failed && pwrite(w->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && fsync(w->fd) == 0;
 }

@@ -81,7 +81,7 @@ void larder_prepare_segment(larder_pool *pool, uint32_t index, enum larder_list 
     atomic_store_explicit(&segment->fill, fill, memory_order_relaxed);
     atomic_store_explicit(&segment->live, 0, memory_order_relaxed);
     atomic_store_explicit(&segment->latest_expiry, 0, memory_order_relaxed);
-    atomic_store_explicit(&segment->latest_stamp, 0, memory_order_relaxed);
+    atomic_store_explicit(&segment->latest_version, 0, memory_order_relaxed);
     segment->sequence = ++pool->header->sequence;
     segment->run = run;
     segment->queue = (uint8_t)queue;

@@ -49,11 +49,11 @@ static inline void larder_segment_note_expiry(larder_segment *segment, uint64_t 
 
 /* Before an item is published in the segment: it is as young as that, and lives as long.
  * model/reserve.pml: writer(), latest */
-static inline void larder_segment_note(larder_segment *segment, uint64_t stamp, uint64_t expiry)
+static inline void larder_segment_note(larder_segment *segment, uint64_t version, uint64_t expiry)
 {
     larder_segment_note_expiry(segment, expiry);
     LARDER_FAULT(LARDER_AT_NOTE);
-    larder_raise(&segment->latest_stamp, stamp);
+    larder_raise(&segment->latest_version, version);
 }
 
 static inline uint32_t larder_segment_live_items(const larder_segment *segment)

@@ -17,12 +17,12 @@
  *
  * Loading takes place while others use the new pool already, and so is a fill like any other: its token is the clock at
  * which the pool was closed, where the new pool's clock begins. What was written, deleted or invalidated since the new
- * pool was made refuses it. Items keep their stamps, tags, costs, expiries (which are absolute) and queues.
+ * pool was made refuses it. Items keep their versions, tags, costs, expiries (which are absolute) and queues.
  *
  * A plain set after a miss may be a write, and a miss does not mean that there is nothing older as long as the snapshot
- * is being loaded. So such a set moves the guard until then (and may refuse others' fills): were its value evicted, or
- * expired, before the loader gets to the key, what it replaced would come back. The header says who loads; nobody
- * relies on one who is dead, or does not begin within ten seconds.
+ * is being loaded. So such a set moves the key version until then (and may refuse others' fills): were its value
+ * evicted, or expired, before the loader gets to the key, what it replaced would come back. The header says who loads;
+ * nobody relies on one who is dead, or does not begin within ten seconds.
  *
  *     file = header | record | record | ...
  *     record = struct | tags | key | value        each padded to 8 bytes
@@ -60,7 +60,7 @@ typedef struct larder_snapshot_record {
     uint64_t bytes;   /* of the whole record */
     uint64_t address; /* at which the value was made to be read */
     uint64_t size;    /* of the value */
-    uint64_t stamp, expiry;
+    uint64_t version, expiry;
     uint32_t cost;
     uint32_t key_length;
     uint16_t tags;

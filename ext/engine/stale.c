@@ -50,14 +50,15 @@ static bool is_named(const larder_window *place, uint64_t tag)
     return atomic_load_explicit(&place->tag, memory_order_relaxed) == tag;
 }
 
-/* One try. False: something was invalidated, or another process changed the window, meanwhile. model/stale.pml: open() */
+/* One try. False: something was invalidated, or another process changed the window,
+ * meanwhile. model/stale.pml: open() */
 static bool open_once(larder_pool *pool, larder_window *place, uint64_t tag, uint64_t part, uint64_t until)
 {
     uint64_t found = window_of(place);
     if (is_of(found, part) && is_named(place, tag) && end_of(found) > larder_pool_now(pool)) {
         return end_of(found) <= until || exchange(place, found, part | OPEN | until); /* W2 */
     }
-    uint64_t version = larder_recent_stamp(pool, tag), opening = part | (larder_own_tick(pool) & END);
+    uint64_t version = larder_recent_version(pool, tag), opening = part | (larder_own_tick(pool) & END);
     LARDER_FAULT(LARDER_AT_WINDOW);
     larder_raise(&place->dead, version);
     LARDER_FAULT(LARDER_AT_WINDOW);
@@ -67,7 +68,7 @@ static bool open_once(larder_pool *pool, larder_window *place, uint64_t tag, uin
     }
     /* seq_cst: whoever enters the tag from here on sees that the window is being opened. */
     atomic_thread_fence(memory_order_seq_cst);
-    bool same = larder_recent_stamp(pool, tag) == version;
+    bool same = larder_recent_version(pool, tag) == version;
     return exchange(place, opening, same ? part | OPEN | until : 0) && same;
 }
 
@@ -116,14 +117,14 @@ uint64_t larder_stale_until(const larder_pool *pool, const larder_item *item)
 {
     uint64_t until = UINT64_MAX, now = larder_pool_now(pool);
     /* relaxed: an item is as dead by an earlier clear as by the last. */
-    if (item->stamp < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
+    if (item->version < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
         item->tags > LARDER_TAGS_MAX) {
         return 0;
     }
     const uint64_t *tags = larder_item_tags(item);
     for (uint32_t i = 0; until > now && i < item->tags; i++) {
-        if (larder_recent_stamp(pool, tags[i]) > item->stamp) {
-            uint64_t its = window_for(pool, tags[i], item->stamp);
+        if (larder_recent_version(pool, tags[i]) > item->version) {
+            uint64_t its = window_for(pool, tags[i], item->version);
             until = its < until ? its : until;
         }
     }

@@ -18,10 +18,10 @@
  *     limit:  is the window open for longer, or being opened? close it, or give it the earlier end
  *
  * Invariants:
- *   W1  When an invalidation that is not soft has returned, what it killed is not served by any window, whether that was
- *       open or is opened later.
- *   W2  When a soft one has returned, what it killed is not served after its end. So one that finds the window open lets
- *       it end no later.
+ *   W1  When an invalidation that is not soft has returned, what it killed is not served by any window, whether that
+ *       was open or is opened later.
+ *   W2  When a soft one has returned, what it killed is not served after its end. So one that finds the window open
+ *       lets it end no later.
  *   W3  Without a window nothing is served: whatever is lost (a place may be another tag's next) is dead for good.
  *
  * Why: `dead` only rises. Whoever opens has said so before it reads the version again; whoever limits has entered its

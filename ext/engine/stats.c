@@ -13,7 +13,7 @@ static void add_segments(const larder_pool *pool, larder_stats *stats)
     for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
         const larder_segment *segment = &pool->segments[i];
         uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
-        uint64_t latest = atomic_load_explicit(&segment->latest_stamp, memory_order_relaxed);
+        uint64_t latest = atomic_load_explicit(&segment->latest_version, memory_order_relaxed);
         stats->segments[state % LARDER_SEGMENT_STATES]++;
         if (state == LARDER_LIMBO) {
             stats->limbo_bytes += (uint64_t)segment->run << pool->segment_shift;

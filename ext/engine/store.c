@@ -26,9 +26,9 @@ typedef struct heritage {
     uint8_t visited, level;
 } heritage;
 
-/* A fill leaves the guard alone. But while a snapshot is being loaded, what a set after a miss replaces may not be here
- * yet, and must not come after it. */
-static bool may_leave_guard(larder_pool *pool, const larder_claim *as)
+/* A fill leaves the key version alone. But while a snapshot is being loaded, what a set after a miss replaces may not
+ * be here yet, and must not come after it. */
+static bool may_leave_key_version(larder_pool *pool, const larder_claim *as)
 {
     return !as->takes || !larder_snapshot_is_loading(pool);
 }
@@ -53,22 +53,22 @@ static larder_claim claim_of(larder_pool *pool, const larder_key *key, const lar
     as.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
     as.judged = as.token != LARDER_NO_TOKEN;
     as.missed = as.judged && terms->verb == LARDER_AS_MISSED && as.token != LARDER_FOREIGN_TOKEN;
-    as.fill = as.judged && (terms->verb != LARDER_JUDGED || is_plain_add(terms)) && may_leave_guard(pool, &as);
+    as.fill = as.judged && (terms->verb != LARDER_JUDGED || is_plain_add(terms)) && may_leave_key_version(pool, &as);
     return as;
 }
 
 /* Ticks, if it is a write, and judges it. False: it came too late. model/token.pml: storer(), judge */
 static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, larder_claim *as)
 {
-    uint64_t guard = 0;
+    uint64_t key_version = 0;
     larder_carry(pool, terms->tags, terms->tags_count); /* before anything is judged, and the tick: T4 of tag.h */
     as->looked_at = larder_invalidations(pool);         /* before anything is judged: T2 of tag.h */
     as->order = (larder_order){.fill = as->fill, .moved = false, .tick = as->token, .token = as->token};
     if (as->fill) {
-        return !larder_guard_moved(pool, place, as->token) &&
-               !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp);
+        return !larder_key_changed(pool, place, as->token) &&
+               !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->version);
     }
-    if (as->judged && terms->verb == LARDER_JUDGED && larder_guard_moved(pool, place, as->token)) {
+    if (as->judged && terms->verb == LARDER_JUDGED && larder_key_changed(pool, place, as->token)) {
         /* Not after a move of its own: each that is refused would refuse all others that are being made, for ever. */
         return false;
     }
@@ -76,22 +76,22 @@ static bool judge(larder_pool *pool, const larder_place *place, const larder_ter
         /* Nothing is there that it could make untrue, so its neighbours' fills need not know of it. */
         as->order.tick = larder_own_tick(pool);
     } else {
-        as->order.tick = larder_begin_write(pool, place, &guard);
+        as->order.tick = larder_begin_write(pool, place, &key_version);
         as->order.moved = true;
     }
-    as->stamp = as->order.tick;
-    return !as->judged || ((guard <= as->token || larder_own_are_all(pool, as->token)) &&
-                           !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->stamp));
+    as->version = as->order.tick;
+    return !as->judged || ((key_version <= as->token || larder_own_are_all(pool, as->token)) &&
+                           !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->version));
 }
 
 /* What is not new is as old as it was. Then its tags are not known to be older, unless they were judged, and found
  * older than its token, too: T2 of tag.h. */
-static void settle_stamp(const larder_past *past, larder_claim *as)
+static void settle_version(const larder_past *past, larder_claim *as)
 {
-    as->raised = as->judged && as->stamp > as->token;
+    as->raised = as->judged && as->version > as->token;
     if (past != NULL) {
         as->looked_at = as->judged && !as->raised ? as->looked_at : UINT64_MAX;
-        as->stamp = past->stamp;
+        as->version = past->version;
         as->raised = past->raised;
     }
 }
@@ -108,8 +108,8 @@ static void write_item(larder_pool *pool, const larder_key *key, const larder_va
     item->key_length = (uint16_t)key->length;
     item->kind = value->kind;
     item->traits = (uint8_t)((value->has_layout ? pool->layout : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
-                             (as->raised ? LARDER_STAMP_RAISED : 0u));
-    item->stamp = as->stamp;
+                             (as->raised ? LARDER_VERSION_RAISED : 0u));
+    item->version = as->version;
     item->cost = terms->cost;
     item->tags = (uint16_t)terms->tags_count;
     item->spare = spare;
@@ -214,12 +214,12 @@ static enum larder_result look_first(larder_pool *pool, const larder_place *plac
 
 /* A write that was overtaken, perhaps only by a neighbour's delete, still makes everything older untrue. An add says
  * nothing about what is there: it would drop the item of another, who added the key meanwhile and was told so. */
-static void drop_older(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t stamp)
+static void drop_older(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t version)
 {
     larder_found found;
     bool done = false;
     while (!done && larder_find(pool, place, key, &found)) {
-        done = larder_is_since(found.item, stamp) || larder_clear_found(pool, &found);
+        done = larder_is_since(found.item, version) || larder_clear_found(pool, &found);
         larder_found_drop(pool, &found);
     }
 }
@@ -237,7 +237,7 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
     }
     result = LARDER_OVERTAKEN;
     if (judge(pool, place, terms, as)) {
-        settle_stamp(terms->past, as);
+        settle_version(terms->past, as);
         write_item(pool, key, value, terms, &draft, old, as);
         if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
             /* Its segment is not worthless as soon as it has expired. */
@@ -282,7 +282,7 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
 
 /* Is it as if the store had not been called? Its caller is told, and knows what to do: a session that cannot be written
  * is better the old one than none, and what its token refuses is older than what is there. Nothing has to be taken
- * back: what a store changes before its word is final is a guard, which refuses fills that are older, and may. */
+ * back: what a store changes before its word is final is a key version, which refuses fills that are older, and may. */
 static bool is_undone(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
 {
     if (result == LARDER_OVERTAKEN && terms->verb == LARDER_JUDGED) {
@@ -310,13 +310,13 @@ static bool is_of_another_life(const larder_pool *pool, const larder_terms *term
            ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
 }
 
-/* The word of the living item with that stamp. 0: it is not there. */
-static uint64_t word_of(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t stamp)
+/* The word of the living item with that version. 0: it is not there. */
+static uint64_t word_of(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t version)
 {
     larder_found found;
     uint64_t word = 0;
     if (larder_find(pool, place, key, &found)) {
-        word = found.item->stamp == stamp && larder_is_alive(pool, found.item) ? found.word : 0;
+        word = found.item->version == version && larder_is_alive(pool, found.item) ? found.word : 0;
         larder_found_drop(pool, &found);
     }
     return word;
@@ -375,6 +375,6 @@ enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *ke
                                          larder_claim *as)
 {
     larder_place place = larder_place_of(pool, key->hash);
-    as->fill = as->fill && may_leave_guard(pool, as);
+    as->fill = as->fill && may_leave_key_version(pool, as);
     return refused(pool, &place, key, LARDER_BUSY, terms, as);
 }

@@ -14,8 +14,8 @@ typedef struct larder_claim {
     bool missed;              /* judged by a miss of its request in this pool */
     uint64_t token;           /* if judged, or a fill */
     larder_order order;
-    uint64_t stamp;     /* of the item */
-    bool raised;        /* LARDER_STAMP_RAISED */
+    uint64_t version;   /* of the item */
+    bool raised;        /* LARDER_VERSION_RAISED */
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
     uint64_t expected;  /* as in the terms, if that word is of this pool */
 } larder_claim;

@@ -28,7 +28,7 @@ bool larder_tags_allow(const larder_pool *pool, const larder_item *item)
     const uint64_t *tags = larder_item_tags(item);
     bool allowed = item->tags <= LARDER_TAGS_MAX; /* else it is damaged, or not pinned and gone */
     for (uint32_t i = 0; allowed && i < item->tags; i++) {
-        allowed = larder_recent_stamp(pool, tags[i]) <= item->stamp;
+        allowed = larder_recent_version(pool, tags[i]) <= item->version;
     }
     return allowed;
 }

@@ -4,32 +4,32 @@
  *                   +--> 2 bits: some item has carried it                  (carried.h)   decide whether it is entered
  *                   +--> a word among the recent invalidations             (recent.h)    judges items
  *
- *     an item is dead if one of its tags has a stamp newer than its own: by the table, the higher of word and floors
+ *     an item is dead if one of its tags has a version newer than its own: by the table, the higher of word and floors
  *
  * There is no table of names. An invalidation raises the tag's four cells to its tick, and enters it among the recent
- * ones if an item may carry it; so neither stamp is ever lower than the tick of its last invalidation, and nothing
+ * ones if an item may carry it; so neither version is ever lower than the tick of its last invalidation, and nothing
  * stale is ever served. Both may be too high. A fill is refused if others were invalidated on all four cells of one of
  * its tags while it was computed (a Bloom filter that keeps, instead of bits, when they were set; the conservative
  * estimate is that of the count-min sketch). An item, which lives longer, dies if the table has forgotten what is as
  * young as it is, or a stranger has its tag's fingerprint: a miss. So nothing can be full, nothing needs a lock, and a
- * process that dies in the middle leaves stamps that are too young at worst.
+ * process that dies in the middle leaves versions that are too young at worst.
  *
  * Looking at many tags takes time, so an item remembers as of which change of the table its tags were looked at. The
  * count of changes moves when the table has changed, each of the two times that an invalidation enters it; while it
  * stands, a look is not repeated.
  *
  * Invariants:
- *   T1  When an invalidation has returned, its tags' stamps, by the cells and, where T4 lets it be entered, by the
- *       table, are at least its first tick, which is younger than the stamp of any item that was stored under such a
+ *   T1  When an invalidation has returned, its tags' versions, by the cells and, where T4 lets it be entered, by the
+ *       table, are at least its first tick, which is younger than the version of any item that was stored under such a
  *       tag before the invalidation was under way (underway.h).
  *   T2  An item that says it was looked at as of n was alive when the table had changed for the n-th time. Whoever
  *       changes it counts it: whether an item's tags let it be read is settled when nothing is under way.
- *   T3  Each of the stamps is also at least the last tick, which comes when nobody can read anything older than the
+ *   T3  Each of the versions is also at least the last tick, which comes when nobody can read anything older than the
  *       first any more: it refuses what was made of that.
  *   T4  A tick that is not entered among the recent ones, because a bit of the tag was found clear, kills no item.
  *       A store sets its tags' bits before it ticks, or before it is judged; an invalidation reads them after its tick
  *       and its cells. So a store whose bits were missed has a younger tick; or it is judged by cells that have moved,
- *       and is refused unless its token is as young as this tick. Its stamp may be raised above the token to what it
+ *       and is refused unless its token is as young as this tick. Its version may be raised above the token to what it
  *       finds in cells and table. The table is read before the cells, so an invalidation whose entry it has found is
  *       found in the cells, too, and any other ends at a younger tick. What is copied, moved or counted anew has had
  *       its bits set when it was stored.

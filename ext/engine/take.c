@@ -1,12 +1,12 @@
 /* Taking: one version of a key's item is removed, and no other, so that of all who try one succeeds.
  *
- *     take:  tick, move the guard | freeze a counter | exchange the word of that very version for nothing
+ *     take:  tick, move the key version | freeze a counter | exchange the word of that very version for nothing
  *
  * Invariant: the exchange that empties the word is what takes the version. Who replaced it, deleted it or took it
  * before has exchanged that word, and the take fails; what is stored later has a word of its own, and stays.
  *
- * A take is a delete to fills: the guard has moved before the word goes, so that what was computed before is refused.
- * It is none to writes: one that is under way is a later one, and its deletion is not raised.
+ * A take is a delete to fills: the key version has moved before the word goes, so that what was computed before is
+ * refused. It is none to writes: one that is under way is a later one, and its deletion is not raised.
  */
 #include "enter.h"
 #include "get.h"
@@ -20,32 +20,32 @@
 typedef struct copies {
     struct {
         _Atomic uint64_t *at;
-        uint64_t stamp;
+        uint64_t version;
     } copy[COPIES];
     uint32_t count;
 } copies;
 
-static bool is_version(const larder_pool *pool, const larder_found *found, const larder_version *version)
+static bool is_version(const larder_pool *pool, const larder_found *found, const larder_met *met)
 {
-    return found->item->stamp == version->stamp && (version->word == 0 || found->word == version->word) &&
+    return found->item->version == met->version && (met->word == 0 || found->word == met->word) &&
            larder_is_alive(pool, found->item);
 }
 
 static void note_copy(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerprint, const larder_key *key,
                       copies *theirs)
 {
-    /* seq_cst: after the guard has moved. */
+    /* seq_cst: after the key version has moved. */
     uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
     larder_found found;
     while ((word & LARDER_PENDING) != 0 && word >> 48 == fingerprint) {
-        /* Its writer starts over, and is judged by the guard once more. */
+        /* Its writer starts over, and is judged by the key version once more. */
         larder_exchange_word(LARDER_AT_OUST, at, word, 0);
         word = atomic_load_explicit(at, memory_order_seq_cst);
     }
     if (word >> 48 == fingerprint && larder_matches(pool, word, key, &found)) {
         if (!larder_is_readable(pool, found.item)) {
             theirs->copy[theirs->count].at = at;
-            theirs->copy[theirs->count++].stamp = found.item->stamp;
+            theirs->copy[theirs->count++].version = found.item->version;
         }
         larder_found_drop(pool, &found);
     }
@@ -74,7 +74,7 @@ static void drop_copies(larder_pool *pool, const larder_place *place, const lard
                 gone = atomic_load_explicit(at, memory_order_seq_cst) == found.word;
                 continue;
             }
-            gone = found.item->stamp != theirs->copy[i].stamp || larder_clear_found(pool, &found);
+            gone = found.item->version != theirs->copy[i].version || larder_clear_found(pool, &found);
             larder_found_drop(pool, &found);
         }
     }
@@ -92,7 +92,7 @@ static int64_t freeze(const larder_found *found)
            1;
 }
 
-static bool take_entered(larder_pool *pool, const larder_key *key, const larder_version *version, int64_t *counter)
+static bool take_entered(larder_pool *pool, const larder_key *key, const larder_met *met, int64_t *counter)
 {
     larder_place place = larder_place_of(pool, key->hash);
     larder_found found;
@@ -101,7 +101,7 @@ static bool take_entered(larder_pool *pool, const larder_key *key, const larder_
     if (!larder_find(pool, &place, key, &found)) {
         return false;
     }
-    bool taken = is_version(pool, &found, version);
+    bool taken = is_version(pool, &found, met);
     if (taken) {
         larder_begin_write(pool, &place, &before);
         note_copies(pool, &place, key, &theirs);
@@ -119,10 +119,10 @@ static bool take_entered(larder_pool *pool, const larder_key *key, const larder_
 }
 
 /* The pool was closed, and what was taken may come to the next one with the snapshot. It is taken there, too: what is
- * still to come is refused by the guard, and what is there has kept its stamp. */
-static void take_again(larder_pool *pool, const larder_key *key, uint64_t stamp)
+ * still to come is refused by the key version, and what is there has kept its version. */
+static void take_again(larder_pool *pool, const larder_key *key, uint64_t version)
 {
-    const larder_version same = {.stamp = stamp};
+    const larder_met same = {.version = version};
     int64_t counter;
     do {
         if (!larder_pool_enter_surely(pool)) {
@@ -145,14 +145,14 @@ static void take_again(larder_pool *pool, const larder_key *key, uint64_t stamp)
 }
 
 /* model/save.pml: operation() */
-bool larder_take(larder_pool *pool, const larder_key *key, const larder_version *version, int64_t *counter)
+bool larder_take(larder_pool *pool, const larder_key *key, const larder_met *met, int64_t *counter)
 {
-    if (!larder_pool_enter_surely(pool) || (version->life != 0 && version->life != pool->life)) {
+    if (!larder_pool_enter_surely(pool) || (met->life != 0 && met->life != pool->life)) {
         return false;
     }
-    bool taken = take_entered(pool, key, version, counter);
+    bool taken = take_entered(pool, key, met, counter);
     if (taken && larder_pool_was_closed(pool)) {
-        take_again(pool, key, version->stamp);
+        take_again(pool, key, met->version);
     }
     if (taken && !pool->undone) {
         larder_count(pool, LARDER_DELETES);

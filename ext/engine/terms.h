@@ -32,10 +32,11 @@ enum larder_result {
     LARDER_UNREACHED, /* nothing was done: the pool cannot be reached */
 };
 
-/* What a judged write was made from, where the guard alone cannot tell. A write moves its guard before its word is
- * placed, so a token that is taken in between is not older than the guard, and the old item is still there to be read.
- * Of two writes that name the item they were made from, the exchange of its word lets one through: that of the first.
- * Of two that were made from nothing, the one that is published first. A counter keeps its word while it is counted. */
+/* What a judged write was made from, where the key version alone cannot tell. A write moves its key version before its
+ * word is placed, so a token that is taken in between is not older than the key version, and the old item is still
+ * there to be read. Of two writes that name the item they were made from, the exchange of its word lets one through:
+ * that of the first. Of two that were made from nothing, the one that is published first. A counter keeps its word
+ * while it is counted. */
 #define LARDER_OF_ANY     UINT64_C(0)
 #define LARDER_OF_NOTHING UINT64_MAX
 
@@ -50,8 +51,8 @@ enum larder_verb {
 
 /* What an item was before: in the pool that it was saved from, or as a counter that is written anew. */
 typedef struct larder_past {
-    uint64_t stamp;
-    bool raised; /* LARDER_STAMP_RAISED */
+    uint64_t version;
+    bool raised; /* LARDER_VERSION_RAISED */
     enum larder_list queue;
     uint8_t visited, level;
 } larder_past;
@@ -78,7 +79,7 @@ typedef struct larder_terms {
     uint64_t expected;    /* a set: store only in place of this word, 0: of whatever is there; an add: also in place of
                              this word's item, though it lives, for the caller can make nothing of it */
     const larder_past *past; /* of an item that is not new; else NULL */
-    uint64_t made_of;        /* a judged write: stored only in place of the living item with this stamp */
+    uint64_t made_of;        /* a judged write: stored only in place of the living item with this version */
 } larder_terms;
 
 /* ---- counting ---- */
@@ -108,11 +109,11 @@ typedef struct larder_counting {
 /* ---- taking ---- */
 
 /* A version of a key's item. */
-typedef struct larder_version {
-    uint64_t stamp;
+typedef struct larder_met {
+    uint64_t version;
     uint64_t word; /* 0: whatever its word is */
     uint32_t life; /* pool->life when it was met; 0: whatever it was */
-} larder_version;
+} larder_met;
 
 /* ---- leases ---- */
 

@@ -341,33 +341,33 @@ static uint64_t youngest_entry(const larder_pool *pool, const uint64_t *tags, ui
 {
     uint64_t youngest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t stamp = larder_recent_stamp(pool, tags[i]);
-        youngest = stamp > youngest ? stamp : youngest;
+        uint64_t version = larder_recent_version(pool, tags[i]);
+        youngest = version > youngest ? version : youngest;
     }
     return youngest;
 }
 
-/* The tag's stamp by its cells, and what it would be without this request's own events. */
-static uint64_t foreign_stamp(const larder_pool *pool, uint64_t tag, uint64_t *stamp)
+/* The tag's version by its cells, and what it would be without this request's own events. */
+static uint64_t foreign_version(const larder_pool *pool, uint64_t tag, uint64_t *version)
 {
     _Atomic uint64_t *cells[LARDER_TAG_CELLS];
     uint64_t foreign = UINT64_MAX;
-    *stamp = UINT64_MAX;
+    *version = UINT64_MAX;
     larder_tag_cells(pool, tag, cells);
     for (uint32_t i = 0; i < LARDER_TAG_CELLS; i++) {
         uint64_t now = atomic_load_explicit(cells[i], memory_order_seq_cst);
         uint64_t others = larder_own_see_through(pool, cells[i], now);
-        *stamp = now < *stamp ? now : *stamp;
+        *version = now < *version ? now : *version;
         foreign = others < foreign ? others : foreign;
     }
     return foreign;
 }
 
 /* model/token.pml: storer(), judge */
-bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp)
+bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *version)
 {
     /* Before the cells: an invalidation of one of these tags whose entry is found here is found there, too. So the
-     * stamp may be raised to the entry of a stranger, or of one's own: T4 of tag.h. */
+     * version may be raised to the entry of a stranger, or of one's own: T4 of tag.h. */
     uint64_t entry = youngest_entry(pool, tags, count);
     /* Then: what is over by now is found in the cells. */
     if (larder_is_underway(pool, tags, count)) {
@@ -375,15 +375,15 @@ bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t cou
     }
     uint64_t clear = atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst);
     uint64_t foreign = larder_own_see_through(pool, &pool->header->last_clear, clear);
-    *stamp = token > clear ? token : clear;
-    *stamp = entry > *stamp ? entry : *stamp;
+    *version = token > clear ? token : clear;
+    *version = entry > *version ? entry : *version;
     LARDER_FAULT(LARDER_AT_JUDGE);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t its, others = foreign_stamp(pool, tags[i], &its);
+        uint64_t its, others = foreign_version(pool, tags[i], &its);
         foreign = others > foreign ? others : foreign;
-        *stamp = its > *stamp ? its : *stamp;
+        *version = its > *version ? its : *version;
     }
     /* Only after all cells were read: who was alone before may not have been when they were, and would give the item
-     * the tick of another's event for its stamp. */
+     * the tick of another's event for its version. */
     return foreign > token && !larder_own_are_all(pool, token);
 }

@@ -1,29 +1,29 @@
 /* What a handle remembers of its request: which keys it missed, and when; and what it did to the clock itself.
  *
- * Two verbs. A *write* brings new truth: it ticks, and moves the guard of its key. A *fill* only keeps what was
+ * Two verbs. A *write* brings new truth: it ticks, and moves the key version of its key. A *fill* only keeps what was
  * computed because of a miss; it moves nothing, and is judged by its token, the clock at that miss:
  *
  *     miss                          set of the same key in the same request
  *       token = clock now   . . .     reserve, place a pending word (or hold the old one)
- *                                     guard newer than the token?  -> refused
+ *                                     key version newer than the token?  -> refused
  *                                     a tag or a clear newer?      -> refused
- *                                     CAS to the item's word; the item's stamp is the token
+ *                                     CAS to the item's word; the item's version is the token
  *
  * So a value is as old as the moment its computation began, and what was invalidated since is dead. A refused fill
  * changes nothing. A key that was read after its miss is missed no more: what is stored then was made of what was read,
- * and is a write. Fills do not refuse fills: of many that overlap, the youngest stays. (Did they move guards, each
- * would refuse all the others, for ever.)
+ * and is a write. Fills do not refuse fills: of many that overlap, the youngest stays. (Did they move key versions,
+ * each would refuse all the others, for ever.)
  *
- * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a guard, a tag's
- * cell, the last clear) it remembers what was there before it, and looks through its own events at the last foreign
- * one. That is sound because every event moves each of its cells strictly forward (larder_own_move()): a foreign one
- * that began earlier and is late finds ours, and takes a tick younger than ours.
+ * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a key version, a
+ * tag's cell, the last clear) it remembers what was there before it, and looks through its own events at the last
+ * foreign one. That is sound because every event moves each of its cells strictly forward (larder_own_move()): a
+ * foreign one that began earlier and is late finds ours, and takes a tick younger than ours.
  *
  * To be read at all, an item that was filled past an invalidation or a clear of its own request's bears the tick of
- * that event: its stamp is raised above its token. What is late must not take it for younger. An invalidation or a
- * clear that was under way when it was judged has refused it, and one that was not ticks later than any stamp that the
- * item could be given; deletes and writes, which compare their first tick with the item's, take one that says that its
- * stamp was raised for older.
+ * that event: its version is raised above its token. What is late must not take it for younger. An invalidation or a
+ * clear that was under way when it was judged has refused it, and one that was not ticks later than any version that
+ * the item could be given; deletes and writes, which compare their first tick with the item's, take one that says that
+ * its version was raised for older.
  *
  * The memory is bounded. Of its own events a request forgets the older, which then count as foreign and cost a refusal
  * at worst; but where nobody else has ticked since the token, which a count of its own ticks tells, there is nothing to
@@ -114,8 +114,8 @@ uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint6
 bool larder_own_are_all(const larder_pool *pool, uint64_t token);
 
 /* Would an item with these tags whose computation began at the token be dead by now, through others, or soon (what is
- * under way: underway.h)? If not, `stamp` is what it is to be given: the token, or the last event, this request's own
+ * under way: underway.h)? If not, `version` is what it is to be given: the token, or the last event, this request's own
  * or a stranger's, that would kill it otherwise. */
-bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *stamp);
+bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *version);
 
 #endif

@@ -95,7 +95,7 @@ static bool move_item(walk *w, larder_item *item, _Atomic uint64_t *at, uint64_t
     if (w->purpose != LARDER_COMPACT) {
         atomic_store_explicit(&copy->visited, 0, memory_order_relaxed);
     }
-    larder_segment_note(&pool->segments[to], copy->stamp, expiry | 1);
+    larder_segment_note(&pool->segments[to], copy->version, expiry | 1);
     larder_segment_mark(pool, offset);
     larder_segment_account(pool, to, 1, copy->units);
     uint64_t generation = atomic_load_explicit(&pool->generations[to], memory_order_relaxed);

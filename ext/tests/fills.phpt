@@ -108,13 +108,13 @@ same($pool->set('k', 'dead', 0, [], $pool->token('k')), true, 'also if it is dea
 same([$pool->get('k'), $pool->has('k')], [null, false], 'and not there');
 same($pool->set('k', 'of nothing', null, [], $pool->token('k'), null, -1), true, 'what is made from nothing');
 same($pool->set('k', 'of nothing', null, [], $pool->token('k'), null, -1), false, 'is not stored in place of something');
-$stamp = $pool->fetch(['k'])['k'][2];
+$version = $pool->fetch(['k'])['k'][2];
 elsewhere('$pool->set("k", "newer");');
-same($pool->set('k', 'of the old', null, [], $pool->token('k'), null, $stamp), false, 'nor what is made from what has gone');
+same($pool->set('k', 'of the old', null, [], $pool->token('k'), null, $version), false, 'nor what is made from what has gone');
 same($pool->get('k'), 'newer', 'what is there stays');
 same($pool->set('k', 'of the new', null, [], $pool->token('k'), null, $pool->fetch(['k'])['k'][2]), true, 'what is made from what is there');
 same($pool->get('k'), 'of the new', 'takes its place');
-same(str_contains(thrown(fn () => $pool->set('k', 'of something', stamp: 7)), 'must be null without a token'), true, 'a stamp without a token');
+same(str_contains(thrown(fn () => $pool->set('k', 'of something', version: 7)), 'must be null without a token'), true, 'a version without a token');
 $pool->delete('k');
 
 echo "-- what cannot be made again\n";

@@ -41,9 +41,9 @@ $held = $pool->get('list');
 foreach ([[32 << 20, 8 << 20], [4 << 20, 32 << 20]] as [$size, $was]) {
     same(SharedMemory::resize(pool_name(), $size), ['before' => $was, 'size' => $size, 'loaded' => count($values) + 2, 'dropped' => 0], 'what it tells');
     same($pool->statistics()['size'], $size, 'this process goes on with it');
-    foreach ($before as $key => [$value, $expiry, $stamp]) {
+    foreach ($before as $key => [$value, $expiry, $version]) {
         [$now, $then, $as] = $pool->fetch([$key])[$key];
-        same([serialize($now), $then, $as], [serialize($value), $expiry, $stamp], $key);
+        same([serialize($now), $then, $as], [serialize($value), $expiry, $version], $key);
     }
     same([$pool->get('deleted'), $pool->get('counter'), $held], [null, 41, range(1, 1000)], 'the rest');
 }

@@ -52,9 +52,9 @@ same(in_array(pool_name(), SharedMemory::names(), true), false, 'it is not among
 // This process has it open all the time, and goes on with the next.
 same($pool->set('missed before', 'computed before it was saved'), false, 'a fill by a token of the pool before');
 same(file_exists(snapshot_path()), false, 'it is used once');
-foreach ($before as $key => [$value, $expiry, $stamp]) {
+foreach ($before as $key => [$value, $expiry, $version]) {
     [$now, $then, $as] = $pool->fetch([$key])[$key];
-    same([serialize($now), $then, $as], [serialize($value), $expiry, $stamp], $key);
+    same([serialize($now), $then, $as], [serialize($value), $expiry, $version], $key);
 }
 same($kept, range(1, 1000), 'what was read before');
 same([$pool->get('tagged'), $pool->get('deleted')], [null, null], 'what was dead');

@@ -36,7 +36,7 @@ $gone = fork(function () use ($pool) {
     same($pool->take('unreadable')[0]->x ?? null, 1, 'it is there for those that can');
 });
 
-// delete() with a stamp is the same without the value.
+// delete() with a version is the same without the value.
 same(await($gone), ['0'], 'child');
 $pool->set('stamped', 'old');
 $stamp = $pool->fetch(['stamped'])['stamped'][2];

@@ -38,7 +38,7 @@ byte owner = 0;                  /* who has it, or had it last */
 byte kills = KILLS, stops = STOPS, finished = 0, computed = 0;
 bit disturbed = 0;
 bit item = 0;
-byte value = 0, version = 0, clock = 0, guard = 0, deleted = 0;
+byte value = 0, version = 0, clock = 0, key_version = 0, deleted = 0;
 
 #define holder_of(word)      ((word) & 15)
 #define slot_of(word)        (((word) & 3) - 1)
@@ -163,7 +163,7 @@ inline fill()
 #ifdef BREAK_LATE_FILL_NOT_REFUSED
         item = 1; value = computing;
 #else
-        if :: guard <= token -> item = 1; value = computing :: else fi;
+        if :: key_version <= token -> item = 1; value = computing :: else fi;
 #endif
         computes[me] = 0
     }
@@ -243,7 +243,7 @@ proctype deleter()
     :: deletes < DELETES ->
        disturbed = 1;
        version++;
-       d_step { clock++; guard = clock; item = 0; deleted = version };
+       d_step { clock++; key_version = clock; item = 0; deleted = version };
        deletes++
     :: else -> break
     od

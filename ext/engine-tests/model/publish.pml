@@ -34,7 +34,7 @@ proctype writer(byte me; mtype mode)
     byte at, seen, its, mine, own = NOWHERE, tries = 0;
     bit done, patient, alone = 0, ok = 0, overtaken = 0;
 
-    d_step { clock++; mine = clock; stamp[me] = mine };
+    d_step { clock++; mine = clock; version[me] = mine };
 again:
     atomic { own = 0; seen = 0; its = 0; alone = 0; patient = 0; done = 0 }; /* fewer states */
     if
@@ -276,7 +276,7 @@ proctype mover()
        load(at, seen, its);
        if
        :: is_final(seen) ->
-          stamp[copy] = its;
+          version[copy] = its;
 #ifdef BREAK_MOVE_WITHOUT_EXCHANGE
           place(at, word_of(copy), done);
 #else
@@ -298,7 +298,7 @@ init {
     byte i = 0;
     atomic {
         if
-        :: stamp[OLD] = 1; since[OLD] = 1; word[0] = word_of(OLD) /* the key is there in the beginning */
+        :: version[OLD] = 1; since[OLD] = 1; word[0] = word_of(OLD) /* the key is there in the beginning */
         :: skip
         fi;
         do

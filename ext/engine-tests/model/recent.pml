@@ -3,9 +3,9 @@
  * Three tags, each two of which share a line, of one word and a floor each; two of them have the same fingerprint.
  * Invalidators enter them, at ticks that they took before, take as long as they like between any two steps, and may
  * never go on. Strangers have filled the lines, each with an older or a younger tick than these. A reader asks for a
- * tag's stamp.
+ * tag's version.
  *
- *   E1  no stamp is lower than the tick of an entry that had returned when the reader began
+ *   E1  no version is lower than the tick of an entry that had returned when the reader began
  *   E2  whatever happens while it reads
  */
 #ifndef INVALIDATORS
@@ -133,7 +133,7 @@ inline read_word(line)
     seen = word[line];
     d_step {
         if
-        :: seen != 0 && fingerprint_of(seen) == print_of(tag) && tick_of(seen) > stamp -> stamp = tick_of(seen)
+        :: seen != 0 && fingerprint_of(seen) == print_of(tag) && tick_of(seen) > version -> version = tick_of(seen)
         :: else
         fi;
         seen = 0
@@ -143,12 +143,12 @@ inline read_word(line)
 inline read_floor(line)
 {
     seen = floor[line];
-    d_step { if :: seen > stamp -> stamp = seen :: else fi; seen = 0 }
+    d_step { if :: seen > version -> version = seen :: else fi; seen = 0 }
 }
 
 proctype reader()
 {
-    byte tag, least, seen = 0, stamp = 0;
+    byte tag, least, seen = 0, version = 0;
     if
     :: tag = 0
     :: tag = 1
@@ -163,7 +163,7 @@ proctype reader()
 #ifndef BREAK_FLOORS_READ_FIRST
 #ifdef BREAK_WORD_HIDES_FLOORS
     if
-    :: stamp > 0 -> goto judge
+    :: version > 0 -> goto judge
     :: else
     fi;
 #endif
@@ -173,7 +173,7 @@ proctype reader()
 #endif
 #endif
 judge:
-    assert(stamp >= least) /* E1, E2 */
+    assert(version >= least) /* E1, E2 */
 }
 
 init {

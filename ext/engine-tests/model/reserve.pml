@@ -20,7 +20,7 @@ bit word[WRITERS];   /* the index leads to it */
 bit stored[WRITERS]; /* its writer has reported so, and nobody has moved it */
 byte live = 0;       /* living items; raised before their words are final */
 byte clock = 1;
-byte latest = 0;     /* the stamp of the segment's youngest item */
+byte latest = 0;     /* the version of the segment's youngest item */
 byte cleared = 0;    /* the tick of the last clear: what is older is dead */
 
 /* DEATHS: writers are killed before their word is there, and what they counted is counted for ever. One item that no
@@ -54,7 +54,7 @@ end:
 
 proctype writer(byte me)
 {
-    byte stamp;
+    byte version;
 #ifdef BREAK_STATE_BEFORE_PIN
     if
     :: sealed -> goto over
@@ -73,9 +73,9 @@ proctype writer(byte me)
     :: else
     fi;
 #endif
-    d_step { clock++; stamp = clock };
+    d_step { clock++; version = clock };
 #ifndef BREAK_YOUNGEST_NOTED_LATE
-    d_step { if :: latest < stamp -> latest = stamp :: else fi };
+    d_step { if :: latest < version -> latest = version :: else fi };
 #endif
 #ifndef BREAK_START_MARKED_LATE
     start[me] = 1;
@@ -90,7 +90,7 @@ proctype writer(byte me)
     word[me] = 1;
     d_step {
         if
-        :: generation == 1 -> stored[me] = (stamp >= cleared) /* else it is as lost as it says */
+        :: generation == 1 -> stored[me] = (version >= cleared) /* else it is as lost as it says */
         :: else
         fi
     };
@@ -98,7 +98,7 @@ over:
     atomic { !pin_buffer[me] -> pin[me] = 0 };
 #ifdef BREAK_YOUNGEST_NOTED_LATE
     skip;
-    d_step { if :: latest < stamp -> latest = stamp :: else fi };
+    d_step { if :: latest < version -> latest = version :: else fi };
 #endif
 #ifdef BREAK_START_MARKED_LATE
     start[me] = 1

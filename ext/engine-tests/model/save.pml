@@ -6,7 +6,7 @@
  *
  *   S  nobody reads the item after its delete has returned
  *
- * SETS: instead of a delete, a set after a miss, whose value is evicted at once. It moves the guard only while a
+ * SETS: instead of a delete, a set after a miss, whose value is evicted at once. It moves the key version only while a
  * snapshot is being loaded; so it and the loader have to agree on whether that is so, although the loader may be killed
  * or not come for long.
  */
@@ -18,7 +18,7 @@
 
 byte current = 0; /* the pool that has the name */
 byte made = 1;
-bit item[POOLS], guard[POOLS], closed[POOLS];
+bit item[POOLS], key_version[POOLS], closed[POOLS];
 byte loads[POOLS]; /* may something come out of the snapshot? */
 #define NOBODY 0
 #define COMES  1 /* somebody, who has made the pool */
@@ -52,7 +52,7 @@ inline loader()
 #ifdef BREAK_LOADED_AS_WRITES
     step(if :: have -> item[p] = 1 :: else fi);
 #else
-    step(if :: have && !guard[p] -> item[p] = 1 :: else fi);
+    step(if :: have && !key_version[p] -> item[p] = 1 :: else fi);
 #endif
 #ifdef SETS
     step(if :: have -> loads[p] = NOBODY :: else fi)
@@ -113,20 +113,20 @@ again:
 #ifdef BREAK_LOADING_ASKED_LAST
     step(item[p] = 0);
     is_loading();
-    step(if :: loader_is != NOBODY -> guard[p] = 1 :: else fi);
+    step(if :: loader_is != NOBODY -> key_version[p] = 1 :: else fi);
 #else
     is_loading();
-#ifndef BREAK_SETS_LEAVE_GUARD
-    step(if :: loader_is != NOBODY -> guard[p] = 1 :: else fi);
+#ifndef BREAK_SETS_LEAVE_KEY_VERSION
+    step(if :: loader_is != NOBODY -> key_version[p] = 1 :: else fi);
 #endif
     step(item[p] = 0);
 #endif
 #else
-#ifdef BREAK_GUARD_LAST
+#ifdef BREAK_KEY_VERSION_LAST
     step(item[p] = 0);
-    step(guard[p] = 1);
+    step(key_version[p] = 1);
 #else
-    step(guard[p] = 1);
+    step(key_version[p] = 1);
     step(item[p] = 0);
 #endif
 #endif

@@ -45,7 +45,7 @@
 /* FORGETS: it remembers none of that, and only knows how many of the ticks were its own. */
 /* MADE: there is an item, and fills are made of what they find. */
 #ifndef CELLS
-#define CELLS 1 /* of a tag, whose stamp is the lowest */
+#define CELLS 1 /* of a tag, whose version is the lowest */
 #endif
 #define STORERS (FILLS + JUDGED + WRITES)
 #ifdef MADE
@@ -62,14 +62,14 @@
 #define is_final(w)   ((w) != 0 && (w) < PENDING)
 #define item_of(w)    ((w) - 1)
 #define word_of(item) ((item) + 1)
-#ifdef BREAK_RAISED_STAMPS_TRUSTED
-#define is_since(w, tick) (stamp[item_of(w)] >= (tick))
+#ifdef BREAK_RAISED_VERSIONS_TRUSTED
+#define is_since(w, tick) (version[item_of(w)] >= (tick))
 #else
-#define is_since(w, tick) (stamp[item_of(w)] >= (tick) && !raised[item_of(w)])
+#define is_since(w, tick) (version[item_of(w)] >= (tick) && !raised[item_of(w)])
 #endif
 
 byte word[2];
-byte clock = 1, guard = 0, deletion = 0;
+byte clock = 1, key_version = 0, deletion = 0;
 byte tag[TAGS * CELLS];  /* the cells, by which fills are judged */
 byte entry[TAGS];        /* among the recent invalidations, by which items are judged */
 bit carried[TAGS];       /* an item may have it */
@@ -77,8 +77,8 @@ byte invalidations = 1;
 byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
 #define FIRST 1 /* its process */
 byte underway[TAGS]; /* how many are in the middle of invalidating it */
-byte stamp[ITEMS], looked[ITEMS];
-bit raised[ITEMS]; /* its stamp is that of an event of its own request's */
+byte version[ITEMS], looked[ITEMS];
+bit raised[ITEMS]; /* its version is that of an event of its own request's */
 
 /* What only the assertions know. Sets of storers, as bits. */
 byte begun = 0;     /* whose computation has begun */
@@ -87,7 +87,7 @@ byte made_of[ITEMS]; /* what it was computed from */
 
 #define bit_of(i)   (1 << (i))
 #define JUDGED_ONES ((1 << (FILLS + JUDGED)) - 1) /* writes do not kill writes */
-#define allows(t, i) (entry[t] <= stamp[i])
+#define allows(t, i) (entry[t] <= version[i])
 #define allowed(i)  (allows(0, i) && allows(1, i))
 #define is_read(w)  (is_final(w) && (allowed(item_of(w)) || looked[item_of(w)] == invalidations))
 #define is_right(w) (!is_read(w) || (condemned & (bit_of(item_of(w)) | made_of[item_of(w)])) == 0)
@@ -120,11 +120,11 @@ proctype deleter(byte me)
     byte at = 0, seen, now, kills, own, before;
     bit done;
     invoke(me, kills);
-#ifdef BREAK_GUARD_AFTER_WORDS
+#ifdef BREAK_KEY_VERSION_AFTER_WORDS
     tick(now);
     own = now;
 #else
-    own_move(guard, now, own, before);
+    own_move(key_version, now, own, before);
 #endif
     d_step { if :: deletion < now -> deletion = now :: else fi };
     do
@@ -141,8 +141,8 @@ proctype deleter(byte me)
        fi
     :: else -> break
     od;
-#ifdef BREAK_GUARD_AFTER_WORDS
-    raise(guard, own, before);
+#ifdef BREAK_KEY_VERSION_AFTER_WORDS
+    raise(key_version, own, before);
 #endif
     at = 0;
     d_step {
@@ -227,7 +227,7 @@ init {
     atomic {
 #ifdef MADE
         word[0] = word_of(STORERS);
-        stamp[STORERS] = clock;
+        version[STORERS] = clock;
         carried[0] = 1;
         carried[1] = 1;
         looked[STORERS] = invalidations;
