@@ -56,7 +56,7 @@ static bool open_once(larder_pool *pool, larder_window *place, uint64_t tag, uin
 {
     uint64_t found = window_of(place);
     if (is_of(found, part) && is_named(place, tag) && end_of(found) > larder_pool_now(pool)) {
-        return end_of(found) <= until || exchange(place, found, part | OPEN | until); /* W2 */
+        return true; /* W2: larder_window_limit() lets it end earlier */
     }
     uint64_t version = larder_recent_version(pool, tag), opening = part | (larder_own_tick(pool) & END);
     LARDER_FAULT(LARDER_AT_WINDOW);
@@ -115,18 +115,18 @@ static uint64_t window_for(const larder_pool *pool, uint64_t tag, uint64_t versi
 
 uint64_t larder_stale_until(const larder_pool *pool, const larder_item *item)
 {
-    uint64_t until = UINT64_MAX, now = larder_pool_now(pool);
+    uint64_t until = UINT64_MAX;
     /* relaxed: an item is as dead by an earlier clear as by the last. */
     if (item->version < atomic_load_explicit(&pool->header->last_clear, memory_order_relaxed) ||
         item->tags > LARDER_TAGS_MAX) {
         return 0;
     }
     const uint64_t *tags = larder_item_tags(item);
-    for (uint32_t i = 0; until > now && i < item->tags; i++) {
+    for (uint32_t i = 0; until > 0 && i < item->tags; i++) {
         if (larder_recent_version(pool, tags[i]) > item->version) {
             uint64_t its = window_for(pool, tags[i], item->version);
             until = its < until ? its : until;
         }
     }
-    return until > now ? until : 0;
+    return until;
 }

@@ -38,13 +38,13 @@
 #include "item.h"
 #include "pool.h"
 
-/* Opens the window of the tag until then (ms since 1970), or lets one that is open end then; ahead of invalidating. */
+/* Opens the window of the tag until then (ms since 1970), if it is not open; ahead of invalidating. */
 void larder_window_open(larder_pool *pool, uint64_t tag, uint64_t until);
 
 /* The tag's window ends then, if not earlier; 0: at once. After invalidating. */
 void larder_window_limit(larder_pool *pool, uint64_t tag, uint64_t until);
 
-/* Until when the item, which is dead by tags or a clear, may be served: 0, or ms since 1970. */
+/* Until when the item, which is dead by tags or a clear, may be served (ms since 1970); the past: not at all. */
 uint64_t larder_stale_until(const larder_pool *pool, const larder_item *item);
 
 #endif
