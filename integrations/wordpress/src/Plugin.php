@@ -63,6 +63,7 @@ final class Plugin
         $plugin = new self($folder);
         $settings = $plugin->settings();
         $plugin->pages->disable();
+        is_multisite() ? delete_site_option(PageCache::OPTION) : delete_option(PageCache::OPTION);
         $plugin->disable();
         // What still waits would make the pool anew.
         $GLOBALS['wp_object_cache'] = new ObjectCache(new NoBackend('The plugin is being removed.'));

@@ -265,8 +265,12 @@ final class WordPressTest extends TestCase
     public function testUninstallLeavesNothing(): void
     {
         $this->site->activate();
+        $this->site->run('update_option("larder_pages", ["ttl" => 60]);');
+        self::assertFileExists("{$this->site->root}/wp-content/advanced-cache.php");
         $this->site->run('define("WP_UNINSTALL_PLUGIN", "larder/larder.php"); require WP_PLUGIN_DIR . "/larder/uninstall.php";');
         self::assertFileDoesNotExist("{$this->site->root}/wp-content/object-cache.php");
+        self::assertFileDoesNotExist("{$this->site->root}/wp-content/advanced-cache.php");
+        self::assertSame('none', $this->site->run('echo get_option("larder_pages", "none");'));
         self::assertSame([], glob("{$this->site->root}/{.,wp-content/.,../.}larder*", \GLOB_BRACE));
         self::assertNotContains($this->site->pool(), SharedMemory::names());
     }
