@@ -199,10 +199,9 @@ final class WordPressTest extends TestCase
         $page = $this->site->run(Site::PAGE . ' echo "\nloaded"; foreach (get_declared_classes() as $class) { $parts = explode(chr(92), $class); if ($parts[0] === "Larder" && ($parts[1] ?? "") === "WordPress") { echo " ", $parts[2]; } } echo "\n";', loads: false);
         self::assertStringContainsString('</html>', $page);
         preg_match('/^loaded (.*)$/m', $page, $loaded);
-        // WordPress calls the functions with a salt from 6.9 on.
-        $classes = array_diff(explode(' ', $loaded[1] ?? ''), ['Salted']);
-        sort($classes);
-        self::assertSame(['DropIn', 'Fill', 'ObjectCache', 'Opening', 'Plugin', 'PoolBackend', 'Settings'], $classes);
+        $classes = explode(' ', $loaded[1] ?? '');
+        self::assertContains('Plugin', $classes);
+        self::assertSame([], array_values(array_intersect($classes, ['Choice', 'CommandLine', 'QueryMonitor', 'Report', 'SettingsPage', 'SiteHealth', 'Transients'])));
     }
 
     public function testAHalfRemovedPluginBreaksNoPage(): void
