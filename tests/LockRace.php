@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests;
 
+use Larder\Tests\Contract\Crowd;
+
 /** Processes that each count in one file under a lock. Two that have the lock at once lose a count. */
 final class LockRace
 {
@@ -24,24 +26,16 @@ final class LockRace
     public static function run(string $counter, \Closure $open): int
     {
         file_put_contents($counter, '0');
-        $children = [];
-        for ($child = 0; $child < self::PROCESSES; $child++) {
-            $children[] = $process = pcntl_fork();
-            if ($process === 0) {
-                $take = $open();
-                for ($round = 0; $round < self::ROUNDS; $round++) {
-                    while (($release = $take()) === null) {
-                        usleep(random_int(100, 2_000));
-                    }
-                    file_put_contents($counter, (string) (1 + (int) file_get_contents($counter)));
-                    $release();
+        Crowd::of(self::PROCESSES, static function () use ($counter, $open): void {
+            $take = $open();
+            for ($round = 0; $round < self::ROUNDS; $round++) {
+                while (($release = $take()) === null) {
+                    usleep(random_int(100, 2_000));
                 }
-                posix_kill((int) getmypid(), \SIGKILL);
+                file_put_contents($counter, (string) (1 + (int) file_get_contents($counter)));
+                $release();
             }
-        }
-        foreach ($children as $process) {
-            pcntl_waitpid($process, $status);
-        }
+        });
 
         return (int) file_get_contents($counter);
     }

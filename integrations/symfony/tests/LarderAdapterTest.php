@@ -9,6 +9,7 @@ use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Symfony\LarderAdapter;
 use Larder\Tests\MemoryLogger;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -382,11 +383,8 @@ final class LarderAdapterTest extends TestCase
      */
     private function elsewhere(\Closure $do): void
     {
-        $process = pcntl_fork();
-        if ($process === 0) {
+        Crowd::of(1, static function () use ($do): void {
             $do();
-            posix_kill((int) getmypid(), \SIGKILL);
-        }
-        pcntl_waitpid($process, $status);
+        });
     }
 }

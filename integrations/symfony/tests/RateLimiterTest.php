@@ -10,6 +10,7 @@ use Larder\Store\ChaosStore;
 use Larder\Stores;
 use Larder\Symfony\RateLimiterLocks;
 use Larder\Symfony\RateLimiterStorage;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -93,27 +94,17 @@ final class RateLimiterTest extends TestCase
     #[DataProvider('kinds')]
     public function testOfManyProcessesNoHitIsLost(string $kind): void
     {
-        $children = [];
-        $accepted = "{$this->pools->path()}/accepted";
-        touch($accepted);
-        for ($child = 0; $child < 4; $child++) {
-            $children[] = $process = pcntl_fork();
-            if ($process === 0) {
-                $cache = $this->pools->open($kind);
-                $limiter = (new RateLimiterFactory(['id' => 'api', 'policy' => 'fixed_window', 'limit' => 150, 'interval' => '1 hour'], new RateLimiterStorage($cache), RateLimiterLocks::in($cache)))->create('all');
-                for ($hit = 0; $hit < 50; $hit++) {
-                    if ($limiter->consume()->isAccepted()) {
-                        file_put_contents($accepted, '.', \FILE_APPEND);
-                    }
-                }
-                posix_kill((int) getmypid(), \SIGKILL);
+        $accepted = Crowd::of(4, function () use ($kind): int {
+            $cache = $this->pools->open($kind);
+            $limiter = (new RateLimiterFactory(['id' => 'api', 'policy' => 'fixed_window', 'limit' => 150, 'interval' => '1 hour'], new RateLimiterStorage($cache), RateLimiterLocks::in($cache)))->create('all');
+            $accepted = 0;
+            for ($hit = 0; $hit < 50; $hit++) {
+                $accepted += $limiter->consume()->isAccepted() ? 1 : 0;
             }
-        }
-        foreach ($children as $process) {
-            pcntl_waitpid($process, $status);
-        }
-        clearstatcache();
-        self::assertSame(150, filesize($accepted));
+
+            return $accepted;
+        });
+        self::assertSame(150, array_sum($accepted));
     }
 
     #[DataProvider('kinds')]

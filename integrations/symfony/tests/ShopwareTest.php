@@ -12,6 +12,7 @@ use Larder\Symfony\Tests\Shopware\PageStore;
 use Larder\Symfony\Tests\Shopware\Prices;
 use Larder\Symfony\Tests\Shopware\ProductPage;
 use Larder\Symfony\Tests\Shopware\ReverseProxy;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -156,12 +157,9 @@ final class ShopwareTest extends TestCase
     /** @param \Closure(): void $work */
     private function elsewhere(\Closure $work): void
     {
-        $process = pcntl_fork();
-        if ($process === 0) {
+        Crowd::of(1, static function () use ($work): void {
             $work();
-            posix_kill((int) getmypid(), \SIGKILL);
-        }
-        pcntl_waitpid($process, $status);
+        });
     }
 
     /**

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\WordPress\Tests;
 
 use Larder\SharedMemory;
+use Larder\Tests\Contract\Crowd;
 use Larder\WordPress\ObjectCache;
 use Larder\WordPress\PoolBackend;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -292,12 +293,9 @@ final class ObjectCacheTest extends TestCase
     /** @param \Closure(ObjectCache): mixed $do */
     private function elsewhere(\Closure $do): void
     {
-        $child = pcntl_fork();
-        if ($child === 0) {
+        Crowd::of(1, static function () use ($do): void {
             $do(new ObjectCache(new PoolBackend(SharedMemory::open('wordpress-test-' . posix_getppid()))));
-            posix_kill(posix_getpid(), \SIGKILL);
-        }
-        pcntl_waitpid($child, $status);
+        });
     }
 
     private function nextRequest(): ObjectCache
