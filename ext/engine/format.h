@@ -206,6 +206,7 @@ typedef struct larder_geometry {
     uint32_t segment_shift;
     uint32_t evict;    /* 0: a full pool refuses */
     uint32_t checksum; /* of all the fields before it */
+    uint32_t unused;   /* 0; without it the struct would end in padding, and geometries are compared as bytes */
 } larder_geometry;
 
 /* What a header says of its pool's name. */

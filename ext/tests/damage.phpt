@@ -73,7 +73,7 @@ foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 <
 
 echo "-- any byte of the header's description\n";
 $replaced = 0;
-for ($at = 0; $at < 176; $at++) {
+for ($at = 0; $at < 8 + 4 + 4 + 16 + 4 * 8 + 14 * 8 + 16 * 4; $at++) {
     $bytes = $sound;
     $bytes[$at] = chr(ord($bytes[$at]) ^ (1 << mt_rand(0, 7)));
     file_put_contents(pool_path(), $bytes);
@@ -94,7 +94,16 @@ echo "-- the tables overwritten, under a sound header\n";
 // Where the segments begin; whatever lies there are values, and their bytes are taken as they are.
 $table = unpack('P', $sound, 0)[1] === unpack('P', "LARDER\r\n", 0)[1];
 check($table, 'the mark');
-$segments_at = unpack('P', $sound, 8 + 8 + 16 + 4 * 8 + 12 * 8)[1];
+// The parts of a pool in their order: their places follow each other in the header, behind 64 bytes.
+preg_match('/uint64_t (slots_at, [a-z_, \n]+segments_at);/', file_get_contents(__DIR__ . '/../engine/format.h'), $parts);
+$parts = preg_split('/,\s+/', $parts[1]);
+function place(string $part): int
+{
+    global $sound, $parts;
+
+    return unpack('P', $sound, 64 + array_search("{$part}_at", $parts, true) * 8)[1];
+}
+$segments_at = place('segments');
 check($segments_at % 4096 === 0 && $segments_at > 4096 && $segments_at < 1 << 20, 'where segments begin');
 foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'noise' => $noise] as $what => $bytes) {
     file_put_contents(pool_path(), substr($sound, 0, 4096) . substr($bytes, 4096, $segments_at - 4096) . substr($sound, $segments_at));
@@ -105,10 +114,10 @@ foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 <
 }
 
 echo "-- the index alone overwritten, under sound tables of segments\n";
-/** A part of the pool whose place is that one in the header, up to the next. */
-function overwritten(string $sound, int $place, int $end, string $bytes): string
+/** From where one part of the pool begins to where another does. */
+function overwritten(string $sound, string $first, string $end, string $bytes): string
 {
-    [$from, $to] = [unpack('P', $sound, 64 + $place * 8)[1], unpack('P', $sound, 64 + $end * 8)[1]];
+    [$from, $to] = [place($first), place($end)];
     check($from % 64 === 0 && $to > $from && $to < 1 << 20, 'where the index is');
 
     return substr($sound, 0, $from) . substr($bytes, $from, $to - $from) . substr($sound, $to);
@@ -117,8 +126,8 @@ run_php('$pool = fresh_pool(4 << 20, false);
     for ($i = 1000; $i < 2000; $i++) { $pool->set("key $i", ["n" => $i, "text" => str_repeat("x", $i)]); }');
 foreach (['evicts' => $sound, 'refuses' => file_get_contents(pool_path())] as $kind => $whole) {
     foreach (['zeros' => str_repeat("\0", 4 << 20), 'ones' => str_repeat("\xff", 4 << 20), 'text' => str_repeat("text\n", 1 << 20), 'noise' => $noise] as $what => $bytes) {
-        foreach (['the buckets' => [6, 7], 'the deletions' => [7, 8], 'both' => [6, 8]] as $part => [$place, $end]) {
-            file_put_contents(pool_path(), overwritten($whole, $place, $end, $bytes));
+        foreach (['the buckets' => ['buckets', 'deletions'], 'the deletions' => ['deletions', 'ghosts'], 'both' => ['buckets', 'ghosts']] as $part => [$first, $end]) {
+            file_put_contents(pool_path(), overwritten($whole, $first, $end, $bytes));
             visit("$part of a pool that $kind overwritten with $what", $kind === 'evicts');
         }
     }
@@ -158,7 +167,7 @@ the header overwritten with text: 0 found
 overwritten with noise: 0 found
 the header overwritten with noise: 0 found
 -- any byte of the header's description
-176 times replaced
+240 times replaced
 -- the tables overwritten, under a sound header
 the tables overwritten with zeros: 0 found
 the tables overwritten with ones: 0 found
