@@ -22,7 +22,7 @@ final class SaturationTest extends TestCase
         $outcome->measurement(['clients' => '10'], 'rate', 'reads', Direction::HigherIsBetter, 'without a server')->add(0, 0, 1.0);
         Saturation::mark($outcome);
 
-        self::assertSame(["The load generator used more than 90 % of its processor in 2 of the 3 cases of the fast one: those rates may be the generator's, not the server's; the tables say which."], $outcome->notes);
+        self::assertSame(["The load generator used more than 90 % of its processor in 2 of the 3 cases of the fast one. Those rates may be the generator's, not the server's; the tables say which."], $outcome->notes);
     }
 
     public function testOneSliceInWhichTheGeneratorWasBusyIsNotYetSaturation(): void

@@ -106,6 +106,7 @@ final class RunFixture
         foreach (['-many', '-remember'] as $call) {
             $this->gets('string-20', 'get', ["shared-memory{$call}" => 40.0, "cache-shared-memory{$call}" => $library * 40.0]);
         }
+        $this->gets('string-20', 'get', ['cache-shared-memory-begin' => $library * $library * 40.0]);
         $this->gets('string-20', 'delete', ['shared-memory' => 40.0, 'cache-shared-memory' => $library * 40.0, 'cache-shared-memory-namespace' => $library * 40.0]);
         foreach (['list', 'list-100k', 'map', 'alloptions', 'product', 'string-20', 'string-1k', 'string-1m', 'post', 'entity', 'page'] as $value) {
             foreach (['get', 'get and look up', 'set'] as $operation) {
