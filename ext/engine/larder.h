@@ -58,8 +58,8 @@ enum larder_counted larder_count_up(larder_pool *pool, const larder_key *key, co
                                     int64_t *result);
 /* Removes the living item of that very version: of all who try, one succeeds. `counter`: what was counted. */
 bool larder_take(larder_pool *pool, const larder_key *key, const larder_met *met, int64_t *counter);
-/* Kills all items that carry one of the tags and are older than this call, and what is made of them, in constant time.
- * */
+/* Kills all items that carry one of the tags and are older than this call, and fills that began before it, in constant
+ * time. */
 void larder_invalidate(larder_pool *pool, const uint64_t *tags, size_t count);
 /* The same, but for so long readers that ask for stale items (larder_get_stale(), get.h) still get what it killed. */
 void larder_invalidate_softly(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t serve_ms);
