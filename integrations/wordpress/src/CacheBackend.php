@@ -167,7 +167,8 @@ final class CacheBackend implements Backend
 
     public function invalidate(array $tags): bool
     {
-        return $this->cache->invalidateTags($tags);
+        // A store that is absent on purpose hears of it by the journal, before anything is read from it.
+        return $this->cache->invalidateTags($tags) || $this->unreachable !== null && $this->cache->health()->journaled;
     }
 
     public function clear(): bool

@@ -23,7 +23,7 @@ interface PageStore
      *
      * @param list<string> $tags
      *
-     * @return bool whether the store knows
+     * @return bool whether the store knows, or hears of it before it gives anything out
      */
     public function invalidate(array $tags): bool;
 

@@ -46,12 +46,12 @@ final class ResultPagesTest extends TestCase
         $pages = new ResultPages($run(100.0));
 
         self::assertStringContainsString(
-            'The two runs do not agree: of 1 verdicts 1 turned round between "wins" and "loses", and of the intervals of 1 comparisons 0 overlap, 0.00 %; none and at least 90 % are asked for. '
-            . 'Of the medians\' own intervals 50.0 % overlap: a machine as a whole is not equally fast each time, which comparisons within a run do not see.' . "\n- gets, time, page, get, one hot key, redis-tcp\n",
+            'The two runs do not agree. Of 1 verdicts, 1 turned round between "wins" and "loses". Of the intervals of 1 comparisons, 0 overlap, 0.00 %. None and at least 90 % are asked for. '
+            . 'Of the medians\' own intervals, 50.0 % overlap. A machine is not equally fast each time, which comparisons within a run do not see.' . "\n- gets, time, page, get, one hot key, redis-tcp\n",
             $pages->agreement(Comparison::of(new Findings($run(100.0)), new Findings($run(2000.0)))),
         );
         self::assertStringContainsString(
-            'The two runs agree: of 1 verdicts none turned round between "wins" and "loses", and of the intervals of 1 comparisons 1 overlap, 100 %',
+            'The two runs agree. Of 1 verdicts, none turned round between "wins" and "loses". Of the intervals of 1 comparisons, 1 overlap, 100 %.',
             $pages->agreement(Comparison::of(new Findings($run(100.0)), new Findings($run(100.0)))),
         );
     }
