@@ -79,7 +79,7 @@ abstract class RedisCase extends NamedStoreCase
 
     final protected function named(string $name): Store
     {
-        return Stores::open(static::dsn(self::server()) . "&prefix={$name}&read_timeout=10");
+        return Stores::open(static::dsn(self::server()) . "&prefix={$name}&read_timeout=60");
     }
 
     private static function server(): RedisServer

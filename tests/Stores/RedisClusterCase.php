@@ -53,7 +53,7 @@ abstract class RedisClusterCase extends NamedStoreCase
     {
         self::assertNotNull(self::$cluster);
 
-        return Stores::open(self::$cluster->dsn(static::client() . "&prefix={$name}&timeout=10&read_timeout=10"));
+        return Stores::open(self::$cluster->dsn(static::client() . "&prefix={$name}&timeout=10&read_timeout=60"));
     }
 
     public function forge(string $key, \Closure $forge): bool

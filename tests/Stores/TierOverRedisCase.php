@@ -100,7 +100,7 @@ abstract class TierOverRedisCase extends NamedStoreCase
 
     final protected function tier(string $name): TieredStore
     {
-        $far = Stores::open('redis://127.0.0.1:' . self::server()->port . '/0?client=' . static::client() . "&prefix={$name}&read_timeout=10");
+        $far = Stores::open('redis://127.0.0.1:' . self::server()->port . '/0?client=' . static::client() . "&prefix={$name}&read_timeout=60");
         self::assertInstanceOf(RedisStore::class, $far);
         $log = $far->log();
         $tier = new TieredStore($this->near($name), $far, $log);
