@@ -4,17 +4,17 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/src/Settings.php';
+require_once __DIR__ . '/src/Settings.php';
 if (Larder\WordPress\Settings::isOutdated()) {
     // WordPress goes on without, and the plugin writes the drop-in anew.
     return;
 }
-require __DIR__ . '/src/Backend.php';
-require __DIR__ . '/src/PoolBackend.php';
-require __DIR__ . '/src/ObjectCache.php';
-require __DIR__ . '/src/Opening.php';
-require __DIR__ . '/src/Fill.php';
-require __DIR__ . '/autoload.php';
-require __DIR__ . '/functions.php';
+require_once __DIR__ . '/src/Backend.php';
+require_once __DIR__ . '/src/PoolBackend.php';
+require_once __DIR__ . '/src/ObjectCache.php';
+require_once __DIR__ . '/src/Opening.php';
+require_once __DIR__ . '/src/Fill.php';
+require_once __DIR__ . '/autoload.php';
+require_once __DIR__ . '/functions.php';
 
 class_alias(Larder\WordPress\ObjectCache::class, 'WP_Object_Cache');

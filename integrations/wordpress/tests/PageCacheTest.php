@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
+use Larder\Bench\Server\RedisFlavour;
+use Larder\Bench\Server\RedisServer;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -560,6 +562,33 @@ final class PageCacheTest extends TestCase
             self::assertSame([200, ''], [$page->status, $page->header('cache-status')]);
         } finally {
             rename($site->site->plugin() . '-gone', $site->site->plugin());
+        }
+    }
+
+    public function testASiteThatNamesAServerKeepsItsPagesThere(): void
+    {
+        $redis = RedisServer::start(RedisFlavour::installed() ?? self::fail('There is neither Redis nor Valkey: install one of them.'), 64);
+        $site = PageSite::start(PageSite::ORDINARY . ' define("WP_LARDER_DSN", ' . var_export("redis+unix:{$redis->endpoint()['socket']}", true) . ');', false);
+        try {
+            $first = $site->visit('/hello-world/');
+            self::assertSame(200, $first->status);
+            self::assertTrue($first->isStored(), $first->header('cache-status'));
+            $second = $site->visit('/hello-world/');
+            self::assertTrue($second->isHit(), $second->header('cache-status'));
+            self::assertSame($first->body, $second->body);
+            // What is no page goes on, too.
+            self::assertSame(200, $site->visit('/wp-login.php')->status);
+            self::assertSame(200, $site->visit('/?s=word')->status);
+            $site->run('wp_update_post(["ID" => 1, "post_content" => "Changed on the server."]);');
+            $file = "{$site->site->root}/made";
+            $this->plugin($site, 'add_action("wp_footer", static function (): void { file_put_contents(ABSPATH . "made", ".", FILE_APPEND); });');
+            $answers = $site->visitAtOnce(array_fill(0, 20, ['/hello-world/', []]));
+            self::assertSame([200], array_values(array_unique(array_map(static fn(Answer $answer): int => $answer->status, $answers))));
+            self::assertStringContainsString('Changed on the server.', $answers[0]->body);
+            self::assertSame('.', file_get_contents($file));
+        } finally {
+            $site->stop();
+            $redis->stop();
         }
     }
 
