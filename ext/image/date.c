@@ -245,7 +245,7 @@ static bool time_is_as_unserialised(const timelib_time *time)
     case TIMELIB_ZONETYPE_OFFSET:
         /* Seconds of an offset are not serialised. */
         model = time->z % 60 == 0 && time->z > -86400 && time->z < 86400 ? model_of(TIMELIB_ZONETYPE_OFFSET, "") : NULL;
-        if (!model || model->has_abbreviation || time->dst != model->time.dst) {
+        if (!model || time->dst != model->time.dst) {
             return false;
         }
         break;
@@ -277,18 +277,11 @@ static bool zone_is_as_unserialised(const php_timezone_obj *zone)
     }
 }
 
-/* Of fractions of a second PHP serialises what a double keeps of them. */
+/* Of fractions of a second PHP serialises what a double keeps of them; of what only a text can say, the text. */
 static bool interval_is_as_unserialised(const php_interval_obj *interval)
 {
-    if (!interval->initialized || interval->from_string || !know_intervals()) {
-        return false;
-    }
-    const timelib_rel_time *time = interval->diff, *model = &model_of_intervals.time;
-    return time->us == 0 && (time->invert == 0 || time->invert == 1) && time->weekday == model->weekday &&
-           time->weekday_behavior == model->weekday_behavior && time->first_last_day_of == model->first_last_day_of &&
-           time->special.type == model->special.type && time->special.amount == model->special.amount &&
-           time->have_weekday_relative == model->have_weekday_relative &&
-           time->have_special_relative == model->have_special_relative;
+    return interval->initialized && !interval->from_string && interval->diff->us == 0 &&
+           (interval->diff->invert == 0 || interval->diff->invert == 1) && know_intervals();
 }
 
 bool larder_date_is_as_unserialised(zend_object *object, enum larder_date_type type)
@@ -332,7 +325,7 @@ static void write_time(struct larder_date_part *part, const timelib_time *time)
     part->second = (uint8_t)time->s;
     part->microsecond = (uint32_t)time->us;
     part->seconds = time->sse;
-    if (time->tz_abbr) {
+    if (time->zone_type != TIMELIB_ZONETYPE_OFFSET) {
         snprintf(part->abbreviation, sizeof(part->abbreviation), "%s", time->tz_abbr);
     }
 }
@@ -389,7 +382,9 @@ static timelib_time *make_time(const struct larder_date_part *part, const struct
     time->z = part->offset;
     time->dst = part->dst;
     if (model->has_abbreviation) {
-        time->tz_abbr = timelib_strndup(part->abbreviation, strnlen(part->abbreviation, LARDER_ABBREVIATION_LENGTH));
+        /* unserialize() gives all offsets the same one, which nothing shows. */
+        const char *from = part->zone_type == TIMELIB_ZONETYPE_OFFSET ? model->abbreviation : part->abbreviation;
+        time->tz_abbr = timelib_strndup(from, strnlen(from, LARDER_ABBREVIATION_LENGTH));
     }
     return time;
 }

@@ -145,6 +145,8 @@ function dates(): iterable
     foreach (DateTimeZone::listIdentifiers() as $name) {
         yield "summer in $name" => new DateTime('2022-07-01 12:00', new DateTimeZone($name));
     }
+    yield 'a zone in small letters' => new DateTimeZone('europe/paris');
+    yield 'a date in such a zone' => new DateTimeImmutable('2022-02-03', new DateTimeZone('europe/paris'));
     foreach (['P1D', 'PT0S', 'P1Y2M3DT4H5M6S', 'P3W'] as $interval) {
         yield $interval => new DateInterval($interval);
     }
@@ -175,6 +177,50 @@ foreach (dates() as $what => $date) {
     $count++;
 }
 check($count > 2_000, 'there are many');
+
+// What unserialize() refuses is not given back either.
+function strange(): iterable
+{
+    foreach ([-10_000, -1, 0, 9_999, 10_000, 12_000, 1_000_000] as $year) {
+        foreach (['UTC', '+02:00', 'EST', 'Asia/Tokyo'] as $name) {
+            yield "year $year in $name" => (new DateTimeImmutable('2022-02-03 04:05:06', new DateTimeZone($name)))->setDate($year, 2, 3);
+        }
+    }
+    foreach (['+24:00', '-24:00', '+25:00', '-48:30', '+23:59'] as $name) {
+        yield "zone $name" => new DateTimeZone($name);
+        yield "a date in $name" => new DateTime('2022-02-03 04:05:06', new DateTimeZone($name));
+    }
+    foreach (array_keys(DateTimeZone::listAbbreviations()) as $name) {
+        if ($zone = @timezone_open((string) $name)) {
+            yield "zone $name" => $zone;
+            yield "a date in $name" => new DateTime('2022-07-01 12:00', $zone);
+        }
+    }
+}
+
+foreach (strange() as $what => $value) {
+    $outcomes = [];
+    $image = new Image($value);
+    foreach ([static fn(): object => unserialize(serialize($value)), static fn(): object => $image->get()] as $read) {
+        try {
+            $outcomes[] = seen($read());
+        } catch (Throwable) {
+            $outcomes[] = 'refused';
+        }
+    }
+    check($outcomes[0] === $outcomes[1], $what);
+}
+
+// Ordinary ones lie there as PHP has them, and need not be unserialised.
+foreach (['Europe/Paris', 'UTC', '+02:00', '-03:30', 'EST', 'CEST', 'Z'] as $name) {
+    $zone = new DateTimeZone($name);
+    foreach ([$zone, new DateTime('2022-07-01 12:00', $zone), new Later('0001-02-03 04:05:06.7', $zone), unserialize(serialize(new DateTime('2022-07-01', $zone)))] as $value) {
+        check(!str_contains((new Image($value))->dump(), 'timezone_type'), get_class($value) . " in $name is not asked");
+    }
+}
+check(!str_contains((new Image(new DateInterval('P1DT2H')))->dump(), 'from_string'), 'an interval is not asked');
+check(str_contains((new Image(new Speaking('2022-01-02')))->dump(), 'spoken'), 'a dump has what was asked');
+check(str_contains((new Image(new Labelled('2022-01-02')))->dump(), 'timezone_type'), 'what is asked for has its name');
 
 foreach (readings(new Image(new Given('2022-01-02'))) as $how => $read) {
     check(Given::$given === 1, "its own code runs, $how");
