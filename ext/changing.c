@@ -114,11 +114,11 @@ static ZEND_COLD void refuse_count(larder_pool *pool, const zend_string *name, e
 ZEND_METHOD(Larder_SharedMemory, increment)
 {
     zend_string *name;
-    zend_long by = 1, initial = 0, ttl = 0, min = 0;
+    zend_long by = 1, initial = 0, ttl = 0, min = 0, version = 0, number = 0;
     bool forever = true, no_min = true, create = true;
     larder_full_key full;
     int64_t result = 0;
-    ZEND_PARSE_PARAMETERS_START(1, 6)
+    ZEND_PARSE_PARAMETERS_START(1, 8)
     Z_PARAM_STR(name)
     Z_PARAM_OPTIONAL
     Z_PARAM_LONG(by)
@@ -126,6 +126,8 @@ ZEND_METHOD(Larder_SharedMemory, increment)
     Z_PARAM_LONG_OR_NULL(ttl, forever)
     Z_PARAM_LONG_OR_NULL(min, no_min)
     Z_PARAM_BOOL(create)
+    Z_PARAM_LONG(version)
+    Z_PARAM_LONG(number)
     ZEND_PARSE_PARAMETERS_END();
     const shared_memory *self = THIS();
     larder_pool *pool = self->pool;
@@ -140,7 +142,9 @@ ZEND_METHOD(Larder_SharedMemory, increment)
                                      .creates = create,
                                      .expiry = life.expiry,
                                      .tags_count = self->tags_count,
-                                     .tags = self->tags};
+                                     .tags = self->tags,
+                                     .taken_from = (uint64_t)version,
+                                     .taken_as = number};
         enum larder_counted counted = count(pool, &full.key, &how, life.dead, &result);
         if (counted == LARDER_COUNTED) {
             RETVAL_LONG(result);

@@ -345,12 +345,13 @@ namespace Larder {
          *
          * @param int|null $min a sum below it is it
          * @param bool $create false: an absent one is not made
+         * @param int $version of a value that is no int, as fetch() says it: if the key still has that, it counts as $number; 0: none
          * @return int|null the new value; null: there is none, and none was to be made
          * @throws \Larder\Exception\NotACounter the value is not an int, or the sum is beyond an int; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool is full, kept busy by others, or cannot be reached, as the message
          *     says; nothing was counted, unless it says otherwise
          */
-        public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null, ?int $min = null, bool $create = true): ?int {}
+        public function increment(string $key, int $by = 1, int $initial = 0, ?int $ttl = null, ?int $min = null, bool $create = true, int $version = 0, int $number = 0): ?int {}
 
         /**
          * Gives the item another TTL, from now.

@@ -246,6 +246,38 @@ TEST(same_item, "a counter that is written anew is the same item: as old, as cos
     }
 }
 
+TEST(taken_as,
+     "an item of that very version that is no int counts as the number that is said, with its tags and its expiry")
+{
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    const larder_key key = key_of("text");
+    larder_terms terms = tagged;
+    terms.expiry = clock_ms + 5000;
+    EQUAL(put_under(pool, "text", "seven", &terms), LARDER_OK);
+    larder_hit hit;
+    REQUIRE(larder_get_pinned(pool, &key, &hit));
+    uint64_t version = hit.item->version;
+    larder_hit_drop(pool, &hit);
+    larder_counting how = {.by = 3, .least = INT64_MIN, .taken_as = 7};
+    int64_t result = 0;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_NOT_A_COUNTER);
+    how.taken_from = version + 1;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_NOT_A_COUNTER);
+    CHECK(holds_text(pool, "text", "seven"));
+    how.taken_from = version;
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, 10);
+    EQUAL(larder_count_up(pool, &key, &how, &result), LARDER_COUNTED);
+    EQUAL(result, 13);
+    REQUIRE(larder_get_pinned(pool, &key, &hit));
+    EQUAL(larder_told_expiry(&hit.item->expiry), terms.expiry);
+    EQUAL(hit.item->cost, tagged.cost);
+    larder_hit_drop(pool, &hit);
+    larder_invalidate(pool, &two_tags[1], 1);
+    CHECK(!larder_exists(pool, &key));
+    larder_pool_close(pool);
+}
+
 static larder_pool *invalidator;
 
 static void invalidate_meanwhile(void)

@@ -1,5 +1,6 @@
 /* Counters: one word each, counted in place; frozen when they are moved, and written anew when they cannot be counted
- * where they are. An int beyond a counter's range is an ordinary item, and becomes a counter when it comes back.
+ * where they are. An int beyond a counter's range is an ordinary item, and becomes a counter when it comes back. So does
+ * an item that is no int, if the caller says as which number it counts.
  */
 #include "enter.h"
 #include "get.h"
@@ -54,7 +55,8 @@ static enum step add_in_place(const larder_found *found, const larder_counting *
     return DONE;
 }
 
-static bool read_int(const larder_found *found, int64_t *value)
+/* The number that is counted up: an int, or what the caller takes this very item for. */
+static bool read_number(const larder_found *found, const larder_counting *add, int64_t *value)
 {
     const larder_item *item = found->item;
     const uint8_t *at = (const uint8_t *)item + larder_item_value_at(item->tags, item->key_length, item->kind);
@@ -62,8 +64,12 @@ static bool read_int(const larder_found *found, int64_t *value)
         *value = larder_counter_value(at);
         return true;
     }
-    memcpy(value, at, sizeof *value);
-    return item->kind == LARDER_INT_KIND;
+    if (item->kind == LARDER_INT_KIND) {
+        memcpy(value, at, sizeof *value);
+        return true;
+    }
+    *value = add->taken_as;
+    return add->taken_from != 0 && item->version == add->taken_from;
 }
 
 static void write_int(const void *context, void *to, uintptr_t address)
@@ -146,7 +152,7 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
         /* acq_rel: the last number that anybody counted. */
         number = (int64_t)atomic_fetch_or_explicit(counter_of(found->item), 1, memory_order_acq_rel) >> 1;
     } else {
-        read_int(found, &number);
+        read_number(found, add, &number);
     }
     enum larder_result stored = LARDER_ABSENT;
     bool overflows = !sum_of(number, add, result);
@@ -168,7 +174,7 @@ static enum step increment_found(larder_pool *pool, const larder_key *key, const
                                  const larder_found *found, bool patient, int64_t *result)
 {
     int64_t number;
-    if (!read_int(found, &number)) {
+    if (!read_number(found, add, &number)) {
         return WRONG_KIND;
     }
     enum step step = ANEW;

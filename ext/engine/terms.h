@@ -104,6 +104,8 @@ typedef struct larder_counting {
     uint64_t expiry;
     uint32_t tags_count; /* of a counter that is made */
     const uint64_t *tags;
+    uint64_t taken_from; /* the version of an item that is no int and counts as `taken_as`; 0: none does */
+    int64_t taken_as;
 } larder_counting;
 
 /* ---- taking ---- */

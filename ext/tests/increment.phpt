@@ -109,6 +109,21 @@ same(await(...$children), ['0', '0', '0', '0'], 'children');
 same($pool->get('together'), 400_000, 'no count is lost');
 same($pool->get('there and back'), 0, 'no count is lost');
 
+echo "-- what is no int, as a number that the caller says\n";
+$pool->set('word', '7', 100, ['shop']);
+['word' => [, $expiry, $version]] = $pool->fetch(['word']);
+echo thrown(fn () => $pool->increment('word', 1, version: $version + 1, number: 7)), "\n";
+same($pool->get('word'), '7', 'of another version');
+same($pool->increment('word', 3, version: $version, number: 7), 10, 'of this version');
+same($pool->fetch(['word'])['word'][1], $expiry, 'its expiry');
+same($pool->increment('word', 1, version: $version, number: 7), 11, 'it is a counter by now');
+$pool->invalidateTags(['shop']);
+same($pool->get('word'), null, 'its tags');
+$pool->set('word', 'text');
+['word' => [, , $version]] = $pool->fetch(['word']);
+echo thrown(fn () => $pool->increment('word', 1, version: $version, number: PHP_INT_MAX)), "\n";
+same($pool->get('word'), 'text', 'beyond an int nothing is changed');
+
 echo "-- errors\n";
 echo thrown(fn () => $pool->increment()), "\n";
 echo thrown(fn () => $pool->increment('')), "\n";
@@ -136,6 +151,9 @@ Larder\Exception\NotACounter: The value of "long" is not an int, so it cannot be
 -- the range
 -- the expiry
 -- many processes
+-- what is no int, as a number that the caller says
+Larder\Exception\NotACounter: The value of "word" is not an int, so it cannot be counted up; delete it first.
+Larder\Exception\NotACounter: The value of "word" would leave the range of int; nothing was changed.
 -- errors
 ArgumentCountError: Larder\SharedMemory::increment() expects at least 1 argument, 0 given
 ValueError: Larder\SharedMemory::increment(): Argument #1 ($key) must not contain an empty key; a key has 1 to 65535 bytes

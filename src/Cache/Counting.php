@@ -59,7 +59,12 @@ final class Counting
         return false;
     }
 
-    /** @return ?array{?int} what was counted, null in it: there is none; null: the store cannot, or there is something that is no int yet */
+    /**
+     * @return array{0?: ?int}|null what was counted, null in it: there is none; empty: others have changed it meanwhile; null: the store
+     *                              cannot, or there is nothing that could be counted up
+     *
+     * @throws NotACounter
+     */
     private function inOneMoment(Store $store, string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, Numbers $numbers): ?array
     {
         if (!$store instanceof Counts || !\in_array(Capability::Counts, $store->capabilities(), true)) {
@@ -72,8 +77,19 @@ final class Counting
             if (\is_int($found?->value) || ($found !== null && $numbers === Numbers::Ints)) {
                 throw $mistake;
             }
-
+        }
+        $envelope = $found === null ? null : $this->writes->opened($found);
+        if ($found === null || $envelope === null || $envelope->freshUntil <= ($this->clock)()) {
+            // There is nothing to count up, and what is there has no tags to keep.
             return null;
+        }
+        $number = $numbers->of($envelope->value) ?? throw Counter::isNoInteger($key, get_debug_type($envelope->value));
+        Counter::floored($key, $number, $by, $min);
+        try {
+            return [$store->count($key, $by, $initial, $ttl, $min, $create, $found->version, $number)];
+        } catch (NotACounter) {
+            // Others have changed it meanwhile.
+            return [];
         }
     }
 

@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Item;
 use Larder\PendingItem;
+use Larder\ReadsFar;
 use Larder\Store;
 use Larder\Token;
 use Larder\Ttl;
@@ -75,14 +76,14 @@ final class Updates
     }
 
     /**
-     * The token first: what is read after it is not older.
+     * The token first: what is read after it is not older. It is read where it is written, as a near store may not tell tags.
      *
      * @return ?array{Token, ?Item} null: the key's server cannot be asked
      */
     public static function read(Store $store, string $key): ?array
     {
         $token = $store->token($key);
-        $fetched = $store->fetch([$key]);
+        $fetched = $store instanceof ReadsFar ? $store->fetchFar([$key]) : $store->fetch([$key]);
         $item = $fetched->items[$key] ?? null;
 
         return $item === null && $fetched->failure !== null ? null : [$token, $item];

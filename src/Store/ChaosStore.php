@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Capability;
+use Larder\Counts;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
@@ -13,6 +14,7 @@ use Larder\Item;
 use Larder\MayEvict;
 use Larder\PerRequest;
 use Larder\Reads;
+use Larder\ReadsFar;
 use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
@@ -30,7 +32,7 @@ use Random\Randomizer;
  *     $cache = new Cache($chaos);
  *     $chaos->isDown = true;
  */
-final class ChaosStore implements Store, Reads, Takes, PerRequest, RequestTokens, MayEvict, Tidying
+final class ChaosStore implements Store, Reads, ReadsFar, Takes, Counts, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Every call fails. */
     public bool $isDown = false;
@@ -89,6 +91,22 @@ final class ChaosStore implements Store, Reads, Takes, PerRequest, RequestTokens
     public function fetch(array $keys): Fetched
     {
         return $this->up('fetch')->fetch($keys);
+    }
+
+    public function fetchFar(array $keys): Fetched
+    {
+        $store = $this->up('fetch');
+
+        return $store instanceof ReadsFar ? $store->fetchFar($keys) : $store->fetch($keys);
+    }
+
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, int $version = 0, int $number = 0): ?int
+    {
+        $store = $this->up('count');
+
+        return $store instanceof Counts
+            ? $store->count($key, $by, $initial, $ttl, $min, $create, $version, $number)
+            : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::Counts);
     }
 
     public function take(string $key): ?Item

@@ -20,6 +20,7 @@ use Larder\MayEvict;
 use Larder\Namespaces;
 use Larder\PerRequest;
 use Larder\Reads;
+use Larder\ReadsFar;
 use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
@@ -34,7 +35,7 @@ use Larder\Token;
  *
  * A counter is made as an item with that tag, as increment() alone would make one without.
  */
-final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerRequest, RequestTokens, Namespaces, MayEvict, Tidying
+final class NamespacedStore implements Store, Reads, ReadsFar, Takes, Counts, Leases, PerRequest, RequestTokens, Namespaces, MayEvict, Tidying
 {
     /** How often a counter is looked for, or made, that others make and delete. */
     private const TRIES = 16;
@@ -105,6 +106,13 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
     public function fetch(array $keys): Fetched
     {
         return $this->inner($this->store->fetch($this->outers($keys)), $keys);
+    }
+
+    public function fetchFar(array $keys): Fetched
+    {
+        $outers = $this->outers($keys);
+
+        return $this->inner($this->store instanceof ReadsFar ? $this->store->fetchFar($outers) : $this->store->fetch($outers), $keys);
     }
 
     /**
@@ -205,14 +213,14 @@ final class NamespacedStore implements Store, Reads, Takes, Counts, Leases, PerR
         throw StoreUnavailable::because('The store', 'it has neither a counter nor room for one', 'see that it has room', takesNothing: true);
     }
 
-    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create): ?int
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, int $version = 0, int $number = 0): ?int
     {
         $store = $this->store instanceof Counts
             ? $this->store
             : throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Counts);
         $outer = $this->outer($key);
         for ($tries = 0; $tries < self::TRIES; $tries++) {
-            $sum = $store->count($outer, $by, $initial, null, $min, false);
+            $sum = $store->count($outer, $by, $initial, null, $min, false, $version, $number);
             if ($sum !== null || !$create) {
                 return $sum;
             }

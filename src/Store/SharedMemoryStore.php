@@ -330,11 +330,11 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return Counter::anewIfUnreadable($this, $key, $by, $initial, $ttl, $increment);
     }
 
-    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create): ?int
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, int $version = 0, int $number = 0): ?int
     {
         $this->checkLengths([$key]);
 
-        return self::reaching(fn(): ?int => $this->pool->increment($key, $by, $initial, self::ttl($ttl), $min, $create));
+        return self::reaching(fn(): ?int => $this->pool->increment($key, $by, $initial, self::ttl($ttl), $min, $create, $version, $number));
     }
 
     public function touch(array $keys, ?int $ttl): array

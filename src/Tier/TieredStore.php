@@ -22,6 +22,7 @@ use Larder\Near;
 use Larder\PerRequest;
 use Larder\Pooled;
 use Larder\Reads;
+use Larder\ReadsFar;
 use Larder\ReadsNear;
 use Larder\RequestTokens;
 use Larder\SaveMode;
@@ -57,7 +58,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, Reads, ReadsNear, Leases, PerRequest, RequestTokens, MayEvict, Tidying
+final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -241,7 +242,7 @@ final class TieredStore implements Store, Reads, ReadsNear, Leases, PerRequest, 
         $near = $this->isTrusted ? $this->nearest($keys) : new Fetched([], []);
         $unknown = self::missingIn($near, $keys);
 
-        return $unknown === [] ? new Fetched($near->items, []) : self::together($keys, $near->items, $this->fetchFar($unknown, $near->tokens));
+        return $unknown === [] ? new Fetched($near->items, []) : self::together($keys, $near->items, $this->fetchMissing($unknown, $near->tokens));
     }
 
     /**
@@ -268,7 +269,7 @@ final class TieredStore implements Store, Reads, ReadsNear, Leases, PerRequest, 
             $sent = (int) hrtime(true);
             $this->log->askAlong($followed->position);
             try {
-                $far = $this->fetchFar($unknown, $near->tokens);
+                $far = $this->fetchMissing($unknown, $near->tokens);
             } catch (StoreUnavailable $failure) {
                 // Nor does what was answered all the same count at any other time.
                 $this->log->askAlong(null);
@@ -326,7 +327,7 @@ final class TieredStore implements Store, Reads, ReadsNear, Leases, PerRequest, 
      *
      * @throws StoreUnavailable
      */
-    private function fetchFar(array $keys, array $tokens): Fetched
+    private function fetchMissing(array $keys, array $tokens): Fetched
     {
         $far = $this->far->fetch($keys);
         $this->keep($far->items, $tokens);
@@ -338,6 +339,11 @@ final class TieredStore implements Store, Reads, ReadsNear, Leases, PerRequest, 
         }
 
         return $far;
+    }
+
+    public function fetchFar(array $keys): Fetched
+    {
+        return $this->far instanceof ReadsFar ? $this->far->fetchFar($keys) : $this->far->fetch($keys);
     }
 
     public function noteRequest(bool $anew = false): void

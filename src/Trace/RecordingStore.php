@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Trace;
 
 use Larder\Capability;
+use Larder\Counts;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\InvalidTrace;
 use Larder\Exception\UnsupportedOperation;
@@ -15,6 +16,7 @@ use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\MayEvict;
 use Larder\PerRequest;
+use Larder\ReadsFar;
 use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
@@ -35,7 +37,7 @@ use Larder\Token;
  * key's hash decides whether all of its accesses are recorded or none (Waldspurger and others,
  * "Efficient MRC Construction with SHARDS", FAST 2015). Keys are hashed, values are not kept.
  */
-final class RecordingStore implements Store, Leases, Takes, PerRequest, RequestTokens, MayEvict, Tidying
+final class RecordingStore implements Store, ReadsFar, Leases, Takes, Counts, PerRequest, RequestTokens, MayEvict, Tidying
 {
     /** Lines that are written at once. */
     private const BUFFERED = 500;
@@ -93,7 +95,17 @@ final class RecordingStore implements Store, Leases, Takes, PerRequest, RequestT
 
     public function fetch(array $keys): Fetched
     {
-        $fetched = $this->store->fetch($keys);
+        return $this->fetched($keys, $this->store->fetch($keys));
+    }
+
+    public function fetchFar(array $keys): Fetched
+    {
+        return $this->fetched($keys, $this->store instanceof ReadsFar ? $this->store->fetchFar($keys) : $this->store->fetch($keys));
+    }
+
+    /** @param list<string> $keys */
+    private function fetched(array $keys, Fetched $fetched): Fetched
+    {
         foreach ($keys as $key) {
             $this->record(Verb::Read, $key, $fetched->items[$key] ?? null);
         }
@@ -157,6 +169,18 @@ final class RecordingStore implements Store, Leases, Takes, PerRequest, RequestT
     {
         $sum = $this->store->increment($key, $by, $initial, $ttl);
         $this->record(Verb::Write, $key, new Item($key, $sum));
+
+        return $sum;
+    }
+
+    public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, int $version = 0, int $number = 0): ?int
+    {
+        $sum = $this->store instanceof Counts
+            ? $this->store->count($key, $by, $initial, $ttl, $min, $create, $version, $number)
+            : throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Counts);
+        if ($sum !== null) {
+            $this->record(Verb::Write, $key, new Item($key, $sum));
+        }
 
         return $sum;
     }

@@ -148,10 +148,15 @@ final class CacheWritesContract extends Suite
             }
         }
         if ($this->can(Capability::Tags)) {
-            $cache->set('tagged', 9, 1_000, ['x']);
-            self::assertSame(1, $cache->decrement('tagged', 8, min: 0, create: false));
-            $cache->invalidateTags(['x']);
-            self::assertFalse($cache->has('tagged'), 'A counter keeps its tags.');
+            foreach ([9, '9'] as $value) {
+                $cache->set('tagged', $value, 1_000, ['x']);
+                $cache->refresh();
+                // A near store has it from now on.
+                self::assertSame($value, $cache->get('tagged'));
+                self::assertSame(1, $cache->decrement('tagged', 8, min: 0, create: false, numbers: Numbers::Any));
+                $cache->invalidateTags(['x']);
+                self::assertFalse($cache->has('tagged'), 'A counter keeps its tags.');
+            }
         }
     }
 
