@@ -89,11 +89,11 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
             ->addOption('quick', null, InputOption::VALUE_NONE, 'Under a quarter of an hour (default)')
-            ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in an hour and a quarter')
+            ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in an hour and a half')
             ->addOption('resume', null, InputOption::VALUE_NONE, 'Keep the experiments that are complete in the JSON file, and run the others')
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
             ->addOption('zend', null, InputOption::VALUE_REQUIRED, 'A directory with cache back ends of Zend Framework 1 (Zend/Cache/Backend, Cm/Cache/Backend), for tags')
-            ->addOption('wordpress', null, InputOption::VALUE_REQUIRED, 'A directory with another WordPress than the distribution\'s, for transients and pages')
+            ->addOption('wordpress', null, InputOption::VALUE_REQUIRED, 'A directory with another WordPress than the distribution\'s, for transients, pages and pagecache')
             ->addOption('wordpress-peers', null, InputOption::VALUE_REQUIRED, 'A directory with original plugins that have an object cache, a folder each, for transients and pages')
             ->addOption('laravel', null, InputOption::VALUE_REQUIRED, 'The directory of an application of Laravel\'s, or of Debian\'s packages of it (default: where PHP finds these), for tags')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');

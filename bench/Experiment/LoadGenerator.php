@@ -48,9 +48,38 @@ final readonly class LoadGenerator
      * @param list<int> $watched processes whose time is counted
      * @param float $rate requests a second that are due, whether or not the server keeps up; 0: each connection sends
      *                    its next request when it has its answer
+     * @param string $header a line of each request's head besides; empty: none
      * @return list<Slice>
      */
-    public function pages(int $port, array $paths, int $connections, bool $keepAlive, float $seconds, array $watched = [], float $rate = 0.0): array
+    public function pages(int $port, array $paths, int $connections, bool $keepAlive, float $seconds, array $watched = [], float $rate = 0.0, string $header = ''): array
+    {
+        return $this->slices(self::request($port, $paths, $connections, $keepAlive, $seconds, $watched, $rate, $header));
+    }
+
+    /**
+     * The same, while the caller does something else.
+     *
+     * @param non-empty-list<string> $paths
+     * @return \Closure(): (list<Slice>|null) what it saw; null: it is still at it
+     */
+    public function begin(int $port, array $paths, int $connections, bool $keepAlive, float $seconds, string $header = ''): \Closure
+    {
+        $process = new Process([...$this->command, ...self::request($port, $paths, $connections, $keepAlive, $seconds, [], 0.0, $header)], timeout: null);
+        $process->start();
+
+        return static fn(): ?array => match (true) {
+            $process->isRunning() => null,
+            $process->isSuccessful() => self::seen($process->getOutput()),
+            default => throw self::gaveUp($process),
+        };
+    }
+
+    /**
+     * @param non-empty-list<string> $paths
+     * @param list<int> $watched
+     * @return list<string> arguments
+     */
+    private static function request(int $port, array $paths, int $connections, bool $keepAlive, float $seconds, array $watched, float $rate, string $header): array
     {
         $arguments = ['--port', (string) $port, '--connections', (string) $connections, '--seconds', (string) $seconds];
         foreach ($paths as $path) {
@@ -62,8 +91,11 @@ final readonly class LoadGenerator
         if ($rate > 0) {
             array_push($arguments, '--rate', (string) $rate);
         }
+        if ($header !== '') {
+            array_push($arguments, '--header', $header);
+        }
 
-        return $this->slices([...$arguments, ...self::watching($watched)]);
+        return [...$arguments, ...self::watching($watched)];
     }
 
     /**
@@ -101,7 +133,20 @@ final readonly class LoadGenerator
      */
     private function slices(array $arguments): array
     {
-        return array_map(Slice::from(...), Fields::ofJson($this->output($arguments), 'load')->objects('slices'));
+        $process = new Process([...$this->command, ...$arguments], timeout: null);
+
+        return self::seen($process->run() === 0 ? $process->getOutput() : throw self::gaveUp($process));
+    }
+
+    /** @return list<Slice> */
+    private static function seen(string $output): array
+    {
+        return array_map(Slice::from(...), Fields::ofJson($output, 'load')->objects('slices'));
+    }
+
+    private static function gaveUp(Process $process): \RuntimeException
+    {
+        return new \RuntimeException('The load generator gave up: ' . trim($process->getErrorOutput()));
     }
 
     /**
@@ -116,13 +161,5 @@ final readonly class LoadGenerator
         }
 
         return $arguments;
-    }
-
-    /** @param list<string> $arguments */
-    private function output(array $arguments): string
-    {
-        $process = new Process([...$this->command, ...$arguments], timeout: null);
-
-        return $process->run() === 0 ? $process->getOutput() : throw new \RuntimeException('The load generator gave up: ' . trim($process->getErrorOutput()));
     }
 }

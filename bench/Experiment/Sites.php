@@ -5,11 +5,9 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Experiment\Raw\RawStores;
-use Larder\Bench\Server\Program;
 use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
-use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\WorkerFailed;
 use Larder\Bench\WordPress\Installation;
 use Larder\Bench\WordPress\ObjectCache;
@@ -49,7 +47,7 @@ final class Sites
         $caches = array_diff_key(ObjectCache::all($flavour->value, $flavour->title(), $laboratory->peers), array_flip($without));
         $outcome->titles = array_map(static fn(ObjectCache $cache): string => $cache->title, $caches);
         $wordpress = $laboratory->wordpress ?? Installation::DEFAULT;
-        $missing = self::missing($wordpress);
+        $missing = Installation::missing($wordpress);
         if ($missing !== null) {
             array_map(static fn(string $name) => $outcome->lack($name, $missing), array_keys($caches));
 
@@ -115,16 +113,5 @@ final class Sites
         $this->sites = [];
         array_map(static fn(Server $store) => $store->stop(), $this->stores);
         $this->stores = [];
-    }
-
-    private static function missing(string $wordpress): ?string
-    {
-        return match (true) {
-            !is_dir(Shop::scripts()) => 'the folder integrations/wordpress is not there: measure in a checkout of the repository.',
-            Installation::mistake($wordpress) !== null => 'WordPress is not installed: install the package wordpress, or name a directory that has it by --wordpress.',
-            Program::find('mariadbd') === null => 'MariaDB is not installed: install mariadb-server-core.',
-            Program::find('php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, 'php-fpm') === null => 'php-fpm is not installed: install php-fpm.',
-            default => Extension::missing('mysqli', 'php-mysql'),
-        };
     }
 }

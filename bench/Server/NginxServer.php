@@ -25,14 +25,15 @@ final class NginxServer implements Server
      * @param string $fpm php-fpm's socket
      * @param list<string> $placement a command that runs its arguments, such as `taskset -c 1`
      * @param bool $isSite whether it serves files that are no scripts, too, and tells scripts all of a request, bodies included
+     * @param string $caching the script whose answers it keeps itself, and serves without PHP; empty: none
      * @throws ServerFailed
      */
-    public static function start(string $root, string $fpm, int $workers, array $placement = [], bool $isSite = false): self
+    public static function start(string $root, string $fpm, int $workers, array $placement = [], bool $isSite = false, string $caching = ''): self
     {
         $program = Program::find('nginx') ?? throw ServerFailed::isNotInstalled('nginx', 'nginx', 'nginx-light');
         $directory = ServerProcess::directory();
         $port = ServerProcess::freePort();
-        $configuration = self::configuration($directory, $root, $fpm, $port, $workers, $isSite);
+        $configuration = self::configuration($directory, $root, $fpm, $port, $workers, $isSite, $caching);
         file_put_contents("{$directory}/nginx.conf", $configuration);
         $process = ServerProcess::start(
             'nginx',
@@ -74,15 +75,20 @@ final class NginxServer implements Server
         $this->process->stop();
     }
 
-    private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers, bool $isSite): string
+    private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers, bool $isSite, string $caching): string
     {
+        $keeps = $kept = '';
+        if ($caching !== '') {
+            $keeps = "\n    fastcgi_cache_path {$directory}/kept keys_zone=kept:1m;";
+            $kept = "\n        location = {$caching} { fastcgi_cache kept; fastcgi_cache_key \$request_uri; fastcgi_cache_valid 200 1h; fastcgi_pass unix:{$fpm}; fastcgi_param REQUEST_METHOD \$request_method; fastcgi_param REQUEST_URI \$request_uri; fastcgi_param SCRIPT_FILENAME {$root}{$caching}; }";
+        }
         $parameters = $files = '';
         $scripts = 'location /';
         foreach ($isSite ? self::OF_A_SITE : [] as $name => $value) {
             $parameters .= "\n            fastcgi_param {$name} {$value};";
         }
         if ($isSite) {
-            $files = "\n        root {$root};\n        index index.php;\n        types { text/html html; text/css css; text/javascript js; image/svg+xml svg; image/png png; }"
+            $files = "\n        root {$root};\n        index index.php;\n        gzip_static on;\n        types { text/html html; text/css css; text/javascript js; image/svg+xml svg; image/png png; }"
                 . "\n        location ~ \\.(?:css|js|svg|png|gif|ico|woff2?)$ { try_files \$uri /index.php?\$args; }";
         }
         if ($isSite) {
@@ -104,10 +110,10 @@ final class NginxServer implements Server
                 fastcgi_temp_path {$directory}/fastcgi;
                 proxy_temp_path {$directory}/proxy;
                 uwsgi_temp_path {$directory}/uwsgi;
-                scgi_temp_path {$directory}/scgi;
+                scgi_temp_path {$directory}/scgi;{$keeps}
                 server {
                     listen 127.0.0.1:{$port} backlog=1024;
-                    location = /nginx-is-here { return 204; }{$files}
+                    location = /nginx-is-here { return 204; }{$kept}{$files}
                     {$scripts} {
                         fastcgi_pass unix:{$fpm};
                         fastcgi_param REQUEST_METHOD \$request_method;

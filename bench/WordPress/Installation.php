@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Larder\Bench\WordPress;
 
 use Larder\Bench\FileSystem;
+use Larder\Bench\Server\Program;
+use Larder\Bench\Subject\Extension;
 
 /** The files of a WordPress site in a document root of its own, over a database of a private MariaDB. */
 final readonly class Installation
@@ -63,6 +65,18 @@ final readonly class Installation
         return is_file("{$wordpress}/wp-includes/version.php") && is_dir("{$wordpress}/wp-admin")
             ? null
             : "The directory {$wordpress} has no WordPress in it (wp-includes/version.php, wp-admin): give the directory that has its wp-load.php.";
+    }
+
+    /** @return string|null what a measurement of it needs and is not here, in a sentence; null: nothing */
+    public static function missing(string $wordpress): ?string
+    {
+        return match (true) {
+            !is_dir(\dirname(__DIR__, 2) . '/integrations/wordpress') => 'the folder integrations/wordpress is not there: measure in a checkout of the repository.',
+            self::mistake($wordpress) !== null => 'WordPress is not installed: install the package wordpress, or name a directory that has it by --wordpress.',
+            Program::find('mariadbd') === null => 'MariaDB is not installed: install mariadb-server-core.',
+            Program::find('php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, 'php-fpm') === null => 'php-fpm is not installed: install php-fpm.',
+            default => Extension::missing('mysqli', 'php-mysql'),
+        };
     }
 
     public static function version(string $wordpress): string

@@ -35,7 +35,7 @@ static _Noreturn void usage(void)
 {
     fputs("usage: load [--protocol http|resp|memcached] (--port PORT | --socket PATH) (--requests N | --seconds S)\n"
           "            [--connections N] [--rate R] [--watch PID]…\n"
-          "       http: --path PATH… [--keep-alive]   one slice for each path, in this order\n"
+          "       http: --path PATH… [--keep-alive] [--header LINE]   one slice for each path, in this order\n"
           "       resp, memcached: [--set] [--keys N] [--value-bytes N] [--in-order] [--seed N]\n"
           "Loads a server on this machine, checks every answer, and prints what it saw as JSON.\n",
           stderr);
@@ -69,6 +69,7 @@ static void read_options(int argc, char **argv, struct larder_generator *generat
         {"rate", required_argument, NULL, 'r'},
         {"watch", required_argument, NULL, 'w'},
         {"keep-alive", no_argument, NULL, 'k'},
+        {"header", required_argument, NULL, 'H'},
         {"set", no_argument, NULL, 'S'},
         {"keys", required_argument, NULL, 'K'},
         {"value-bytes", required_argument, NULL, 'b'},
@@ -115,6 +116,9 @@ static void read_options(int argc, char **argv, struct larder_generator *generat
             break;
         case 'k':
             generator->work.keep_alive = true;
+            break;
+        case 'H':
+            generator->work.header = optarg;
             break;
         case 'S':
             generator->work.is_write = true;

@@ -16,6 +16,7 @@ enum larder_answer {
 struct larder_work {
     const char *path;   /* HTTP: what is asked for */
     bool keep_alive;    /* HTTP: whether the connection stays */
+    const char *header; /* HTTP: a line of the request's head besides; NULL: none */
     bool is_write;      /* stores: set instead of get */
     size_t value_bytes; /* stores: the size of each value */
 };

@@ -84,6 +84,33 @@ final class LoadGeneratorTest extends RealServers
         }
     }
 
+    public function testAPageIsAskedForWithTheGivenHeader(): void
+    {
+        self::need('nginx');
+        $root = FileSystem::onDisk() . '/larder-load-' . bin2hex(random_bytes(6));
+        mkdir($root, 0o700);
+        file_put_contents("{$root}/page.html.gz", (string) gzencode('page'));
+        $nginx = NginxServer::start($root, '/nowhere', 1, isSite: true);
+        try {
+            file_put_contents("{$root}/page.html", str_repeat('plain', 60_000));
+            $generator = LoadGenerator::build([]);
+            $plain = $generator->pages($nginx->port, ['/page.html'], 1, true, 0.2);
+            $seen = $generator->begin($nginx->port, ['/page.html', '/page.html'], 1, true, 0.2, 'Accept-Encoding: gzip');
+            do {
+                $compressed = $seen();
+                usleep(1_000);
+            } while ($compressed === null);
+        } finally {
+            $nginx->stop();
+            FileSystem::remove($root);
+        }
+        // The generator takes no answer of 300,000 bytes, but the compressed one.
+        self::assertSame(0, $plain[0]->requests ?? null);
+        self::assertCount(2, $compressed);
+        self::assertGreaterThan(0, $compressed[0]->requests);
+        self::assertSame(0, $compressed[0]->errors);
+    }
+
     private static function server(string $protocol): Server
     {
         if ($protocol === 'resp') {

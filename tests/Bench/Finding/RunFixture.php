@@ -7,6 +7,7 @@ namespace Larder\Tests\Bench\Finding;
 use Larder\Bench\Experiment\Full;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
+use Larder\Bench\Experiment\PageCaches;
 use Larder\Bench\Experiment\Pages;
 use Larder\Bench\Experiment\Pins;
 use Larder\Bench\Experiment\Saturation;
@@ -17,6 +18,7 @@ use Larder\Bench\Experiment\Transients;
 use Larder\Bench\Finding\Run;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\WordPress\ObjectCache;
+use Larder\Bench\WordPress\PageCacheDesign;
 
 /** Builds runs of which every figure is known. */
 final class RunFixture
@@ -81,6 +83,7 @@ final class RunFixture
         $this->contestOfReads($ours);
         $this->contestOfPools($ours);
         $this->contestOfWordPress($ours);
+        $this->contestOfPageCaches($ours);
         foreach (['1', '50'] as $concurrency) {
             $case = ['value' => 'alloptions', 'keep-alive' => 'on', 'concurrency' => $concurrency];
             $this->rates('web', $case, 'requests per second', ['empty' => 1000.0, 'shared-memory' => $ours < 1 ? 990.0 : 900.0]);
@@ -141,6 +144,22 @@ final class RunFixture
                 $this->add('pages', ['cache' => $cache, 'page' => $page], Pages::CPU, Direction::LowerIsBetter, $subject, $time, 0.001);
             }
         }
+    }
+
+    private function contestOfPageCaches(float $ours): void
+    {
+        $ourDesigns = [PageCacheDesign::POOL_QUICK, PageCacheDesign::POOL, PageCacheDesign::FILES_QUICK, PageCacheDesign::FILES, PageCacheDesign::REDIS];
+        foreach (PageCaches::CONCURRENCY as $concurrency) {
+            $case = ['page' => PageCaches::PROMISED, 'concurrency' => (string) $concurrency, 'keep-alive' => 'on'];
+            foreach ([PageCacheDesign::EMPTY => 100e3, ...array_fill_keys(PageCacheDesign::RIVALS, 250e3), ...array_fill_keys($ourDesigns, $ours < 1 ? 140e3 : 900e3)] as $subject => $time) {
+                $this->add('pagecache', $case, PageCaches::CPU, Direction::LowerIsBetter, $subject, $time);
+            }
+        }
+        foreach ($ourDesigns as $subject) {
+            $this->add('pagecache', PageCaches::AFTER_A_PURGE, PageCaches::MADE, Direction::LowerIsBetter, $subject, $ours < 1 ? 1.0 : 4.0, 0.0);
+            $this->add('pagecache', PageCaches::WHILE_SAVED, PageCaches::FRESH, Direction::HigherIsBetter, $subject, $ours < 1 ? 1.0 : 0.9, 0.0);
+        }
+        $this->rates('pagecache', PageCaches::WHILE_SAVED, PageCaches::RATE, [PageCacheDesign::POOL => $ours < 1 ? 4_000.0 : 300.0, PageCacheDesign::POOL_CLEARED => 300.0]);
     }
 
     private function contestOfPools(float $ours): void
