@@ -25,7 +25,8 @@ final class CommandLine
     /** Says what is wrong and what to change; fails if anything is. */
     public function doctor(): void
     {
-        $problems = (new Report($this->plugin))->problems();
+        $served = Directory::served();
+        $problems = [...(new Report($this->plugin))->problems(), ...$served === null ? [] : [$served]];
         foreach ($problems as $problem) {
             \WP_CLI::warning($problem);
         }

@@ -26,10 +26,46 @@ final class Directory
         return self::made(WP_CONTENT_DIR . "/{$name}");
     }
 
-    /** Whether a web server that serves files would serve those in it. */
-    public static function isServed(string $directory): bool
+    /** @return ?string what is wrong and what to change, if the web server hands out the files of this site's cache; it is asked for one */
+    public static function served(): ?string
     {
-        return str_starts_with((string) realpath($directory), (string) realpath(ABSPATH) . '/') || str_starts_with((string) realpath($directory), (string) realpath(WP_CONTENT_DIR) . '/');
+        $settings = Settings::ofThisSite();
+        preg_match_all('~(sqlite|file|php):(/[^?>\s]+)~', $settings->dsn ?? '', $stores, PREG_SET_ORDER);
+        $directories = array_map(static fn(array $store): string => $store[1] === 'sqlite' ? \dirname($store[2]) : $store[2], $stores);
+        foreach (array_unique([...$settings->directory === null ? [] : [$settings->directory], ...$directories]) as $directory) {
+            $url = self::url($directory);
+            if ($url !== null && self::isHandedOut($directory, $url)) {
+                return "The web server hands out the files in {$directory}. Anyone who guesses a name can read the cache. Name a place outside the document root in wp-config.php (WP_LARDER_DIRECTORY, or WP_LARDER_DSN), or forbid the web server to serve this one.";
+            }
+        }
+
+        return null;
+    }
+
+    /** @return ?string null: it is outside the document root */
+    private static function url(string $directory): ?string
+    {
+        $path = (string) realpath($directory);
+        foreach ([WP_CONTENT_DIR => content_url(), ABSPATH => site_url()] as $root => $url) {
+            $root = (string) realpath($root);
+            if ($path !== '' && $root !== '' && str_starts_with("{$path}/", "{$root}/")) {
+                return $url . implode('/', array_map(rawurlencode(...), explode('/', substr($path, \strlen($root)))));
+            }
+        }
+
+        return null;
+    }
+
+    private static function isHandedOut(string $directory, string $url): bool
+    {
+        $probe = 'larder-' . bin2hex(random_bytes(8)) . '.txt';
+        if (@file_put_contents("{$directory}/{$probe}", $probe) === false) {
+            return false;
+        }
+        $answer = wp_remote_get("{$url}/{$probe}", ['timeout' => 5, 'sslverify' => false]);
+        @unlink("{$directory}/{$probe}");
+
+        return !is_wp_error($answer) && wp_remote_retrieve_body($answer) === $probe;
     }
 
     public static function remove(string $directory): void

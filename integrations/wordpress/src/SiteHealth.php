@@ -57,18 +57,10 @@ final class SiteHealth
     /** @return array<string, mixed> */
     private function database(): array
     {
-        $directory = Settings::ofThisSite()->directory;
-        $isServed = false;
-        if ($directory !== null && Directory::isServed($directory) && str_starts_with($directory, WP_CONTENT_DIR . '/')) {
-            $probe = $directory . '/probe.txt';
-            @file_put_contents($probe, 'larder');
-            $answer = wp_remote_get(content_url(basename($directory) . '/probe.txt'), ['timeout' => 5, 'sslverify' => false]);
-            $isServed = !is_wp_error($answer) && wp_remote_retrieve_body($answer) === 'larder';
-            @unlink($probe);
-        }
+        $problem = Directory::served();
 
-        return $isServed
-            ? $this->result('larder_database', __('The web server hands out the files of the object cache', 'larder'), ["Anyone who guesses the name of {$directory} can read the cache. Name a directory outside the document root as WP_LARDER_DIRECTORY in wp-config.php, or forbid the web server to serve it."], false)
+        return $problem !== null
+            ? $this->result('larder_database', __('The web server hands out the files of the object cache', 'larder'), [$problem], false)
             : $this->result('larder_database', __('The web server does not hand out the files of the object cache', 'larder'), [__('They lie where it does not serve them, or there are none.', 'larder')], true);
     }
 

@@ -9,6 +9,7 @@ use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 /** A site behind nginx and php-fpm. */
@@ -99,6 +100,35 @@ final class WebTest extends TestCase
         self::assertGreaterThan('50', $seen['after']['items']);
         self::assertSame('The object cache is off: WordPress asks the database for everything in each request.', $seen['off']);
         self::assertSame('The object cache is on and uses shared memory.', $seen['on']);
+    }
+
+    /** @param string $configuration with %s for the document root */
+    #[TestWith(["define('WP_LARDER_DIRECTORY', '%s/wp-content/uploads/cache');"])]
+    #[TestWith(["define('WP_LARDER_DSN', 'apcu: > sqlite:%s/shop/site.db?size=4M');"])]
+    public function testFilesThatTheWebServerHandsOutAreASentenceInSiteHealthAndDoctor(string $configuration): void
+    {
+        $url = 'http://127.0.0.1:' . self::$nginx->port;
+        $home = "define('WP_HOME', '{$url}'); define('WP_SITEURL', '{$url}');";
+        foreach (['wp-content/uploads', 'wp-content/uploads/cache', 'shop'] as $directory) {
+            @mkdir(self::$site->root . "/{$directory}", 0o755);
+        }
+        $health = 'echo json_encode((apply_filters("site_status_tests", ["direct" => []])["direct"]["larder_database"]["test"])());';
+        try {
+            self::assertStringContainsString('"status":"good"', self::$site->run($health));
+            self::$site->configure($home . \sprintf($configuration, self::$site->root));
+            // The drop-in has the directory of when it was written.
+            self::assertSame(0, self::$site->command(['larder', 'enable'])->wait());
+            $said = self::$site->run($health);
+            self::assertStringContainsString('"status":"recommended"', $said);
+            self::assertStringContainsString('The web server hands out the files in ', $said);
+            $doctor = self::$site->command(['larder', 'doctor']);
+            self::assertSame(1, $doctor->wait(), $doctor->getOutput());
+            self::assertStringContainsString('The web server hands out the files in ', $doctor->getErrorOutput());
+            self::assertSame([], glob(self::$site->root . '/{shop,wp-content/uploads/cache}/larder-*', \GLOB_BRACE));
+        } finally {
+            self::$site->configure($home);
+            self::assertSame(0, self::$site->command(['larder', 'enable'])->wait());
+        }
     }
 
     /** @return array{int, string} status and body */
