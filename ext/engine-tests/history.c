@@ -329,7 +329,7 @@ static const history_event *stored_since(const trial *t, uint32_t key, uint64_t 
     return NULL;
 }
 
-/* Goes through the key's events as they ended: what disturbed is behind, or was under way and is among those that
+/* Goes through the key's events as they ended: what disturbed is behind, or was in flight and is among those that
  * follow. */
 static bool nothing_is_lost(const trial *t, const history_event *events, size_t count, uint32_t key)
 {

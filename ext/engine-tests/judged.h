@@ -3,7 +3,7 @@
  *
  *   J1  A counter says no more than was begun to be counted.
  *   J2  ... and where nothing may have taken it, no less than was told to have been counted.
- *   J3  An item's expiry is that of its last touch, or of the one that is under way, or was when its process died; and
+ *   J3  An item's expiry is that of its last touch, or of the one that is in flight, or was when its process died; and
  *       it is not found beyond it.
  *   J4  ... and where nothing may have taken it, it is found until then.
  */

@@ -4,7 +4,7 @@
 #include "engine/larder.h"
 #include "engine/tag.h"
 #include "engine/token.h"
-#include "engine/underway.h"
+#include "engine/in_flight.h"
 
 static uint64_t late_token;
 
@@ -104,7 +104,7 @@ static void fill_past_own_meanwhile(void)
 {
     const uint64_t tags[] = {larder_tag_of("a", 1), larder_tag_of("b", 1)};
     larder_invalidate(there, tags, 1);
-    bool refused = larder_is_underway(there, tags, 2); /* by an invalidation or a clear that is late */
+    bool refused = larder_is_in_flight(there, tags, 2); /* by an invalidation or a clear that is late */
     EQUAL(fill_tagged(there, "k", "stale", late_token, tags, 2), refused ? LARDER_OVERTAKEN : LARDER_OK);
 }
 

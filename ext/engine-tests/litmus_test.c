@@ -183,7 +183,7 @@ TEST(words_and_key_versions,
     play(take_token, delete_it, fill, expect_nothing_old);
 }
 
-/* ---- tags | what is under way --------------------------------------------------------------------------------------
+/* ---- tags | what is in flight --------------------------------------------------------------------------------------
  */
 
 static larder_terms tagged(const uint64_t *tag)

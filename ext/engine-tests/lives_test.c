@@ -1,5 +1,5 @@
 /* Processes that save, remove, make and open one pool all the time, and use it meanwhile, are killed and stopped
- * wherever they are. Deaths and stops at each store of these protocols are in life_test.c; here several are under way
+ * wherever they are. Deaths and stops at each store of these protocols are in life_test.c; here several are in flight
  * at once.
  */
 #include "judged.h"

@@ -158,7 +158,7 @@ TEST(file_size_limited, "where files may not be so large, making a pool is an er
         EQUAL(test_files(""), 0);
         EQUAL(test_files(".new"), 0);
     }
-    /* One that was under way before is the process's own affair. */
+    /* One that was in flight before is the process's own affair. */
     sigemptyset(&only);
     sigaddset(&only, SIGXFSZ);
     sigprocmask(SIG_BLOCK, &only, NULL);

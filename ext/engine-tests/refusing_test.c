@@ -85,20 +85,20 @@ TEST(filled_again,
     larder_pool_close(pool);
 }
 
-static enum larder_result publish_draft(larder_pool *pool, larder_draft *draft, const char *name)
+static enum larder_result publish_reserved(larder_pool *pool, larder_reserved *reserved, const char *name)
 {
     const larder_key key = key_of(name);
     larder_place place = larder_place_of(pool, key.hash);
-    memset(draft->item, 0, 64);
-    draft->item->units = 8;
-    draft->item->key_length = (uint16_t)key.length;
-    draft->item->expiry = LARDER_NO_EXPIRY;
-    memcpy((char *)draft->item + sizeof *draft->item, key.bytes, key.length);
+    memset(reserved->item, 0, 64);
+    reserved->item->units = 8;
+    reserved->item->key_length = (uint16_t)key.length;
+    reserved->item->expiry = LARDER_NO_EXPIRY;
+    memcpy((char *)reserved->item + sizeof *reserved->item, key.bytes, key.length);
     larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
     uint64_t before;
-    draft->item->version = order.tick = larder_begin_write(pool, &place, &before);
-    enum larder_result result = larder_publish(pool, &place, &key, draft, LARDER_SET, 0, &order);
-    larder_draft_drop(pool, draft);
+    reserved->item->version = order.tick = larder_begin_write(pool, &place, &before);
+    enum larder_result result = larder_publish(pool, &place, &key, reserved, LARDER_SET, 0, &order);
+    larder_reserved_drop(pool, reserved);
     return result;
 }
 
@@ -130,13 +130,13 @@ TEST(slow_writer_and_clear,
      "what a slow writer publishes after a clear, in a segment filled before it, is not dropped without eviction")
 {
     larder_pool *writer = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
-    larder_draft draft;
-    EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &draft), LARDER_OK);
+    larder_reserved reserved;
+    EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &reserved), LARDER_OK);
     for (uint64_t i = 0; i < 100; i++) {
         put_block(other, i, 5000);
     }
     larder_clear(other);
-    EQUAL(publish_draft(writer, &draft, "slow"), LARDER_OK);
+    EQUAL(publish_reserved(writer, &reserved, "slow"), LARDER_OK);
     uint64_t i = 1000;
     while (put_block(other, i, 5000) == LARDER_OK) {
         i++;

@@ -166,7 +166,7 @@ static void delete_and_wait(void *context)
     larder_pool_close(pool);
 }
 
-TEST(killed_late, "a delete that was under way when a saver was killed with its work done is done in the next pool")
+TEST(killed_late, "a delete that was in flight when a saver was killed with its work done is done in the next pool")
 {
     fault_gate = shared_memory(sizeof *fault_gate);
     fate its = {LARDER_AT_CLOSED, 0};

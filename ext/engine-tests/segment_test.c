@@ -79,23 +79,23 @@ TEST(other_queue,
      "while the segment lock cannot be had, a store goes to the other queue's open segment, if it has room")
 {
     larder_pool *pool = pool_that(true), *other = pool_that(true);
-    larder_draft draft;
+    larder_reserved reserved;
     for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
-        EQUAL(larder_reserve(pool, (enum larder_list)queue, 64, &draft), LARDER_OK); /* opens it */
-        larder_draft_drop(pool, &draft);
+        EQUAL(larder_reserve(pool, (enum larder_list)queue, 64, &reserved), LARDER_OK); /* opens it */
+        larder_reserved_drop(pool, &reserved);
     }
     REQUIRE(larder_lock(other));
     size_t stored = 0;
-    while (larder_reserve(pool, LARDER_SMALL, 4096, &draft) == LARDER_OK) {
-        larder_draft_drop(pool, &draft);
+    while (larder_reserve(pool, LARDER_SMALL, 4096, &reserved) == LARDER_OK) {
+        larder_reserved_drop(pool, &reserved);
         stored++;
     }
     EQUAL(stored, 2 * (larder_segment_bytes(pool) / 4096 - 1));
-    EQUAL(larder_reserve(pool, LARDER_SMALL, 4096, &draft), LARDER_BUSY);
+    EQUAL(larder_reserve(pool, LARDER_SMALL, 4096, &reserved), LARDER_BUSY);
     larder_unlock(other);
-    EQUAL(larder_reserve(pool, LARDER_SMALL, 4096, &draft), LARDER_OK);
-    EQUAL(pool->segments[draft.segment].queue, LARDER_SMALL);
-    larder_draft_drop(pool, &draft);
+    EQUAL(larder_reserve(pool, LARDER_SMALL, 4096, &reserved), LARDER_OK);
+    EQUAL(pool->segments[reserved.segment].queue, LARDER_SMALL);
+    larder_reserved_drop(pool, &reserved);
     larder_pool_close(other);
     larder_pool_close(pool);
 }
@@ -256,28 +256,28 @@ TEST(slow_writer, "a writer that stops between reserving and publishing never wr
     larder_pool *writer = pool_that(true), *other = pool_that(true);
     const larder_key key = key_of("slow");
     larder_place place = larder_place_of(writer, key.hash);
-    larder_draft draft;
-    EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &draft), LARDER_OK);
+    larder_reserved reserved;
+    EQUAL(larder_reserve(writer, LARDER_SMALL, 64, &reserved), LARDER_OK);
     put_text(other, "bystander", "v");
     REQUIRE(larder_lock(other));
-    larder_seal_segment(other, draft.segment);
-    larder_empty_segment(other, draft.segment);
+    larder_seal_segment(other, reserved.segment);
+    larder_empty_segment(other, reserved.segment);
     larder_unlock(other);
     for (uint64_t i = 0; i < 4000; i++) {
         put_block(other, i, 3000);
     }
-    EQUAL(other->segments[draft.segment].state, LARDER_LIMBO); /* nobody has got it */
-    memset(draft.item, 0, sizeof *draft.item);
-    draft.item->units = 8;
-    draft.item->key_length = 4;
-    draft.item->expiry = LARDER_NO_EXPIRY;
-    memcpy((char *)draft.item + sizeof *draft.item, "slow", 4);
+    EQUAL(other->segments[reserved.segment].state, LARDER_LIMBO); /* nobody has got it */
+    memset(reserved.item, 0, sizeof *reserved.item);
+    reserved.item->units = 8;
+    reserved.item->key_length = 4;
+    reserved.item->expiry = LARDER_NO_EXPIRY;
+    memcpy((char *)reserved.item + sizeof *reserved.item, "slow", 4);
     larder_order order = {.moved = true, .token = LARDER_NO_TOKEN};
     uint64_t before;
-    draft.item->version = order.tick = larder_begin_write(writer, &place, &before);
-    EQUAL(larder_publish(writer, &place, &key, &draft, LARDER_SET, 0, &order),
+    reserved.item->version = order.tick = larder_begin_write(writer, &place, &before);
+    EQUAL(larder_publish(writer, &place, &key, &reserved, LARDER_SET, 0, &order),
           LARDER_LOST); /* it moved on, and says so */
-    larder_draft_drop(writer, &draft);
+    larder_reserved_drop(writer, &reserved);
     CHECK(!larder_exists(other, &key));
     for (uint64_t i = 0; i < 4000; i++) {
         put_block(other, i, 3000);

@@ -4,7 +4,7 @@
  * invalidations (recent.h) alone. Bits are never cleared, so that no process has to know which items are left. After
  * very many different tags every tag counts as carried; then the table alone says what is remembered.
  *
- *     store:         set the bits | tick, or ask what is under way and read the cells   (see tag.h, T4)
+ *     store:         set the bits | tick, or ask what is in flight and read the cells   (see tag.h, T4)
  *     invalidation:  tick, raise the cells | read the bits: all set? enter the table
  *
  * Whichever comes second sees the other: a store that an invalidation has overlooked is younger than its tick, or is

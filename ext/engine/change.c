@@ -13,7 +13,7 @@
 #include "store.h"
 #include "tag.h"
 #include "token.h"
-#include "underway.h"
+#include "in_flight.h"
 
 #include <string.h>
 
@@ -96,10 +96,10 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
 
 static void clear_entered(larder_pool *pool)
 {
-    uint64_t before, number = larder_underway_begin(pool, larder_underway_clear());
+    uint64_t before, number = larder_in_flight_begin(pool, larder_in_flight_clear());
     larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before);
     larder_own_move(pool, &pool->header->last_clear, LARDER_AT_CLEAR, &before); /* T3, as in invalidate_entered() */
-    larder_underway_end(pool, number);
+    larder_in_flight_end(pool, number);
     /* So that what is stored from now on does not lie among the dead, and whole segments can be known as such. */
     if (larder_lock(pool)) {
         for (uint32_t queue = 0; queue < LARDER_QUEUES; queue++) {
@@ -202,12 +202,12 @@ static void limit_windows(larder_pool *pool, const uint64_t *tags, size_t count,
 static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t count, uint64_t until)
 {
     open_windows(pool, tags, count, until);
-    uint64_t number = larder_underway_begin(pool, larder_underway_tags(pool, tags, count));
+    uint64_t number = larder_in_flight_begin(pool, larder_in_flight_tags(pool, tags, count));
     raise_tags(pool, tags, count);
     /* T3: from here on nobody reads anything older. Who did has an older token than this tick. */
     raise_tags(pool, tags, count);
     limit_windows(pool, tags, count, until);
-    larder_underway_end(pool, number);
+    larder_in_flight_end(pool, number);
 }
 
 /* model/save.pml: operation() */

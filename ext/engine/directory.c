@@ -325,7 +325,7 @@ enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_
 }
 
 /* Tells every process that has this file open that its name goes to another. But one that was closed stays so: its
- * saver was killed, perhaps when the snapshot was complete, and operations that are under way in it have to find out.
+ * saver was killed, perhaps when the snapshot was complete, and operations that are in flight in it have to find out.
  * model/save.pml: maker() */
 void larder_file_mark_dead(int fd, const struct stat *status)
 {

@@ -30,7 +30,7 @@ enum larder_fault_point {
     LARDER_AT_PUBLISH,       /* a word is about to become final */
     LARDER_AT_REPLACE,       /* a word is about to be replaced by a newer item's */
     LARDER_AT_CLEAR_WORD,    /* a word is about to be emptied */
-    LARDER_AT_VACATE,        /* ... one that leads into an earlier life of its segment */
+    LARDER_AT_FREE_WORD,     /* ... one that leads into an earlier life of its segment */
     LARDER_AT_OUST,          /* ... another writer's pending one */
     LARDER_AT_WITHDRAW,      /* ... one's own pending one */
     LARDER_AT_ACCOUNT,       /* a segment's live bytes are about to change */
@@ -59,7 +59,7 @@ enum larder_fault_point {
     LARDER_AT_INVALIDATED,   /* all have changed, which is about to be counted */
     LARDER_AT_CARRY,         /* a tag is about to be counted among those that items carry */
     LARDER_AT_WINDOW,        /* the window of a tag is about to open, or to end earlier */
-    LARDER_AT_UNDERWAY,      /* it is about to be said that an invalidation or a clear is under way, or over */
+    LARDER_AT_IN_FLIGHT,     /* it is about to be said that an invalidation or a clear is in flight, or over */
     LARDER_AT_JUDGE,         /* a store is about to look at its tags */
     LARDER_AT_LOOKED,        /* that an item's tags were looked at is about to be written down */
     LARDER_AT_LEASE,         /* a lease is about to be taken */

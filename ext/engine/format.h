@@ -158,7 +158,7 @@ enum larder_counter {
     LARDER_COUNTERS
 };
 
-#define LARDER_UNDERWAY_WORDS 5u
+#define LARDER_IN_FLIGHT_WORDS 5u
 
 /* A process's (or thread's) place. Held by a lock on the byte at LARDER_SLOT_LOCK + its index, which the kernel
  * drops at any death. Counters are the sum over all who ever held the slot. */
@@ -168,7 +168,8 @@ typedef struct larder_slot {
     _Atomic uint64_t pinned_since;                           /* ms; since when pins are kept; 0: none is for long */
     _Atomic uint32_t process; /* its holder's id, for people: ids are reused, and others in other containers */
     _Atomic uint32_t quick;   /* 1: its holder's last request was short, or that is expected; quota.h */
-    _Atomic uint64_t underway[LARDER_UNDERWAY_WORDS]; /* what its holder is in the middle of invalidating; underway.h */
+    _Atomic uint64_t
+        in_flight[LARDER_IN_FLIGHT_WORDS]; /* what its holder is in the middle of invalidating; in_flight.h */
     _Atomic uint64_t counter[16];
 } larder_slot;
 _Static_assert(LARDER_COUNTERS <= 16, "counters fit in a slot");
@@ -239,9 +240,9 @@ typedef struct larder_header {
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
-    _Atomic uint64_t underway_begun; /* invalidations and clears, so far */
-    _Atomic uint64_t underway_over;  /* as many are known to be over: all up to that number; see underway.h */
-    uint64_t alone[5];               /* the rest of its line is nobody's */
+    _Atomic uint64_t in_flight_begun; /* invalidations and clears, so far */
+    _Atomic uint64_t in_flight_over;  /* as many are known to be over: all up to that number; see in_flight.h */
+    uint64_t alone[5];                /* the rest of its line is nobody's */
 
     /* How much is pinned: written by readers that pin what nothing has covered yet, and by surveys; see quota.h. */
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t covered[LARDER_QUOTAS]; /* segments */

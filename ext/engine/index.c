@@ -69,7 +69,7 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
             done = done || larder_clear_found(pool, &found);
             larder_found_drop(pool, &found);
         } else {
-            done = larder_is_vacant(pool, word) && larder_exchange_word(LARDER_AT_VACATE, at, word, 0);
+            done = larder_is_free(pool, word) && larder_exchange_word(LARDER_AT_FREE_WORD, at, word, 0);
         }
         uint64_t again = atomic_load_explicit(at, memory_order_seq_cst);
         if (done || again == word) {

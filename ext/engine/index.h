@@ -27,8 +27,8 @@
  * Two kinds of PHP that share a pool cannot read each other's arrays. Each keeps a copy of its own, with a word of its
  * own: a fill leaves the other's alone, a write clears it, after it has moved the key version.
  *
- * Whoever looks for a key and finds that a word does not lead to it looks at the word again: a mover may have turned it
- * to the item's new place meanwhile.
+ * A reader that finds that a word does not lead to its key looks at the word again: a mover may have turned it to the
+ * item's new place meanwhile.
  */
 #ifndef LARDER_INDEX_H
 #define LARDER_INDEX_H
@@ -150,7 +150,7 @@ static inline bool larder_is_void(const larder_pool *pool, uint32_t segment, uin
 }
 
 /* A word that may be used for a new item: empty, or of a generation that its segment no longer has. */
-static inline bool larder_is_vacant(const larder_pool *pool, uint64_t word)
+static inline bool larder_is_free(const larder_pool *pool, uint64_t word)
 {
     if (word == 0) {
         return true;

@@ -23,20 +23,21 @@ bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *con
                        larder_error *error);
 /* Takes the pool's name away, and its snapshot; other processes go on in the next pool. 1: done, 0: none, -1: error. */
 int larder_pool_remove(const larder_pool_config *config, larder_error *error);
-/* The handle's pool was just removed: frees what nobody reads. The handle finds or makes the next pool of the name. */
+/* The handle's pool was just removed: frees all memory that no process reads. The handle then finds or makes the next
+ * pool of the name. */
 void larder_pool_abandon(larder_pool *pool);
 /* The size that a pool gets that is asked for with so many bytes. */
 uint64_t larder_round_size(uint64_t size);
-/* Whose the pool is, in the words of an error: "user 33", "the members of group 50". Good until the next call. */
+/* The pool's owner, in the words of an error: "user 33", "the members of group 50". Good until the next call. */
 const char *larder_pool_owner(const larder_pool *pool);
 
 /* ---- begin and end of a request ---- */
 
-/* Begins an operation for who only looks: a pool that is gone is not made anew. False: there is none. */
+/* Begins an operation that only looks: a pool that is gone is not made anew. False: there is none. */
 bool larder_pool_visit(larder_pool *pool);
-/* Nobody in this process uses values any more: drops the pins, forgets misses and leases. */
+/* This process uses no value any more: drops the pins, forgets misses and leases. */
 void larder_pool_leave(larder_pool *pool);
-/* The same, but the pins stay, as nobody knows which values live on. */
+/* The same, but the pins stay, as values may live on. */
 void larder_pool_begin_another(larder_pool *pool);
 /* Is this an address that PHP may have been handed a value at? */
 bool larder_pool_contains(const larder_pool *pool, const void *address);
@@ -45,8 +46,8 @@ void larder_keep_house(larder_pool *pool, uint32_t microseconds);
 
 /* ---- items; larder_get() and the other ways to read are in get.h ---- */
 
-/* All or nothing. A refused store is counted by cause, and the key's old value goes, as it is true no more, unless the
- * terms, or a pool that does not evict, keep it. A refused fill or add changes nothing. */
+/* All or nothing. A refused store is counted by cause. The key's old value then goes, as it is not true any more,
+ * unless the terms, or a pool that does not evict, keep it. A refused fill or add changes nothing. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms);
 /* Was there a living item? It is gone in any case, for good: no store that began before brings it back. */
@@ -73,7 +74,7 @@ void larder_each_key(larder_pool *pool, const char *prefix, size_t length,
 
 enum larder_lease_result larder_lease_take(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
 void larder_lease_give_back(larder_pool *pool, const larder_key *key);
-/* Gives it back, but in such a way that nobody has it for so long, whatever becomes of this process. */
+/* Gives it back, but no process gets it for so long, even if this process dies. */
 void larder_lease_hold_off(larder_pool *pool, const larder_key *key, uint32_t milliseconds);
 /* Waits, for so long at most, until the lease is free, its holder dead or past its time, or the pool removed or saved;
  * not at all if too many wait already. Is it to be had? */
@@ -95,9 +96,9 @@ bool larder_stats_read(larder_pool *pool, larder_stats *stats);
 /* Sees to it that the signal comes here first. To be repeated now and then: others may install handlers, too. Theirs
  * are called for what is not answered here. */
 void larder_stray_watch(void);
-/* Gives the signal back, if nobody has taken it since. */
+/* Gives the signal back, if no other handler has taken it since. */
 void larder_stray_ignore(void);
-/* Is called in the signal handler, in the thread that writes, each time a page was made private. NULL: nobody. */
+/* Is called in the signal handler, in the thread that writes, each time a page was made private. NULL: no listener. */
 void larder_stray_listen(void (*listener)(void));
 
 #endif

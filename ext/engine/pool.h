@@ -171,7 +171,7 @@ typedef struct larder_pool {
     char snapshots[LARDER_PATH_MAX];
 } larder_pool;
 
-/* Was the pool closed while an operation was under way? Then what the operation did may be in the snapshot, or not.
+/* Was the pool closed while an operation was in flight? Then what the operation did may be in the snapshot, or not.
  * Whoever saves a pool marks it, and then reads it; an operation writes, and then looks at the mark: if it sees none,
  * what it wrote is in the snapshot. model/save.pml: operation() */
 static inline bool larder_pool_was_closed(const larder_pool *pool)

@@ -9,7 +9,7 @@
 
 /* ---- free slots: where a new key's word goes ---------------------------------------------------------------
  *
- * Both of a key's buckets fill up evenly; where both are full, somebody's item gives its place up.
+ * Both of a key's buckets fill up evenly. Where both are full, the least useful item gives its place up.
  */
 
 typedef struct free_slot {
@@ -18,11 +18,11 @@ typedef struct free_slot {
     bool is_taken; /* by an item, which goes */
 } free_slot;
 
-/* What would be lost with a word. A pending one is another writer's, who finds out and starts over; but he may be dead,
- * and then nobody else clears it. */
+/* What would be lost with a word. The writer of a pending one finds out that it was taken, and starts over. But it may
+ * be dead, and then its word is free for any writer. */
 enum worth { NOTHING, DEAD, UNUSED, USED, BEING_WRITTEN };
 
-/* Is this the pending word of somebody who will not come back? */
+/* Is this the pending word of a process that has died? */
 static bool writer_is_dead(larder_pool *pool, uint64_t word)
 {
     uint32_t slot = (uint32_t)word;
@@ -37,7 +37,7 @@ static enum worth worth_of(larder_pool *pool, uint64_t word)
     if ((word & LARDER_PENDING) != 0) {
         return writer_is_dead(pool, word) ? NOTHING : BEING_WRITTEN;
     }
-    if (larder_is_vacant(pool, word)) {
+    if (larder_is_free(pool, word)) {
         return NOTHING;
     }
     const larder_item *item = (const larder_item *)(pool->rw + larder_word_offset(pool, word));
@@ -67,18 +67,18 @@ static enum worth find_least_useful(larder_pool *pool, const larder_place *place
     return worth;
 }
 
-/* How many words of the bucket are vacant; the first of them, where readers find it soonest. */
-static uint32_t count_vacant(const larder_pool *pool, larder_bucket *bucket, free_slot *first)
+/* How many words of the bucket are free, and the first of them, where readers find it soonest. */
+static uint32_t count_free(const larder_pool *pool, larder_bucket *bucket, free_slot *first)
 {
     uint32_t count = 0;
     *first = (free_slot){.at = NULL};
     for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
         uint64_t seen = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
-        if (!larder_is_vacant(pool, seen)) {
+        if (!larder_is_free(pool, seen)) {
             continue;
         }
         /* A void word must not last until its segment has that generation again. */
-        if (seen != 0 && larder_exchange_word(LARDER_AT_VACATE, &bucket->word[i], seen, 0)) {
+        if (seen != 0 && larder_exchange_word(LARDER_AT_FREE_WORD, &bucket->word[i], seen, 0)) {
             seen = 0;
         }
         if (count++ == 0) {
@@ -93,8 +93,8 @@ static uint32_t count_vacant(const larder_pool *pool, larder_bucket *bucket, fre
 static bool find_free_slot(larder_pool *pool, const larder_place *place, free_slot *found)
 {
     free_slot first, second;
-    uint32_t in_first = count_vacant(pool, place->first, &first);
-    uint32_t in_second = count_vacant(pool, place->second, &second);
+    uint32_t in_first = count_free(pool, place->first, &first);
+    uint32_t in_second = count_free(pool, place->second, &second);
     if (in_first + in_second > 0) {
         *found = in_second > in_first ? second : first;
         return true;
@@ -104,7 +104,7 @@ static bool find_free_slot(larder_pool *pool, const larder_place *place, free_sl
     return worth == NOTHING || worth == DEAD || worth == BEING_WRITTEN || pool->geometry.evict != 0;
 }
 
-/* Puts the pending word there; what was there is gone then. False: somebody else was faster. */
+/* Puts the pending word there, and so takes the place of any item. False: another process was faster. */
 static bool take_free_slot(larder_pool *pool, const free_slot *slot, uint64_t pending)
 {
     uint32_t segment = larder_word_segment(pool, slot->word);
@@ -112,7 +112,7 @@ static bool take_free_slot(larder_pool *pool, const free_slot *slot, uint64_t pe
     bool held = slot->is_taken && larder_pin_holds(pool, segment, generation);
     if (!slot->is_taken ||
         (!held && (larder_pinned(pool, segment) != 0 || !larder_pin_set(pool, segment, generation)))) {
-        /* Nothing is there; or nothing any more, if its segment was recycled meanwhile. */
+        /* No item is there, or none any more: its segment was recycled meanwhile. */
         return larder_exchange_word(LARDER_AT_PENDING, slot->at, slot->word, pending);
     }
     larder_item *item = (larder_item *)(pool->rw + larder_word_offset(pool, slot->word));
@@ -130,6 +130,18 @@ static bool take_free_slot(larder_pool *pool, const free_slot *slot, uint64_t pe
 }
 
 /* ---- publishing -------------------------------------------------------------------------------------------- */
+
+/* What a store publishes. */
+typedef struct publication {
+    const larder_place *place;
+    const larder_key *key;
+    const larder_reserved *reserved;
+    const larder_order *order;
+    enum larder_mode mode;
+    uint64_t expected; /* as of larder_publish() */
+    uint64_t word;     /* the item's, when it is final */
+    bool patient;      /* gives way to writers in lower slots; later it does not, as one of them may have stopped */
+} publication;
 
 static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
 {
@@ -149,31 +161,31 @@ static bool is_for_all(const larder_item *item)
     return (item->traits & LARDER_LAYOUT_MASK) == 0;
 }
 
-/* With our pending word in place: is nobody else's there for the same key? Two writers that insert one key at the
+/* With our pending word in place: is no other writer's there for the same key? Two writers that insert one key at the
  * same time each place a pending word and then look, so at least one sees the other's. The one with the lower slot
- * goes on and the other starts over; but nobody waits for a stopped one for long. model/publish.pml: writer(), alone */
-static bool is_alone(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
-                     const _Atomic uint64_t *own, bool patient)
+ * goes on and the other starts over. No writer waits long for a stopped one. model/publish.pml: writer(), alone */
+static bool is_alone(larder_pool *pool, const publication *ours, const _Atomic uint64_t *own)
 {
-    larder_bucket *buckets[2] = {place->first, place->second};
+    larder_bucket *buckets[2] = {ours->place->first, ours->place->second};
     for (int b = 0; b < 2; b++) {
         for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
             _Atomic uint64_t *at = &buckets[b]->word[i];
             uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
             larder_found found;
-            if (at == own || word >> 48 != place->fingerprint) {
+            if (at == own || word >> 48 != ours->place->fingerprint) {
                 continue;
             }
             if ((word & LARDER_PENDING) != 0) {
-                /* If it can be cleared, its owner finds out, and starts over; else it is final by now, and we do. */
-                if ((patient && (uint32_t)word < pool->slot_index) ||
+                /* Clearing the word makes its owner start over. If it cannot be cleared it is final by now, and we
+                 * start over. */
+                if ((ours->patient && (uint32_t)word < pool->slot_index) ||
                     !larder_exchange_word(LARDER_AT_OUST, at, word, 0)) {
                     return false;
                 }
-            } else if (larder_matches(pool, word, key, &found)) {
-                bool ours = is_for_all(draft->item) || larder_is_readable(pool, found.item);
+            } else if (larder_matches(pool, word, ours->key, &found)) {
+                bool same = is_for_all(ours->reserved->item) || larder_is_readable(pool, found.item);
                 larder_found_drop(pool, &found);
-                if (ours) {
+                if (same) {
                     return false;
                 }
             } else if (atomic_load_explicit(at, memory_order_seq_cst) != word) {
@@ -184,60 +196,64 @@ static bool is_alone(larder_pool *pool, const larder_place *place, const larder_
     return true;
 }
 
-/* What everybody can read takes the place of everybody's copies, and so does a write; a fill leaves others' alone. */
-static void clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, const larder_draft *draft,
-                         const larder_order *order)
+/* Removes the items that other kinds of PHP have under the key, if this one stands for theirs: it is a write, or all
+ * kinds can read it. A fill that only our kind can read leaves theirs alone. */
+static void clear_others(larder_pool *pool, const publication *ours)
 {
+    const larder_order *order = ours->order;
     /* After the key version has moved: a kind of PHP that comes later has younger tokens only. */
-    if ((order->moved || is_for_all(draft->item)) && larder_has_other_layouts(pool)) {
-        larder_clear_others(pool, place, key, order->moved ? order->tick : UINT64_MAX);
+    if ((order->moved || is_for_all(ours->reserved->item)) && larder_has_other_layouts(pool)) {
+        larder_clear_others(pool, ours->place, ours->key, order->moved ? order->tick : UINT64_MAX);
     }
 }
 
-/* model/publish.pml: writer(), pending, alone, deletion, final */
-static enum larder_result insert(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                 const larder_draft *draft, uint64_t word, const larder_order *order, bool patient,
-                                 bool *again)
+/* The live bytes of the item's segment grow before its word is final: the process that clears the word subtracts what
+ * was added. `sign` is -1 where the word did not become final. */
+static void account(larder_pool *pool, const publication *ours, int sign)
 {
-    uint64_t pending = pending_word(pool, place->fingerprint);
+    larder_segment_account(pool, ours->reserved->segment, sign, ours->reserved->item->units);
+}
+
+/* The key has no item. model/publish.pml: writer(), pending, alone, deletion, final */
+static enum larder_result insert(larder_pool *pool, const publication *ours, bool *again)
+{
+    uint64_t pending = pending_word(pool, ours->place->fingerprint);
     free_slot own = {.at = NULL};
-    *again = find_free_slot(pool, place, &own);
+    *again = find_free_slot(pool, ours->place, &own);
     if (!*again) {
         return LARDER_FULL;
     }
     if (!take_free_slot(pool, &own, pending)) {
         return LARDER_BUSY;
     }
-    if (!is_alone(pool, place, key, draft, own.at, patient)) {
+    if (!is_alone(pool, ours, own.at)) {
         larder_exchange_word(LARDER_AT_WITHDRAW, own.at, pending, 0);
         return LARDER_BUSY;
     }
     *again = false;
-    if (was_overtaken(pool, place, order)) {
+    if (was_overtaken(pool, ours->place, ours->order)) {
         larder_exchange_word(LARDER_AT_WITHDRAW, own.at, pending, 0);
         return LARDER_OVERTAKEN;
     }
-    /* Before the word is final: whoever clears it subtracts what was added here. */
-    larder_segment_account(pool, draft->segment, 1, draft->item->units);
-    if (!larder_exchange_word(LARDER_AT_PUBLISH, own.at, pending, word)) {
-        larder_segment_account(pool, draft->segment, -1, draft->item->units);
-        *again = !was_overtaken(pool, place, order); /* else a delete cleared it */
+    account(pool, ours, 1);
+    if (!larder_exchange_word(LARDER_AT_PUBLISH, own.at, pending, ours->word)) {
+        account(pool, ours, -1);
+        *again = !was_overtaken(pool, ours->place, ours->order); /* else a delete cleared it */
         return LARDER_OVERTAKEN;
     }
     return LARDER_OK;
 }
 
-/* model/publish.pml: writer(), replace */
-static enum larder_result replace(larder_pool *pool, const larder_place *place, const larder_draft *draft,
-                                  const larder_found *found, uint64_t word, const larder_order *order, bool *again)
+/* The key has an item, whose word becomes ours. model/publish.pml: writer(), replace */
+static enum larder_result replace(larder_pool *pool, const publication *ours, const larder_found *found, bool *again)
 {
     *again = false;
-    if (was_overtaken(pool, place, order)) {
+    if (was_overtaken(pool, ours->place, ours->order)) {
         return LARDER_OVERTAKEN;
     }
-    larder_segment_account(pool, draft->segment, 1, draft->item->units);
-    if (!larder_exchange_word(LARDER_AT_REPLACE, found->at, found->word, word)) {
-        larder_segment_account(pool, draft->segment, -1, draft->item->units);
+    account(pool, ours, 1);
+    if (!larder_exchange_word(LARDER_AT_REPLACE, found->at, found->word, ours->word)) {
+        account(pool, ours, -1);
         *again = true;
         return LARDER_BUSY;
     }
@@ -245,70 +261,91 @@ static enum larder_result replace(larder_pool *pool, const larder_place *place, 
     return LARDER_OK;
 }
 
-/* One attempt; `again` if another process changed the word under us. */
-static enum larder_result attempt(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
-                                  const larder_order *order, bool patient, bool *again)
+/* The key has an item: the mode, and which of the two is younger, decide what becomes of it. */
+static enum larder_result publish_over(larder_pool *pool, const publication *ours, const larder_found *found,
+                                       bool *again)
 {
-    uint64_t word = larder_word(place->fingerprint, draft->generation, draft->offset >> pool->unit_shift);
+    const larder_order *order = ours->order;
+    enum larder_mode mode = ours->mode;
+    bool alive = larder_is_alive(pool, found->item), younger = found->item->version > order->tick;
+    bool judged_younger = order->token != LARDER_NO_TOKEN && found->item->version > order->token;
+    if (mode == LARDER_ADD && !alive) {
+        alive = !larder_stays_dead(pool, found->item);
+    }
+    if (mode == LARDER_ADD && alive && found->word != ours->expected) {
+        return LARDER_EXISTS;
+    }
+    if (mode == LARDER_REPLACE && !alive) {
+        return LARDER_ABSENT;
+    }
+    if (mode == LARDER_SET && ours->expected != 0 && found->word != ours->expected) {
+        return LARDER_ABSENT;
+    }
+    if (younger && order->fill) {
+        /* The key has a younger item, which serves a set as well, but not an add. If it is dead, a delete may have
+         * ticked before it and not moved the key version yet. That delete would leave ours in its place, though ours
+         * may be older. */
+        return alive && mode != LARDER_ADD ? LARDER_OK : LARDER_OVERTAKEN;
+    }
+    if (younger) {
+        /* Ours came first, and was overwritten at once. But an add that succeeds promises its caller the key until the
+         * item goes, and an item that may be older than its version says must not stay. */
+        return mode == LARDER_ADD || !larder_is_since(found->item, order->tick) ? LARDER_OVERTAKEN : LARDER_OK;
+    }
+    if (judged_younger) {
+        /* The same delete would leave ours if ours took the younger item's word. So that item goes first, and ours is
+         * inserted: a delete clears a pending word whatever its age. */
+        *again = !larder_clear_found(pool, found);
+        return *again ? LARDER_BUSY : insert(pool, ours, again);
+    }
+    return replace(pool, ours, found, again);
+}
+
+/* One attempt; `again` if another process changed the word under us. */
+static enum larder_result attempt(larder_pool *pool, const publication *ours, bool *again)
+{
     larder_found found;
     *again = false;
-    clear_others(pool, place, key, draft, order);
-    if (!larder_find(pool, place, key, &found)) {
-        return mode == LARDER_REPLACE || (mode == LARDER_SET && expected != 0)
-                   ? LARDER_ABSENT
-                   : insert(pool, place, key, draft, word, order, patient, again);
+    clear_others(pool, ours);
+    if (!larder_find(pool, ours->place, ours->key, &found)) {
+        bool needs_one = ours->mode == LARDER_REPLACE || (ours->mode == LARDER_SET && ours->expected != 0);
+        return needs_one ? LARDER_ABSENT : insert(pool, ours, again);
     }
-    bool alive = larder_is_alive(pool, found.item), younger = found.item->version > order->tick;
-    bool judged_younger = order->token != LARDER_NO_TOKEN && found.item->version > order->token;
-    if (mode == LARDER_ADD && !alive) {
-        alive = !larder_stays_dead(pool, found.item);
-    }
-    enum larder_result result;
-    if (mode == LARDER_ADD && alive && found.word != expected) {
-        result = LARDER_EXISTS;
-    } else if ((mode == LARDER_REPLACE && !alive) || (mode == LARDER_SET && expected != 0 && found.word != expected)) {
-        result = LARDER_ABSENT;
-    } else if (order->fill && younger) {
-        /* A delete that has ticked before it and not moved the key version yet leaves it there, and would leave ours,
-         * which may be older, in its place. Nobody who adds is content with what is there. */
-        result = alive && mode != LARDER_ADD ? LARDER_OK : LARDER_OVERTAKEN;
-    } else if (younger) {
-        /* Ours came first, and was overwritten at once; but whoever adds is told that he owns the key until it goes,
-         * and what may be older than it says must not stay. */
-        result = mode == LARDER_ADD || !larder_is_since(found.item, order->tick) ? LARDER_OVERTAKEN : LARDER_OK;
-    } else if (judged_younger) {
-        /* For the same reason not in its place, but anew. */
-        *again = !larder_clear_found(pool, &found);
-        result = *again ? LARDER_BUSY : insert(pool, place, key, draft, word, order, patient, again);
-    } else {
-        result = replace(pool, place, draft, &found, word, order, again);
-    }
+    enum larder_result result = publish_over(pool, ours, &found, again);
     larder_found_drop(pool, &found);
     return result;
 }
 
 enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_reserved *reserved, enum larder_mode mode, uint64_t expected,
                                   const larder_order *order)
 {
+    publication ours = {
+        .place = place,
+        .key = key,
+        .reserved = reserved,
+        .order = order,
+        .mode = mode,
+        .expected = expected,
+        .word = larder_word(place->fingerprint, reserved->generation, reserved->offset >> pool->unit_shift)};
     bool again = true;
     enum larder_result result = LARDER_BUSY;
-    larder_segment_note(&pool->segments[draft->segment], draft->item->version,
-                        atomic_load_explicit(&draft->item->expiry, memory_order_relaxed));
-    larder_segment_mark(pool, draft->offset);
+    larder_segment_note(&pool->segments[reserved->segment], reserved->item->version,
+                        atomic_load_explicit(&reserved->item->expiry, memory_order_relaxed));
+    larder_segment_mark(pool, reserved->offset);
     for (int tries = 0; again && tries < TRIES; tries++) {
-        result = attempt(pool, place, key, draft, mode, expected, order, tries < TRIES / 2, &again);
+        ours.patient = tries < TRIES / 2;
+        result = attempt(pool, &ours, &again);
         if (again && tries > 4) {
             sched_yield();
         }
     }
-    /* Our segment may have been emptied meanwhile (it is pinned, so nobody writes there). If the generation was raised
-     * before this look, the word is void. If it is raised later, the item was evicted right away, which may always
-     * happen in a pool that evicts; in others only dead segments that nobody pins are emptied. */
+    /* Our segment may have been emptied meanwhile (it is pinned, so no process writes there). If the generation was
+     * raised before this look, the word is void. If it is raised later, the item was evicted right away, which may
+     * always happen in a pool that evicts; in others only dead segments without pins are emptied. */
     atomic_thread_fence(memory_order_seq_cst);
     if (result == LARDER_OK &&
-        atomic_load_explicit(&pool->generations[draft->segment], memory_order_relaxed) != draft->generation) {
+        atomic_load_explicit(&pool->generations[reserved->segment], memory_order_relaxed) != reserved->generation) {
         return LARDER_LOST;
     }
     return again ? LARDER_BUSY : result;

@@ -7,12 +7,12 @@
 #include "terms.h"
 
 /* A complete item that is not in the index yet. */
-typedef struct larder_draft {
+typedef struct larder_reserved {
     larder_item *item; /* writable */
     uint64_t offset;
     uint32_t segment, generation;
     bool brief;
-} larder_draft;
+} larder_reserved;
 
 /* How a store is ordered among others of its key. */
 typedef struct larder_order {
@@ -22,10 +22,10 @@ typedef struct larder_order {
     uint64_t token; /* if judged by the key version; else LARDER_NO_TOKEN */
 } larder_order;
 
-/* Puts the draft into the index. `expected`: a set only in place of this word (0: of whatever is there); an add also in
- * place of it, whether or not its item lives. */
+/* Puts the reserved item into the index. `expected`: a set only in place of this word (0: of whatever is there); an add
+ * also in place of it, whether or not its item lives. */
 enum larder_result larder_publish(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  const larder_draft *draft, enum larder_mode mode, uint64_t expected,
+                                  const larder_reserved *reserved, enum larder_mode mode, uint64_t expected,
                                   const larder_order *order);
 
 #endif

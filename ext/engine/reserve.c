@@ -94,17 +94,18 @@ static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_
     return true;
 }
 
-static void begin_draft(larder_pool *pool, larder_draft *draft, uint32_t segment, uint32_t generation, uint64_t offset,
-                        bool brief)
+static void begin_reserved(larder_pool *pool, larder_reserved *reserved, uint32_t segment, uint32_t generation,
+                           uint64_t offset, bool brief)
 {
-    *draft = (larder_draft){.item = (larder_item *)(pool->rw + offset),
-                            .offset = offset,
-                            .segment = segment,
-                            .generation = generation,
-                            .brief = brief};
+    *reserved = (larder_reserved){.item = (larder_item *)(pool->rw + offset),
+                                  .offset = offset,
+                                  .segment = segment,
+                                  .generation = generation,
+                                  .brief = brief};
 }
 
-static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
+static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue, uint64_t bytes,
+                                      larder_reserved *reserved)
 {
     uint32_t count = (uint32_t)((bytes + larder_segment_bytes(pool) - 1) >> pool->segment_shift), head;
     if (!larder_lock(pool)) {
@@ -117,7 +118,7 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
         larder_prepare_segment(pool, head, queue, count, bytes);
         if (larder_pin_set(pool, head, generation)) {
             larder_seal_segment(pool, head);
-            begin_draft(pool, draft, head, generation, larder_segment_offset(pool, head), !held);
+            begin_reserved(pool, reserved, head, generation, larder_segment_offset(pool, head), !held);
         } else {
             /* This process believes to pin an earlier life of it, which cannot be: nothing is written unpinned. */
             larder_free_segment(pool, head);
@@ -138,7 +139,7 @@ static void ask_for_lines(const larder_pool *pool, uint64_t offset, uint64_t byt
 }
 
 /* In the queue's open segment; no lock is needed. False, with what is open, if there is no room. */
-static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft,
+static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_reserved *reserved,
                             uint64_t *open)
 {
     /* acquire: pairs with the opening. */
@@ -153,7 +154,7 @@ static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t 
     bool pinned = held || larder_pin_set(pool, index, generation); /* else it has been recycled since */
     if (pinned && take_room(pool, index, bytes, &offset)) {
         ask_for_lines(pool, offset, bytes);
-        begin_draft(pool, draft, index, generation, offset, !held);
+        begin_reserved(pool, reserved, index, generation, offset, !held);
         return true;
     }
     if (pinned && !held) {
@@ -169,14 +170,14 @@ static enum larder_list queue_for(const larder_pool *pool, enum larder_list want
 }
 
 /* Better in the wrong queue than nowhere, but not where movers alone may reserve. */
-static bool reserve_in_other(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_draft *draft)
+static bool reserve_in_other(larder_pool *pool, enum larder_list queue, uint64_t bytes, larder_reserved *reserved)
 {
     enum larder_list other = queue_for(pool, queue == LARDER_SMALL ? LARDER_MAIN : LARDER_SMALL);
     uint64_t open;
-    return other != queue && reserve_in_open(pool, other, bytes, draft, &open);
+    return other != queue && reserve_in_open(pool, other, bytes, reserved, &open);
 }
 
-enum larder_result larder_reserve(larder_pool *pool, enum larder_list wanted, uint64_t bytes, larder_draft *draft)
+enum larder_result larder_reserve(larder_pool *pool, enum larder_list wanted, uint64_t bytes, larder_reserved *reserved)
 {
     enum larder_list queue = queue_for(pool, wanted);
     uint64_t open;
@@ -184,10 +185,10 @@ enum larder_result larder_reserve(larder_pool *pool, enum larder_list wanted, ui
         return LARDER_LARGE;
     }
     if (bytes > larder_segment_bytes(pool)) {
-        return reserve_run(pool, queue, bytes, draft);
+        return reserve_run(pool, queue, bytes, reserved);
     }
     for (int tries = 0; tries < 64; tries++) {
-        if (reserve_in_open(pool, queue, bytes, draft, &open)) {
+        if (reserve_in_open(pool, queue, bytes, reserved, &open)) {
             return LARDER_OK;
         }
         enum larder_result result = roll(pool, queue, open);
@@ -198,12 +199,12 @@ enum larder_result larder_reserve(larder_pool *pool, enum larder_list wanted, ui
             return result;
         }
     }
-    return reserve_in_other(pool, queue, bytes, draft) ? LARDER_OK : LARDER_BUSY;
+    return reserve_in_other(pool, queue, bytes, reserved) ? LARDER_OK : LARDER_BUSY;
 }
 
-void larder_draft_drop(larder_pool *pool, const larder_draft *draft)
+void larder_reserved_drop(larder_pool *pool, const larder_reserved *reserved)
 {
-    if (draft->brief) {
-        larder_pin_drop(pool, draft->segment);
+    if (reserved->brief) {
+        larder_pin_drop(pool, reserved->segment);
     }
 }

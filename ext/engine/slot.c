@@ -66,15 +66,15 @@ static void clear_pins(larder_pool *pool, uint32_t index)
     atomic_store_explicit(&pool->slots[index].pinned_since, 0, memory_order_relaxed);
 }
 
-/* model/underway.pml: ask(), invalidator(), dead */
-static void clear_underway(larder_pool *pool, uint32_t index)
+/* model/in_flight.pml: ask(), invalidator(), dead */
+static void clear_in_flight(larder_pool *pool, uint32_t index)
 {
-    for (uint32_t i = 0; i < LARDER_UNDERWAY_WORDS; i++) {
-        _Atomic uint64_t *word = &pool->slots[index].underway[i];
+    for (uint32_t i = 0; i < LARDER_IN_FLIGHT_WORDS; i++) {
+        _Atomic uint64_t *word = &pool->slots[index].in_flight[i];
         /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody.
          */
         if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
-            LARDER_FAULT(LARDER_AT_UNDERWAY);
+            LARDER_FAULT(LARDER_AT_IN_FLIGHT);
             atomic_store_explicit(word, 0, memory_order_relaxed);
         }
     }
@@ -84,7 +84,7 @@ static void clear_underway(larder_pool *pool, uint32_t index)
 static void clear_traces(larder_pool *pool, uint32_t index)
 {
     clear_pins(pool, index);
-    clear_underway(pool, index);
+    clear_in_flight(pool, index);
 }
 
 /* model/pin.pml: take_slot(), slots_used */

@@ -20,7 +20,7 @@ static size_t item_bytes(const larder_pool *pool, const larder_key *key, const l
     return bytes;
 }
 
-/* What the key's old item hands down to the new one, so that rewriting something does not make it look new. */
+/* What a key's old item hands down to the new one: a rewritten item must not look new to eviction. */
 typedef struct heritage {
     enum larder_list queue;
     uint8_t visited, level;
@@ -28,95 +28,97 @@ typedef struct heritage {
 
 /* A fill leaves the key version alone. But while a snapshot is being loaded, what a set after a miss replaces may not
  * be here yet, and must not come after it. */
-static bool may_leave_key_version(larder_pool *pool, const larder_claim *as)
+static bool may_leave_key_version(larder_pool *pool, const larder_claim *claim)
 {
-    return !as->takes || !larder_snapshot_is_loading(pool);
+    return !claim->takes || !larder_snapshot_is_loading(pool);
 }
 
-/* What is made from nothing is new truth all the same. */
+/* An add that says nothing about an old value. One that was made from nothing (terms.h) says that there is none. */
 static bool is_plain_add(const larder_terms *terms)
 {
     return terms->mode == LARDER_ADD && terms->made_of != LARDER_OF_NOTHING;
 }
 
-/* What the store claims to be. Whatever it is, the key's miss is used up; but not by one out of a snapshot, of which
- * this request knows nothing. */
+/* A store is judged by the token in its terms, or by the miss of its key in this request. Every store uses the miss up,
+ * but for one out of a snapshot, which is not this request's. */
 static larder_claim claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
 {
     uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key) : LARDER_NO_TOKEN;
-    larder_claim as = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
+    larder_claim claim = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
     if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
-        as.token = terms->token;
+        claim.token = terms->token;
     } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
-        as.token = missed;
+        claim.token = missed;
     }
-    as.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
-    as.judged = as.token != LARDER_NO_TOKEN;
-    as.missed = as.judged && terms->verb == LARDER_AS_MISSED && as.token != LARDER_FOREIGN_TOKEN;
-    as.fill = as.judged && (terms->verb != LARDER_JUDGED || is_plain_add(terms)) && may_leave_key_version(pool, &as);
-    return as;
+    claim.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
+    claim.judged = claim.token != LARDER_NO_TOKEN;
+    claim.missed = claim.judged && terms->verb == LARDER_AS_MISSED && claim.token != LARDER_FOREIGN_TOKEN;
+    claim.fill =
+        claim.judged && (terms->verb != LARDER_JUDGED || is_plain_add(terms)) && may_leave_key_version(pool, &claim);
+    return claim;
 }
 
 /* Ticks, if it is a write, and judges it. False: it came too late. model/token.pml: storer(), judge */
-static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, larder_claim *as)
+static bool judge(larder_pool *pool, const larder_place *place, const larder_terms *terms, larder_claim *claim)
 {
     uint64_t key_version = 0;
     larder_carry(pool, terms->tags, terms->tags_count); /* before anything is judged, and the tick: T4 of tag.h */
-    as->looked_at = larder_invalidations(pool);         /* before anything is judged: T2 of tag.h */
-    as->order = (larder_order){.fill = as->fill, .moved = false, .tick = as->token, .token = as->token};
-    if (as->fill) {
-        return !larder_key_changed(pool, place, as->token) &&
-               !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->version);
+    claim->looked_at = larder_invalidations(pool);      /* before anything is judged: T2 of tag.h */
+    claim->order = (larder_order){.fill = claim->fill, .moved = false, .tick = claim->token, .token = claim->token};
+    if (claim->fill) {
+        return !larder_key_changed(pool, place, claim->token) &&
+               !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, claim->token, &claim->version);
     }
-    if (as->judged && terms->verb == LARDER_JUDGED && larder_key_changed(pool, place, as->token)) {
-        /* Not after a move of its own: each that is refused would refuse all others that are being made, for ever. */
+    if (claim->judged && terms->verb == LARDER_JUDGED && larder_key_changed(pool, place, claim->token)) {
+        /* Before it moves the key version: refused writes that moved it would refuse all others in flight, for ever. */
         return false;
     }
     if (is_plain_add(terms)) {
-        /* Nothing is there that it could make untrue, so its neighbours' fills need not know of it. */
-        as->order.tick = larder_own_tick(pool);
+        /* It replaces no value, so no fill of its key, or of one that shares its key version, has to be refused. */
+        claim->order.tick = larder_own_tick(pool);
     } else {
-        as->order.tick = larder_begin_write(pool, place, &key_version);
-        as->order.moved = true;
+        claim->order.tick = larder_begin_write(pool, place, &key_version);
+        claim->order.moved = true;
     }
-    as->version = as->order.tick;
-    return !as->judged || ((key_version <= as->token || larder_own_are_all(pool, as->token)) &&
-                           !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, as->token, &as->version));
+    claim->version = claim->order.tick;
+    return !claim->judged ||
+           ((key_version <= claim->token || larder_own_are_all(pool, claim->token)) &&
+            !larder_is_dead_by_now(pool, terms->tags, terms->tags_count, claim->token, &claim->version));
 }
 
-/* What is not new is as old as it was. Then its tags are not known to be older, unless they were judged, and found
- * older than its token, too: T2 of tag.h. */
-static void settle_version(const larder_past *past, larder_claim *as)
+/* An item with a past keeps its version. Its tags are then known to be older only if they were judged, and are older
+ * than its token, too: T2 of tag.h. */
+static void settle_version(const larder_past *past, larder_claim *claim)
 {
-    as->raised = as->judged && as->version > as->token;
+    claim->raised = claim->judged && claim->version > claim->token;
     if (past != NULL) {
-        as->looked_at = as->judged && !as->raised ? as->looked_at : UINT64_MAX;
-        as->version = past->version;
-        as->raised = past->raised;
+        claim->looked_at = claim->judged && !claim->raised ? claim->looked_at : UINT64_MAX;
+        claim->version = past->version;
+        claim->raised = past->raised;
     }
 }
 
 static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
-                       const larder_draft *draft, const heritage *old, const larder_claim *as)
+                       const larder_reserved *reserved, const heritage *old, const larder_claim *claim)
 {
     uint8_t spare;
     size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
-    larder_item *item = draft->item;
+    larder_item *item = reserved->item;
     size_t value_at = larder_item_value_at(terms->tags_count, key->length, value->kind);
     uint8_t *to = (uint8_t *)item + value_at;
     item->units = (uint32_t)(bytes >> pool->unit_shift);
     item->key_length = (uint16_t)key->length;
     item->kind = value->kind;
     item->traits = (uint8_t)((value->has_layout ? pool->layout : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
-                             (as->raised ? LARDER_VERSION_RAISED : 0u));
-    item->version = as->version;
+                             (claim->raised ? LARDER_VERSION_RAISED : 0u));
+    item->version = claim->version;
     item->cost = terms->cost;
     item->tags = (uint16_t)terms->tags_count;
     item->spare = spare;
     atomic_store_explicit(&item->expiry, terms->expiry, memory_order_relaxed);
     atomic_store_explicit(&item->visited, old->visited, memory_order_relaxed);
     if (terms->tags_count > 0) {
-        atomic_store_explicit(larder_item_looked_at(item), as->looked_at, memory_order_relaxed);
+        atomic_store_explicit(larder_item_looked_at(item), claim->looked_at, memory_order_relaxed);
         memcpy((uint64_t *)(item + 1) + 1, terms->tags, terms->tags_count * sizeof *terms->tags);
     }
     memcpy((uint8_t *)item + larder_item_key_at(terms->tags_count), key->bytes, key->length);
@@ -124,7 +126,7 @@ static void write_item(larder_pool *pool, const larder_key *key, const larder_va
         uint64_t counter = (uint64_t)value->counter << 1;
         memcpy(to, &counter, sizeof counter);
     } else {
-        value->write(value->context, to, pool->geometry.base + draft->offset + value_at);
+        value->write(value->context, to, pool->geometry.base + reserved->offset + value_at);
     }
 }
 
@@ -161,8 +163,8 @@ static bool is_refusal(enum larder_result result)
            result == LARDER_LOST;
 }
 
-/* Looks at the key's item without a pin, which would cost as much as half of the store: what is seen is only acted on
- * if its segment has not moved on meanwhile. */
+/* Looks at the key's item without a pin, which would cost as much as half of the store. So the look counts only if the
+ * item's segment has not moved on meanwhile. */
 static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
                    enum larder_mode mode, heritage *old, bool *alive)
 {
@@ -198,8 +200,8 @@ static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fing
     return false;
 }
 
-/* Does the mode allow it as things stand? Saves writing a value that nobody will see; publishing decides. And what is
- * there hands down. */
+/* Does the mode allow the store as things stand? Publishing decides; this saves writing a value in vain. And learns
+ * what the key's item hands down. */
 static enum larder_result look_first(larder_pool *pool, const larder_place *place, const larder_key *key,
                                      enum larder_mode mode, bool *found_one, heritage *old)
 {
@@ -212,8 +214,9 @@ static enum larder_result look_first(larder_pool *pool, const larder_place *plac
     return mode == LARDER_REPLACE && !alive ? LARDER_ABSENT : LARDER_OK;
 }
 
-/* A write that was overtaken, perhaps only by a neighbour's delete, still makes everything older untrue. An add says
- * nothing about what is there: it would drop the item of another, who added the key meanwhile and was told so. */
+/* Drops the key's item if it is older than a write that was overtaken. The overtaker may have been a delete of another
+ * key that shares the key version, and the old value is untrue all the same. Not for an add, which would drop the item
+ * of another process that has added the key meanwhile and was told so. */
 static void drop_older(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t version)
 {
     larder_found found;
@@ -226,63 +229,68 @@ static void drop_older(larder_pool *pool, const larder_place *place, const larde
 
 static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
                                      const larder_value *value, const larder_terms *terms, const heritage *old,
-                                     larder_claim *as)
+                                     larder_claim *claim)
 {
     uint8_t spare;
     size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
-    larder_draft draft;
-    enum larder_result result = larder_reserve(pool, old->queue, bytes, &draft);
+    larder_reserved reserved;
+    enum larder_result result = larder_reserve(pool, old->queue, bytes, &reserved);
     if (result != LARDER_OK) {
         return result;
     }
     result = LARDER_OVERTAKEN;
-    if (judge(pool, place, terms, as)) {
-        settle_version(terms->past, as);
-        write_item(pool, key, value, terms, &draft, old, as);
+    if (judge(pool, place, terms, claim)) {
+        settle_version(terms->past, claim);
+        write_item(pool, key, value, terms, &reserved, old, claim);
         if (terms->grace_ms != 0 && terms->expiry != LARDER_NO_EXPIRY) {
             /* Its segment is not worthless as soon as it has expired. */
-            larder_segment_note_expiry(&pool->segments[draft.segment], terms->expiry + terms->grace_ms);
+            larder_segment_note_expiry(&pool->segments[reserved.segment], terms->expiry + terms->grace_ms);
         }
-        result = larder_publish(pool, place, key, &draft, terms->mode, as->expected, &as->order);
+        result = larder_publish(pool, place, key, &reserved, terms->mode, claim->expected, &claim->order);
     }
-    if (result == LARDER_OVERTAKEN && as->order.moved && !as->judged && terms->expected == 0) {
-        drop_older(pool, place, key, as->order.tick);
+    if (result == LARDER_OVERTAKEN && claim->order.moved && !claim->judged && terms->expected == 0) {
+        drop_older(pool, place, key, claim->order.tick);
     }
-    larder_draft_drop(pool, &draft);
+    larder_reserved_drop(pool, &reserved);
     /* A run has made room for itself already, and would be the next to go if it made as much again. */
-    uint64_t end = draft.offset + (bytes <= larder_segment_bytes(pool) ? bytes : LARDER_STRIDE);
-    uint64_t strides = end / LARDER_STRIDE - draft.offset / LARDER_STRIDE;
+    uint64_t end = reserved.offset + (bytes <= larder_segment_bytes(pool) ? bytes : LARDER_STRIDE);
+    uint64_t strides = end / LARDER_STRIDE - reserved.offset / LARDER_STRIDE;
     if (strides > 0) {
         larder_make_room_ahead(pool, strides);
     }
     return result;
 }
 
-/* What was to be replaced by a write that did not come about is not true any more. What a fill finds is not older than
- * its miss, and stays; but nobody knows that of what is there after a miss in a pool that could not be reached. Such a
- * set must not make others' fills untrue. While a snapshot is loaded, what was missed may be there, and may come yet.
+/* What becomes of the key's old item when a store is refused:
+ *
+ *   - A write drops it: its caller has said that it is not true any more.
+ *   - A fill after a miss leaves it: it is not older than the miss. But after a miss in a pool that could not be
+ *     reached its age is unknown, and the fill drops it, without moving the key version, as it must not refuse others'
+ *     fills.
+ *   - While a snapshot is loaded, a set after a miss is a write (may_leave_key_version()). It drops only an item that
+ *     is not younger than its miss, and moves the key version against one that the snapshot has yet to bring.
  */
 static void settle_refusal(larder_pool *pool, const larder_place *place, const larder_key *key,
-                           enum larder_result result, const larder_claim *as)
+                           enum larder_result result, const larder_claim *claim)
 {
-    bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && as->judged);
-    if (!refused || !as->takes || (as->fill && as->missed)) {
+    bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && claim->judged);
+    if (!refused || !claim->takes || (claim->fill && claim->missed)) {
         return;
     }
-    if (as->fill) {
+    if (claim->fill) {
         larder_drop(pool, place, key);
-    } else if (as->missed) {
+    } else if (claim->missed) {
         uint64_t before;
         larder_begin_write(pool, place, &before);
-        drop_older(pool, place, key, as->token + 1);
+        drop_older(pool, place, key, claim->token + 1);
     } else {
         larder_erase(pool, place, key);
     }
 }
 
-/* Is it as if the store had not been called? Its caller is told, and knows what to do: a session that cannot be written
- * is better the old one than none, and what its token refuses is older than what is there. Nothing has to be taken
- * back: what a store changes before its word is final is a key version, which refuses fills that are older, and may. */
+/* Does the refused store leave everything as it was? So it does if its terms, or a pool that does not evict, keep the
+ * old item: an old session is better than none. And what refused a judged store is newer than its value. The key
+ * version has moved all the same, which at worst refuses a fill. */
 static bool is_undone(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
 {
     if (result == LARDER_OVERTAKEN && terms->verb == LARDER_JUDGED) {
@@ -294,19 +302,19 @@ static bool is_undone(const larder_pool *pool, enum larder_result result, const 
 }
 
 static enum larder_result refused(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                  enum larder_result result, const larder_terms *terms, const larder_claim *as)
+                                  enum larder_result result, const larder_terms *terms, const larder_claim *claim)
 {
     count_refusal(pool, result);
     if (terms->expected == 0 && !is_undone(pool, result, terms)) {
-        settle_refusal(pool, place, key, result, as);
+        settle_refusal(pool, place, key, result, claim);
     }
     return result;
 }
 
-/* The pool may have been replaced since the token was taken, even by this very call. */
-static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const larder_claim *as)
+/* Was the token taken in another pool of the name? The pool may have been replaced since, even by this very call. */
+static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const larder_claim *claim)
 {
-    return as->token == LARDER_FOREIGN_TOKEN ||
+    return claim->token == LARDER_FOREIGN_TOKEN ||
            ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
 }
 
@@ -322,37 +330,37 @@ static uint64_t word_of(larder_pool *pool, const larder_place *place, const lard
     return word;
 }
 
-/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `as` is what
- * the store was found to be. */
+/* In the middle of an operation: the pool must not be entered again, it could be replaced under our pins. `claim` is
+ * what the store was found to be. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms, larder_claim *as)
+                                        const larder_terms *terms, larder_claim *claim)
 {
     larder_place place = larder_place_of(pool, key->hash);
     heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
     bool found;
-    *as = claim_of(pool, key, terms);
+    *claim = claim_of(pool, key, terms);
     if (value->has_layout && pool->layout == 0) {
-        /* Too many kinds of PHP: nobody could say who may read it. */
-        return refused(pool, &place, key, LARDER_FULL, terms, as);
+        /* Too many kinds of PHP use this pool: there is no number left that says which of them can read the item. */
+        return refused(pool, &place, key, LARDER_FULL, terms, claim);
     }
-    if (is_of_another_life(pool, terms, as)) {
-        /* Nobody knows what happened since: as if the key had been written. */
-        return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
+    if (is_of_another_life(pool, terms, claim)) {
+        /* Changes since then are unknown: as if the key had been written. */
+        return refused(pool, &place, key, LARDER_OVERTAKEN, terms, claim);
     }
     if (terms->made_of != LARDER_OF_ANY && terms->made_of != LARDER_OF_NOTHING) {
-        as->expected = word_of(pool, &place, key, terms->made_of);
-        if (as->expected == 0) {
-            return refused(pool, &place, key, LARDER_OVERTAKEN, terms, as);
+        claim->expected = word_of(pool, &place, key, terms->made_of);
+        if (claim->expected == 0) {
+            return refused(pool, &place, key, LARDER_OVERTAKEN, terms, claim);
         }
     }
     if (terms->mode == LARDER_SET) { /* the others may find that there is nothing to be done */
         larder_line_to_write(place.first);
-        if (!as->fill) {
+        if (!claim->fill) {
             larder_line_to_write(&pool->header->clock);
         }
     }
     enum larder_result result = look_first(pool, &place, key, terms->mode, &found, &old);
-    if (result != LARDER_OK && as->expected == 0) {
+    if (result != LARDER_OK && claim->expected == 0) {
         return result;
     }
     if (terms->past != NULL) {
@@ -362,19 +370,19 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
     }
     result = LARDER_LOST;
     for (int tries = 0; tries < 3 && result == LARDER_LOST; tries++) {
-        result = store_once(pool, &place, key, value, terms, &old, as);
+        result = store_once(pool, &place, key, value, terms, &old, claim);
     }
     if (result != LARDER_OK) {
-        return refused(pool, &place, key, result, terms, as);
+        return refused(pool, &place, key, result, terms, claim);
     }
     larder_count(pool, LARDER_SETS);
     return LARDER_OK;
 }
 
 enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
-                                         larder_claim *as)
+                                         larder_claim *claim)
 {
     larder_place place = larder_place_of(pool, key->hash);
-    as->fill = as->fill && may_leave_key_version(pool, as);
-    return refused(pool, &place, key, LARDER_BUSY, terms, as);
+    claim->fill = claim->fill && may_leave_key_version(pool, claim);
+    return refused(pool, &place, key, LARDER_BUSY, terms, claim);
 }

@@ -1,5 +1,6 @@
-/* Storing: what is to be stored under which terms, whether it may be as things stand (index.h has the protocol, token.h
- * the rule), and what becomes of the key's old item if not.
+/* Storing: a value under its terms. Is the store judged, and may it go ahead (token.h has the rule)? Room is reserved
+ * (reserve.h), the item written, and its word published (publish.h, by the protocol of index.h). If the store is
+ * refused, the terms say what becomes of the key's old item.
  */
 #ifndef LARDER_STORE_H
 #define LARDER_STORE_H
@@ -8,11 +9,13 @@
 #include "publish.h"
 #include "terms.h"
 
-/* How a store stands to what happened since its computation began. */
+/* What a store turned out to be, when its terms met the request and the pool. */
 typedef struct larder_claim {
-    bool judged, fill, takes; /* takes: it may be new truth */
-    bool missed;              /* judged by a miss of its request in this pool */
-    uint64_t token;           /* if judged, or a fill */
+    bool judged; /* by `token`: refused if its key or a tag has changed since */
+    bool fill;   /* only keeps what was computed; else a write */
+    bool takes;  /* its caller may mean that the key's old value is not true any more */
+    bool missed; /* judged by a miss of its request in this pool */
+    uint64_t token;
     larder_order order;
     uint64_t version;   /* of the item */
     bool raised;        /* LARDER_VERSION_RAISED */
@@ -20,17 +23,17 @@ typedef struct larder_claim {
     uint64_t expected;  /* as in the terms, if that word is of this pool */
 } larder_claim;
 
-/* Stores a value, in the middle of an operation, and says in `as` what the store was found to be. Refused ones are
- * counted by cause. In a pool that evicts the key's old value is gone then, for it is not true any more; in one that
- * does not it stays. The terms may say otherwise (`leaves`). What overtook a judged write is newer, and stays. A
- * refused fill or add leaves what is there, having claimed nothing about it. */
+/* Stores a value, in the middle of an operation, and writes to `claim` what the store turned out to be. Refusals are
+ * counted by cause. After one, the key's old value is gone in a pool that evicts, as it is not true any more, and stays
+ * in a pool that does not. The terms may say otherwise (`leaves`). An item that overtook a judged write is newer, and
+ * stays. A refused fill or add leaves the key's item, as it said nothing about it. */
 enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms, larder_claim *as);
+                                        const larder_terms *terms, larder_claim *claim);
 
-/* The pool was closed in the middle of such a store, of which `as` says what it was found to be there. This is the next
- * pool: the store is refused, and what it was to replace goes, or stays, as after every refusal. If it stays, what came
- * out of the snapshot may be either value. */
+/* The pool was closed in the middle of such a store, and this is the next pool. `claim` is what the store turned out to
+ * be in the first. The store is refused, and the key's old item goes or stays, as after every refusal. If it stays, the
+ * item that came out of the snapshot may have either value. */
 enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
-                                         larder_claim *as);
+                                         larder_claim *claim);
 
 #endif

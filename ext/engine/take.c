@@ -6,7 +6,7 @@
  * before has exchanged that word, and the take fails; what is stored later has a word of its own, and stays.
  *
  * A take is a delete to fills: the key version has moved before the word goes, so that what was computed before is
- * refused. It is none to writes: one that is under way is a later one, and its deletion is not raised.
+ * refused. It is none to writes: one that is in flight is a later one, and its deletion is not raised.
  */
 #include "enter.h"
 #include "get.h"

@@ -42,8 +42,7 @@ enum larder_result {
 
 /* What a store claims to be; see token.h. */
 enum larder_verb {
-    LARDER_AS_MISSED, /* a fill judged by its miss if this request missed the key, else a write; an add is always a fill
-                       */
+    LARDER_AS_MISSED, /* if this request missed the key, a fill judged by that miss, else a write; an add: a fill */
     LARDER_WRITE,     /* new truth, whatever happened meanwhile */
     LARDER_JUDGED,    /* a write (an add: a fill) of what was computed since the token */
     LARDER_FILL,      /* only keeps what was computed since the token */

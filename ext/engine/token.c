@@ -1,7 +1,7 @@
 #include "token.h"
 #include "recent.h"
 #include "tag.h"
-#include "underway.h"
+#include "in_flight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -370,7 +370,7 @@ bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t cou
      * version may be raised to the entry of a stranger, or of one's own: T4 of tag.h. */
     uint64_t entry = youngest_entry(pool, tags, count);
     /* Then: what is over by now is found in the cells. */
-    if (larder_is_underway(pool, tags, count)) {
+    if (larder_is_in_flight(pool, tags, count)) {
         return true;
     }
     uint64_t clear = atomic_load_explicit(&pool->header->last_clear, memory_order_seq_cst);

@@ -1,4 +1,4 @@
-/* What a handle remembers of its request: which keys it missed, and when; and what it did to the clock itself.
+/* The memory of a request: which keys it missed, and when; and how it moved the clock itself.
  *
  * Two verbs. A *write* brings new truth: it ticks, and moves the key version of its key. A *fill* only keeps what was
  * computed because of a miss; it moves nothing, and is judged by its token, the clock at that miss:
@@ -9,10 +9,10 @@
  *                                     a tag or a clear newer?      -> refused
  *                                     CAS to the item's word; the item's version is the token
  *
- * So a value is as old as the moment its computation began, and what was invalidated since is dead. A refused fill
- * changes nothing. A key that was read after its miss is missed no more: what is stored then was made of what was read,
- * and is a write. Fills do not refuse fills: of many that overlap, the youngest stays. (Did they move key versions,
- * each would refuse all the others, for ever.)
+ * So a value is as old as the moment its computation began, and dead if it was invalidated since. A refused fill
+ * changes nothing. A key that was read after its miss is missed no more: a value that is stored then was made from the
+ * one that was read, and is a write. Fills do not refuse fills: of many that overlap, the youngest stays. (Did they
+ * move key versions, each would refuse all the others, for ever.)
  *
  * What a request did itself does not kill its own fills. For each cell of the clock that it moved (a key version, a
  * tag's cell, the last clear) it remembers what was there before it, and looks through its own events at the last
@@ -21,7 +21,7 @@
  *
  * To be read at all, an item that was filled past an invalidation or a clear of its own request's bears the tick of
  * that event: its version is raised above its token. What is late must not take it for younger. An invalidation or a
- * clear that was under way when it was judged has refused it, and one that was not ticks later than any version that
+ * clear that was in flight when it was judged has refused it, and one that was not ticks later than any version that
  * the item could be given; deletes and writes, which compare their first tick with the item's, take one that says that
  * its version was raised for older.
  *
@@ -114,8 +114,8 @@ uint64_t larder_own_see_through(const larder_pool *pool, const void *cell, uint6
 bool larder_own_are_all(const larder_pool *pool, uint64_t token);
 
 /* Would an item with these tags whose computation began at the token be dead by now, through others, or soon (what is
- * under way: underway.h)? If not, `version` is what it is to be given: the token, or the last event, this request's own
- * or a stranger's, that would kill it otherwise. */
+ * in flight: in_flight.h)? If not, `version` is what it is to be given: the token, or the last event, this request's
+ * own or a stranger's, that would kill it otherwise. */
 bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t count, uint64_t token, uint64_t *version);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, engine/carried.h, engine/underway.h, judge() in
+/* Tokens, fills and writes, tags: engine/token.h, engine/tag.h, engine/carried.h, engine/in_flight.h, judge() in
  * engine/store.c, was_overtaken() in engine/publish.c.
  *
  * One key, whose item carries two tags, and what happens to it: fills, writes, writes judged by a token, deletes,
@@ -76,7 +76,7 @@ bit carried[TAGS];       /* an item may have it */
 byte invalidations = 1;
 byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
 #define FIRST 1 /* its process */
-byte underway[TAGS]; /* how many are in the middle of invalidating it */
+byte in_flight[TAGS]; /* how many are in the middle of invalidating it */
 byte version[ITEMS], looked[ITEMS];
 bit raised[ITEMS]; /* its version is that of an event of its own request's */
 
@@ -91,7 +91,7 @@ byte made_of[ITEMS]; /* what it was computed from */
 #define allowed(i)  (allows(0, i) && allows(1, i))
 #define is_read(w)  (is_final(w) && (allowed(item_of(w)) || looked[item_of(w)] == invalidations))
 #define is_right(w) (!is_read(w) || (condemned & (bit_of(item_of(w)) | made_of[item_of(w)])) == 0)
-#define is_settled(w) (!is_read(w) || underway[0] + underway[1] > 0 || allowed(item_of(w)))
+#define is_settled(w) (!is_read(w) || in_flight[0] + in_flight[1] > 0 || allowed(item_of(w)))
 #define assert_rule()                                                                                                  \
     assert(is_right(word[0]) && is_right(word[1]) /* R */ && is_settled(word[0]) && is_settled(word[1]) /* T2 */)
 

@@ -1,4 +1,4 @@
-/* Invalidations and clears that are under way `here`, while `there` somebody reads and fills: engine/underway.h. */
+/* Invalidations and clears that are in flight `here`, while `there` somebody reads and fills: engine/in_flight.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -8,7 +8,7 @@
 #include "engine/larder.h"
 #include "engine/tag.h"
 #include "engine/token.h"
-#include "engine/underway.h"
+#include "engine/in_flight.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -122,7 +122,7 @@ static bool meets(unsigned point, uint64_t skip, void (*at_first)(void), void (*
 
 static void meet_everywhere(void (*event)(void))
 {
-    static const unsigned points[] = {LARDER_AT_UNDERWAY, LARDER_AT_TICK, LARDER_AT_TAG, LARDER_AT_INVALIDATED,
+    static const unsigned points[] = {LARDER_AT_IN_FLIGHT, LARDER_AT_TICK, LARDER_AT_TAG, LARDER_AT_INVALIDATED,
                                       LARDER_AT_CLEAR};
     enum { POINTS = sizeof points / sizeof points[0] };
     unsigned met = 0;
@@ -143,13 +143,13 @@ static void meet_everywhere(void (*event)(void))
 }
 
 TEST(made_of_the_dead,
-     "what is computed from an item that an invalidation under way is about to kill does not outlive the invalidation")
+     "what is computed from an item that an invalidation in flight is about to kill does not outlive the invalidation")
 {
     meet_everywhere(invalidate_here);
 }
 
 TEST(made_of_the_cleared,
-     "what is computed from an item that a clear under way is about to kill does not outlive the clear")
+     "what is computed from an item that a clear in flight is about to kill does not outlive the clear")
 {
     meet_everywhere(clear_here);
 }
@@ -158,7 +158,7 @@ TEST(made_of_the_cleared,
 
 static bool is_of_its_bit(uint64_t other)
 {
-    larder_underway a = larder_underway_tags(there, &tag, 1), b = larder_underway_tags(there, &other, 1);
+    larder_in_flight a = larder_in_flight_tags(there, &tag, 1), b = larder_in_flight_tags(there, &other, 1);
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
@@ -336,7 +336,7 @@ TEST(killed_saying_so, "nor is looked for by everybody from then on, at whicheve
     for (int clears = 0; clears < 2; clears++) {
         for (uint64_t skip = 0; skip < 4; skip++) {
             begin();
-            end its = {LARDER_AT_UNDERWAY, skip, fault_die, clears ? clear_here : invalidate_here};
+            end its = {LARDER_AT_IN_FLIGHT, skip, fault_die, clears ? clear_here : invalidate_here};
             EQUAL(child_wait(child_start(end_there, &its)), 256 + SIGKILL);
             EQUAL(store(there, LARDER_FILL, "same tag", &tag, token_now(there)), LARDER_OK);
             CHECK(larder_all_is_over(there));

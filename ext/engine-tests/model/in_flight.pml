@@ -1,12 +1,12 @@
-/* What is under way, and how it is found out: larder_underway_begin(), larder_underway_end(), larder_is_underway() in
- * engine/underway.c, and clear_underway() in engine/slot.c.
+/* What is in flight, and how it is found out: larder_in_flight_begin(), larder_in_flight_end(), larder_is_in_flight() in
+ * engine/in_flight.c, and clear_in_flight() in engine/slot.c.
  *
  * Who invalidates something says so in its slot, takes a number, does it (that starts with a tick), and unsays it. Who
  * asks is concerned with what one of the slots says, and looks at the slots only if it is not known that all numbers up
  * to the last are over. Processes are killed between any two of their steps; others take their places, or do not.
  *
- *   U1  who is told that nothing is under way that concerns him: what had its number before he asked is over by then
- *   U2  after any deaths, who has asked once when nothing is under way knows that all is over
+ *   U1  who is told that nothing is in flight that concerns him: what had its number before he asked is over by then
+ *   U2  after any deaths, who has asked once when nothing is in flight knows that all is over
  */
 #ifndef INVALIDATORS
 #define INVALIDATORS 2
@@ -18,7 +18,7 @@
 #define ASKERS 2
 #endif
 
-byte last_begun = 0, all_over = 0; /* underway_begun, underway_over */
+byte last_begun = 0, all_over = 0; /* in_flight_begun, in_flight_over */
 #define NOBODY INVALIDATORS
 bit says[INVALIDATORS];
 bit alive[INVALIDATORS]; /* the lock on its slot is held */
@@ -93,7 +93,7 @@ end:
     skip
 }
 
-/* Sets `told` if nothing is under way that concerns him: what the slot `mine` says. */
+/* Sets `told` if nothing is in flight that concerns him: what the slot `mine` says. */
 inline ask(mine, told)
 {
     last = last_begun;
