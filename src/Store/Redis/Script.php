@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace Larder\Store\Redis;
 
 /**
- * What RedisStore has the server do. Each script is one round trip and one moment: nothing else happens meanwhile.
+ * The scripts that RedisStore runs in the server. Each is one round trip and one moment: nothing else happens meanwhile.
  *
- * The first four keys are the clock, the tags, the key versions and the log (see RedisStore). The first argument is a random name for a
- * new epoch, should the clock be gone. The second is the life that the client takes the server to be in ('': it does not know).
- * The other keys are items:
+ * KEYS[1] to KEYS[4] are the clock, the tags, the key versions and the log (see RedisStore). KEYS[5] and those behind it are
+ * items. ARGV[1] is a random name for a new epoch, should the clock be gone. Behind it stands the life that the client takes the
+ * server to be in; none: it does not know. The scripts' own arguments begin with ARGV[2]. These are the bytes:
  *
  *     item    mark 1 byte | epoch 8 | version 6 | written 1 bit | expiry 47 bits, in ms, 0: never | length of the tags 3 | tags | payload
  *     clock   mark 1 | epoch 8 | tick 6 | the tick at which a tag was last invalidated 6 | life 16 | process 16 (see Life)
@@ -20,11 +20,11 @@ namespace Larder\Store\Redis;
  *     log     a stream, if anybody follows it. Each entry has the field e, its mark: epoch 8, tick 6. Behind it is what near stores
  *             must forget: k with the name of an item or t with a tag, as often as there are any; or a: everything
  *
- * The bit says that the item was not filled, but written or counted, which has moved its key version. So every fill in flight
- * that this has not refused began while there was a counter, as its token says. Only such a fill is judged by the key version of
- * counts. So a count moves no other key version then.
+ * All numbers but those in the tags have their highest byte first. The verdict on an item is 0 live, 1 stale, 2 dead.
  *
- * all numbers but those in the tags with the highest byte first. The verdict on an item is 0 live, 1 stale, 2 dead.
+ * The bit `written` is set in an item that was written or counted, and has moved its key version so. It spares the next count of
+ * that item: a fill that the move has not refused began while there was a counter. Its token says so (COUNTER), and so it is
+ * judged by the key version of counts, too. Counting such an item moves that one only.
  */
 enum Script: string
 {
@@ -89,23 +89,25 @@ enum Script: string
         LUA;
 
     /**
-     * The item is stored before its key version moves: a full server forbids a script only its first write.
+     * Stores items. In this order: the log is told, each item is judged and stored, and its key version moves. The key version is
+     * last, because a full server forbids a script its first write and no other. If it has refused the log's entry, the log is told
+     * once more at the end, as an item may have given up its memory.
      *
-     * What has refused a token is newer, and stays.
+     * An item with a token is refused if its key or one of its tags has changed since the token. The newer item stays.
      *
-     * What is not judged by a token is refused when we have given up waiting for it: by then the server may have been told to
-     * forget the key, and would keep something older.
+     * An item without a token is refused as late when its client has given up waiting. The client may have deleted the key
+     * meanwhile, and would get the older value back.
      *
-     * What is in the way of an addition and cannot be read by the client is none to it, but only the client can know that. So
-     * it is told what is there, and says the next time in place of what it may be stored.
+     * An addition is told the bytes of the item that refuses it. If the client cannot read them, the key is a miss to it. It adds
+     * again with the SHA-1 of those bytes, and may take the place of that very item.
      *
-     * A large item is not an argument: Lua would copy it four times. It lies aside under one of the last keys, with room for its
-     * head, and is put in its place. What is not there was refused by a full server, or has come too late.
+     * A large item is no argument, because Lua would copy it four times. It lies aside under one of the last keys, with room for
+     * its head, and is renamed. If it is not there, a full server has refused it, or the script has come too late.
      *
      * Arguments: the mode (S, A, R), and until when we wait, by the server's clock in ms. Then six of each item:
      *
-     *     kind     w for a write, f for a fill, k for a write that leaves the old item where there is no room; a capital if the
-     *              item lies aside. Behind it the SHA-1 of an item in the way that the client cannot read
+     *     kind     w for a write, f for a fill, k for a write that keeps the old item where there is no room; a capital if the
+     *              item lies aside. Behind it the SHA-1 of the unreadable item that an addition may replace
      *     TTL      in ms; '': none
      *     epoch    of its token, and
      *     clock    of its token; '': it has none
@@ -127,16 +129,18 @@ enum Script: string
         local aside = last
         for i = 5, last do
             local a = 4 + (i - 5) * 6
-            local kind, ttl, since, body, lies = string.byte(ARGV[a]), ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4], nil
-            if kind < 97 then
-                kind, aside = kind + 32, aside + 1
+            local kind, ttl, since, body, lies = string.sub(ARGV[a], 1, 1), ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4], nil
+            if kind ~= string.lower(kind) then
+                kind, aside = string.lower(kind), aside + 1
                 lies = KEYS[aside]
             end
+            -- Does the mode allow it?
             local may, there = ARGV[2] == 'S' or (look(KEYS[i]) == 0) == (ARGV[2] == 'R'), 0
             if not may and ARGV[2] == 'A' then
                 there = redis.call('MGET', KEYS[i])[1] or ''
                 may = #ARGV[a] > 1 and redis.sha1hex(there) == string.sub(ARGV[a], 2)
             end
+            -- Does its token, or its deadline?
             local saved = may
             if saved and since then
                 saved = epoch .. life == ARGV[a + 2] and hasNotMoved(ARGV[a + 5], since)
@@ -144,14 +148,14 @@ enum Script: string
             end
             local late = saved and not since and milliseconds() > tonumber(ARGV[3])
             saved = saved and not late
-            local moves = saved and kind ~= 102
+            local moves = saved and kind ~= 'f'
             if saved and ttl ~= '0' then
                 local expiry = struct.pack('>I6', (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl)))
                 local answer = put(KEYS[i], '\2' .. epoch .. struct.pack('>I6', since or tick) .. expiry, body, ttl, lies)
                 if refusal(answer) then
                     if not string.find(answer.err, 'OOM', 1, true) then return answer end
                     saved = false
-                    if kind ~= 107 then redis.call('UNLINK', KEYS[i]) end
+                    if kind ~= 'k' then redis.call('UNLINK', KEYS[i]) end
                 else
                     lies = nil
                 end
@@ -166,7 +170,7 @@ enum Script: string
         return untold and not string.find(untold.err, 'OOM', 1, true) and untold or reply
         LUA;
 
-    /** The same for what is not judged by anything: neither by what is there nor by a token. */
+    /** Save in the mode Set for items without tokens: nothing is judged, and fewer functions are needed. */
     case Write = '';
 
     /** Arguments: epoch and clock of a token ('': none); of each item its key version, or key versions. Reply: 1 for each that lived. */
