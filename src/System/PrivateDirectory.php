@@ -188,12 +188,15 @@ final class PrivateDirectory
         return false;
     }
 
-    /** Whether it is to be made by whoever needs it: as in /tmp, where each user has to have one and which is emptied now and then. */
+    /**
+     * Whether it is to be made by whoever needs it: as in /tmp, where each user has to have one and which is emptied now and then.
+     * A user's own directory for temporary files (TMPDIR) is no other, if nobody else may write there.
+     */
     public function isMissingInTmp(): bool
     {
         $above = @is_dir($this->path) ? false : @stat(\dirname($this->path));
 
-        return $above !== false && ($above['mode'] & (self::STICKY | 0o002)) === (self::STICKY | 0o002);
+        return $above !== false && (($above['mode'] & (self::STICKY | 0o002)) === (self::STICKY | 0o002) || $this->isOwnTmp($above));
     }
 
     /** Whether it is there, or has been made now because it isMissingInTmp(). */
@@ -283,6 +286,15 @@ final class PrivateDirectory
         }
 
         return $path;
+    }
+
+    /** @param array<array-key, int> $above the status of what the directory is to lie in */
+    private function isOwnTmp(array $above): bool
+    {
+        $temporary = @stat(sys_get_temp_dir());
+
+        return $temporary !== false && $temporary['ino'] === $above['ino'] && $temporary['dev'] === $above['dev']
+            && ($this->user === -1 || $above['uid'] === $this->user) && ($above['mode'] & 0o022) === 0;
     }
 
     /**

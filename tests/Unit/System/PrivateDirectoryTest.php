@@ -208,4 +208,41 @@ final class PrivateDirectoryTest extends TestCase
         $this->expectExceptionMessage("The directory \"{$this->scratch->path}\" may be written to by everyone; name one of its own in it: mkdir -m 0700 {$this->scratch->path}/larder-");
         new SqliteStore("{$this->scratch->path}/cache.db");
     }
+
+    /** @return iterable<string, array{int, string, string}> rights of the directory for temporary files, the database below it, and what is said */
+    public static function temporary(): iterable
+    {
+        yield 'this user\'s alone' => [0o700, 'own/cache.db', '700'];
+        yield 'to be read by others' => [0o755, 'own/cache.db', '700'];
+        yield 'two levels below' => [0o700, 'own/deep/cache.db', 'own/deep" does not exist; create it'];
+        yield 'not sticky, and for all' => [0o777, 'own/cache.db', 'own" does not exist; create it'];
+        yield 'of a group' => [0o770, 'own/cache.db', 'own" does not exist; create it'];
+    }
+
+    /** It may be the user's own, as that of a login or of a service of systemd is. */
+    #[DataProvider('temporary')]
+    public function testADatabasesOwnDirectoryIsMadeInThisUsersDirectoryForTemporaryFiles(int $rights, string $database, string $said): void
+    {
+        chmod($this->scratch->path, $rights);
+        $code = <<<'PHP'
+            require $argv[1];
+            $path = sys_get_temp_dir() . "/{$argv[2]}";
+            try {
+                (new Larder\Store\SqliteStore($path))->fetch(['key']);
+                echo decoct(fileperms(dirname($path)) & 0o7777);
+            } catch (Larder\Exception\InvalidOption $mistake) {
+                echo $mistake->getMessage();
+            }
+            PHP;
+        $process = proc_open(
+            [\PHP_BINARY, '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $database],
+            [1 => ['pipe', 'w'], 2 => \STDERR],
+            $pipes,
+            null,
+            ['TMPDIR' => $this->scratch->path],
+        );
+        self::assertIsResource($process);
+        self::assertStringContainsString($said, (string) stream_get_contents($pipes[1]));
+        self::assertSame(0, proc_close($process));
+    }
 }
