@@ -13,6 +13,7 @@ use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\WordPress\Installation;
 use Larder\Bench\WordPress\ObjectCache;
+use Larder\Exception\Suggestion;
 use Symfony\Component\Console\Input\InputInterface;
 
 /** What the reader asked for, checked before anything is measured. */
@@ -97,11 +98,7 @@ final readonly class Choice
     /** @param list<string> $names */
     public static function unknown(string $what, string $name, array $names): string
     {
-        // Of subjects people remember the first word: redis, not redis-unix.
-        $distance = static fn(string $known): int => min(levenshtein($name, $known), levenshtein($name, explode('-', $known)[0]));
-        usort($names, static fn(string $one, string $other): int => $distance($one) <=> $distance($other));
-
-        return "There is no {$what} {$name}: the nearest is {$names[0]}.";
+        return "There is no {$what} {$name}; " . Suggestion::among($name, $names) . '.';
     }
 
     /** @return array<string, Experiment> */

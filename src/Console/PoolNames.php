@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Exception\PoolUnusable;
+use Larder\Exception\Suggestion;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemoryStore;
 
@@ -37,6 +38,6 @@ final class PoolNames
     {
         $names = self::ofItems();
 
-        return "There is no pool \"{$name}\" of this user; " . ($names === [] ? 'it has none' : 'the pools are: ' . implode(', ', $names)) . '.';
+        return "There is no pool \"{$name}\" of this user; " . ($names === [] ? 'it has none' : Suggestion::among($name, $names, 'The pools are', 'the pools are')) . '.';
     }
 }

@@ -17,7 +17,7 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
     /** @param non-empty-list<string> $known */
     public static function unknownScheme(string $scheme, array $known): self
     {
-        return new self(sprintf('The DSN scheme "%s" is unknown; %s: %s.', $scheme, self::suggestion($scheme, $known), implode(', ', $known)));
+        return new self(sprintf('The DSN scheme "%s" is unknown; %s.', $scheme, Suggestion::among($scheme, $known)));
     }
 
     /** @param list<string> $known */
@@ -28,11 +28,10 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
         }
 
         return new self(sprintf(
-            'The option "%s" of the "%s" DSN is unknown; %s: %s.',
+            'The option "%s" of the "%s" DSN is unknown; %s.',
             $option,
             $scheme,
-            self::suggestion($option, $known),
-            implode(', ', $known),
+            Suggestion::among($option, $known),
         ));
     }
 
@@ -58,25 +57,5 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
     public static function nearStore(string $scheme): self
     {
         return new self(sprintf('A "%s" store cannot stand in front of another; put one of array, apcu and shm there.', $scheme));
-    }
-
-    /**
-     * The nearest of the known ones is no help to a reader who meant something else.
-     *
-     * @param non-empty-list<string> $known
-     */
-    private static function suggestion(string $word, array $known): string
-    {
-        $word = substr(strtolower($word), 0, 64);
-        $distances = [];
-        foreach ($known as $candidate) {
-            $distances[$candidate] = levenshtein($word, $candidate);
-        }
-        asort($distances);
-        $nearest = (string) array_key_first($distances);
-
-        $isNear = $distances[$nearest] <= intdiv(\strlen($word) + 2, 3) || (\strlen($nearest) > 2 && str_starts_with($word, $nearest));
-
-        return $isNear ? "did you mean \"{$nearest}\"? Known" : 'use one of';
     }
 }

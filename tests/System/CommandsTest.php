@@ -71,6 +71,20 @@ final class CommandsTest extends TestCase
         $this->everyCommand($place->dsn);
     }
 
+    public function testTheNameOfAMisspeltPoolIsSuggested(): void
+    {
+        $name = 'test-' . bin2hex(random_bytes(6));
+        Cache::open("shm:{$name}")->set('k', 1);
+        try {
+            self::assertSame([1, ''], $this->larder->run('get', ['dsn' => 'shm:' . substr($name, 0, -1) . '-', 'key' => 'k']));
+            self::assertStringContainsString("of this user; did you mean \"{$name}\"? The pools are: ", $this->larder->errors);
+            self::assertSame([1, ''], $this->larder->run('get', ['dsn' => 'shm:of-another-kind-altogether', 'key' => 'k']));
+            self::assertStringContainsString('of this user; the pools are: ', $this->larder->errors);
+        } finally {
+            SharedMemoryStore::remove($name);
+        }
+    }
+
     public function testAMisspeltPoolIsNotMade(): void
     {
         $name = 'test-typo-' . bin2hex(random_bytes(4));

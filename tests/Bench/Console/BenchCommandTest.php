@@ -46,9 +46,10 @@ final class BenchCommandTest extends TestCase
     /** @return iterable<string, array{list<string>, string}> */
     public static function mistakes(): iterable
     {
-        yield 'an unknown experiment' => [['getz'], 'There is no experiment getz: the nearest is gets.'];
-        yield 'an unknown subject' => [['--subjects=array,apcu-phb'], 'There is no subject apcu-phb: the nearest is apcu-php.'];
-        yield 'the first word of a subject, misspelt' => [['--subjects=reds'], 'There is no subject reds: the nearest is redis-tcp.'];
+        yield 'an unknown experiment' => [['getz'], 'There is no experiment getz; did you mean "gets"? Known: '];
+        yield 'an experiment that is near to none' => [['nosuch'], 'There is no experiment nosuch; use one of: '];
+        yield 'an unknown subject' => [['--subjects=array,apcu-phb'], 'There is no subject apcu-phb; did you mean "apcu-php"? Known: '];
+        yield 'the first word of a subject, misspelt' => [['--subjects=reds'], 'There is no subject reds; did you mean "redis-tcp"? Known: '];
         yield 'both profiles' => [['--quick', '--thorough'], 'exclude each other'];
         yield 'a missing subject file' => [['--subject-php=/nowhere.php'], 'The file /nowhere.php given as --subject-php does not exist'];
         yield 'a file that is no subject' => [['--subject-php=' . __FILE__], 'let it return a'];

@@ -1,0 +1,64 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Exception;
+
+/**
+ * What a reader who has misspelt a word may have meant. All messages that suggest something ask here.
+ *
+ * @internal
+ */
+final class Suggestion
+{
+    /** Of longer words PHP would compute for too long. */
+    private const LONGEST = 64;
+
+    private function __construct() {}
+
+    /**
+     * The nearest of the known ones is no help to a reader who meant something else. So a third of the letters may differ at most.
+     * Of long names people remember the first word: redis, not redis-unix.
+     *
+     * @param array<array-key, string> $known
+     *
+     * @return ?string null: none is near
+     */
+    public static function near(string $word, array $known): ?string
+    {
+        $word = substr(strtolower($word), 0, self::LONGEST);
+        $most = min(intdiv(\strlen($word) + 2, 3), \strlen($word) - 1);
+        $nearest = null;
+        $least = \PHP_INT_MAX;
+        foreach ($known as $candidate) {
+            $name = substr(strtolower($candidate), 0, self::LONGEST);
+            $distance = min(levenshtein($word, $name), levenshtein($word, explode('-', $name)[0]));
+            if ($distance < $least && ($distance <= $most || self::begins($word, $name))) {
+                $nearest = $candidate;
+                $least = $distance;
+            }
+        }
+
+        return $nearest;
+    }
+
+    /**
+     * The second half of a sentence: "did you mean "flush"? Known: flush, get".
+     *
+     * @param array<array-key, string> $known
+     * @param string                   $others what to call them after a suggestion
+     * @param string                   $choice what to say of them without one
+     */
+    public static function among(string $word, array $known, string $others = 'Known', string $choice = 'use one of'): string
+    {
+        $near = self::near($word, $known);
+
+        return ($near === null ? $choice : "did you mean \"{$near}\"? {$others}") . ': ' . implode(', ', $known);
+    }
+
+    /** Whether one is the beginning of the other, and long enough to mean something. */
+    private static function begins(string $word, string $name): bool
+    {
+        return min(\strlen($word), \strlen($name)) > 2 && (str_starts_with($word, $name) || str_starts_with($name, $word));
+    }
+}
