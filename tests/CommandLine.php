@@ -4,10 +4,9 @@ declare(strict_types=1);
 
 namespace Larder\Tests;
 
-use Larder\Console\Commands;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\DoctorCommand;
-use Symfony\Component\Console\Application;
+use Larder\Console\Program;
 use Symfony\Component\Console\Tester\ApplicationTester;
 
 /** The command line, within this process. */
@@ -37,8 +36,7 @@ final class CommandLine
      */
     public function run(string $command, array $input, array $answers = []): array
     {
-        $application = new Application('larder');
-        $application->addCommands(Commands::all());
+        $application = new Program();
         $application->add(new DoctorCommand($this->machine));
         $application->setAutoExit(false);
         $tester = new ApplicationTester($application);

@@ -15,17 +15,39 @@ final class Version
 
     public static function text(): string
     {
-        $isKnown = class_exists(InstalledVersions::class) && InstalledVersions::isInstalled(self::PACKAGE);
-        $version = $isKnown ? InstalledVersions::getPrettyVersion(self::PACKAGE) ?? 'of this checkout' : 'of this checkout';
-        $reference = $isKnown ? InstalledVersions::getReference(self::PACKAGE) : null;
         $extension = phpversion('larder');
 
         return \sprintf(
-            '%s%s, %s, PHP %s',
-            $version,
-            $reference === null ? '' : ' (' . substr($reference, 0, 12) . ')',
+            '%s, %s, PHP %s',
+            self::ofCheckout(\dirname(__DIR__, 2)) ?? self::ofPackage() ?? 'of an unknown version',
             $extension === false ? 'without the extension' : "extension {$extension}",
             \PHP_VERSION,
         );
+    }
+
+    /** Composer knows the version of a checkout as it was when Composer was run there last. */
+    private static function ofCheckout(string $directory): ?string
+    {
+        if (!file_exists("{$directory}/.git")) {
+            return null;
+        }
+        $git = 'git';
+        foreach (["--git-dir={$directory}/.git", "--work-tree={$directory}", 'describe', '--always', '--tags', '--dirty', '--abbrev=12'] as $word) {
+            $git .= ' ' . escapeshellarg($word);
+        }
+        $described = \function_exists('shell_exec') ? trim((string) shell_exec("{$git} 2>/dev/null")) : '';
+
+        return $described === '' ? 'of a checkout' : "of the checkout {$described}";
+    }
+
+    private static function ofPackage(): ?string
+    {
+        if (!class_exists(InstalledVersions::class) || !InstalledVersions::isInstalled(self::PACKAGE)) {
+            return null;
+        }
+        $version = InstalledVersions::getPrettyVersion(self::PACKAGE);
+        $reference = InstalledVersions::getReference(self::PACKAGE);
+
+        return $version . ($reference === null ? '' : ' (' . substr($reference, 0, 12) . ')');
     }
 }

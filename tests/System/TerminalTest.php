@@ -64,6 +64,36 @@ final class TerminalTest extends TestCase
         }
     }
 
+    /** On a terminal it is not asked whether to run another command, which may delete everything. */
+    public function testAMistypedCommandIsTheExitCodeTwoOnATerminalAsWell(): void
+    {
+        $command = implode(' ', array_map(escapeshellarg(...), [\PHP_BINARY, \dirname(__DIR__, 2) . '/bin/larder', 'flsh']));
+        foreach ([$command . ' 2>&1', 'script --quiet --return --command ' . escapeshellarg($command) . ' /dev/null'] as $line) {
+            $lines = [];
+            exec("COLUMNS=400 {$line} </dev/null", $lines, $code);
+            $said = implode("\n", $lines);
+            self::assertSame(2, $code, $said);
+            self::assertStringContainsString('There is no command "flsh"; did you mean "flush"?', $said);
+        }
+    }
+
+    /** And not of the one in which Composer was run last. */
+    public function testTheVersionIsThatOfTheCheckout(): void
+    {
+        $root = \dirname(__DIR__, 2);
+        $said = (string) shell_exec(escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg("{$root}/bin/larder") . ' -V');
+        $scratch = new Scratch();
+        self::assertMatchesRegularExpression('/^larder of the checkout \S+, (extension \S+|without the extension), PHP \S+$/D', trim($said));
+        // A copy of the library in a checkout of its own.
+        shell_exec('cp -a ' . implode(' ', array_map(escapeshellarg(...), ["{$root}/bin", "{$root}/src", $scratch->path])));
+        $git = 'git -c user.name=test -c user.email=test@example.com -c init.defaultBranch=main -C ' . escapeshellarg($scratch->path);
+        shell_exec("{$git} init --quiet && {$git} commit --quiet --allow-empty --message=One");
+        $commit = trim((string) shell_exec("{$git} rev-parse --short=12 HEAD"));
+        $version = 'require $argv[1]; require $argv[2]; echo Larder\\Console\\Version::text();';
+        $said = (string) shell_exec(implode(' ', array_map(escapeshellarg(...), [\PHP_BINARY, '-r', $version, '--', "{$root}/vendor/autoload.php", "{$scratch->path}/src/Console/Version.php"])));
+        self::assertStringStartsWith("of the checkout {$commit}", $said);
+    }
+
     public function testTheProgramRunsFromAProjectThatLinksToThePackage(): void
     {
         $scratch = new Scratch();
