@@ -150,7 +150,7 @@ final class PageRequest
         $proxied = $text('HTTP_X_FORWARDED_PROTO');
         $ssl = $text('HTTP_X_FORWARDED_SSL');
         $port = $text('HTTP_X_FORWARDED_PORT');
-        if (preg_match('~^(?:|https?)/(?:|on|off)/\d{0,5}$~D', "{$proxied}/{$ssl}/{$port}") !== 1) {
+        if (($proxied !== '' || $ssl !== '' || $port !== '') && preg_match('~^(?:|https?)/(?:|on|off)/\d{0,5}$~D', "{$proxied}/{$ssl}/{$port}") !== 1) {
             return $no('header:HTTP_X_FORWARDED_PROTO');
         }
         $accept = $text('HTTP_ACCEPT');
@@ -317,6 +317,9 @@ final class PageRequest
         $page = $this->found();
         if ($page !== null) {
             isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
+        } elseif ($this->pool === null && $this->backend === null && !is_dir($this->directory())) {
+            // Asked only now: a page that was found has a directory.
+            $this->pass(['pass' => 'store']);
         } else {
             $this->take();
         }
@@ -437,7 +440,7 @@ final class PageRequest
         }
         $store = $this->installed['store'] ?? null;
         if ($store === 'files') {
-            return is_dir($this->directory());
+            return true;
         }
         if ($store === 'server') {
             return $this->openServer();
@@ -465,7 +468,8 @@ final class PageRequest
     {
         $journal = $this->installed['journal'] ?? null;
 
-        return \is_string($journal) && (int) @filesize($journal) > 0;
+        // Mostly there is none, and a warning costs more than the look, even if nobody reads it.
+        return \is_string($journal) && is_file($journal) && (int) @filesize($journal) > 0;
     }
 
     /** The library is loaded for a server, whose address only wp-config.php has. */
@@ -576,15 +580,13 @@ final class PageRequest
             return [$path, '', ''];
         }
         $kept = [];
-        $dropped = array_fill_keys(self::dropped($rules), true);
-        $known = array_fill_keys([...self::ARGUMENTS, ...$rules['arguments'] ?? []], true);
         foreach (explode('&', $query) as $argument) {
             $name = explode('=', $argument, 2)[0];
             $value = substr($argument, \strlen($name) + 1);
-            if (isset($dropped[$name])) {
+            if (\in_array($name, self::DROPPED, true) || \in_array($name, $rules['dropped'] ?? [], true)) {
                 continue;
             }
-            if (!isset($known[$name]) || isset($kept[$name]) || preg_match('~^[A-Za-z0-9_-]{1,64}$~D', $value) !== 1) {
+            if (!(\in_array($name, self::ARGUMENTS, true) || \in_array($name, $rules['arguments'] ?? [], true)) || isset($kept[$name]) || preg_match('~^[A-Za-z0-9_-]{1,64}$~D', $value) !== 1) {
                 return ['', '', 'argument' . (preg_match('~^[A-Za-z0-9_-]{1,64}$~D', $name) === 1 ? ":{$name}" : '')];
             }
             $kept[$name] = $argument;

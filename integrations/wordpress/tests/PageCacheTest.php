@@ -76,6 +76,19 @@ final class PageCacheTest extends TestCase
         self::assertSame(200, $site->visit('/hello-world/', ['If-None-Match: W/"other"'])->status);
     }
 
+    /** PHP words each warning, and WordPress looks at the last one, even where nobody reads it: both cost a part of a hit. */
+    #[DataProvider('ways')]
+    public function testAHitMeetsNoErrorNotEvenASilencedOne(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $site->visit('/hello-world/');
+        $seen = "{$site->site->root}/last-error";
+        $site->configure('register_shutdown_function(static function () { file_put_contents(' . var_export($seen, true) . ", json_encode(error_get_last())); }); {$line}");
+        // Its answer comes after the functions at the end, as it has no body that could come before.
+        self::assertTrue($site->visit('/hello-world/', method: 'HEAD')->isHit());
+        self::assertStringEqualsFile($seen, 'null');
+    }
+
     public function testAnArgumentThatTellsWhereAVisitorComesFromIsInNoPage(): void
     {
         $site = $this->site(true);
