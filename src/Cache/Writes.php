@@ -15,7 +15,10 @@ use Psr\Log\LogLevel;
 /** Stores the values of a cache, and tells loggers and listeners about it. */
 final class Writes
 {
-    private bool $isRefused = false;
+    private int $refusals = 0;
+
+    /** @var array<string, true> the reasons that were told */
+    private array $told = [];
 
     /** @param bool $seals whether values are sealed with what remember() needs to know of them; a pool knows it itself */
     public function __construct(
@@ -50,15 +53,25 @@ final class Writes
             return false;
         }
         $this->events?->dispatch(new Written(array_values(array_diff($keys, $unsaved))));
-        if ($unsaved !== [] && !$this->isRefused) {
-            $this->isRefused = true;
+        if ($unsaved !== [] && $this->isLookedInto()) {
             $refusal = Refusal::of($store, $values[$unsaved[0]] ?? null);
-            // Of what is outdated a site refuses some every day, as it should.
-            $this->logger ??= new ErrorLog();
-            $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, "The cache's store refuses to save: {$refusal->value}.", ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name]);
+            if (!isset($this->told[$refusal->name])) {
+                $this->told[$refusal->name] = true;
+                // Of what is outdated a site refuses some every day, as it should.
+                $this->logger ??= new ErrorLog();
+                $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, "The cache's store refuses to save: {$refusal->value}.", ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name]);
+            }
         }
 
         return $unsaved === [];
+    }
+
+    /** To find the reason takes several calls of the store, so ever fewer are looked into: the first, the second, the fourth, the eighth. */
+    private function isLookedInto(): bool
+    {
+        $this->refusals++;
+
+        return ($this->refusals & ($this->refusals - 1)) === 0;
     }
 
     /**
