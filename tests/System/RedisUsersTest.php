@@ -12,6 +12,8 @@ use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\SentinelConnection;
 use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
+use Larder\Stores;
+use Larder\Tests\CommandLine;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -97,6 +99,45 @@ final class RedisUsersTest extends OwnServers
         self::assertNobodyIsLetInBy(str_replace(['sentinel_user=asking&', 'sentinel_password=hunter4&'], '', $dsn), 'hunter');
         self::assertNobodyIsLetInBy(str_replace('shop:hunter2@', '', $dsn), 'hunter4');
         self::assertNobodyIsLetInBy(str_replace('rediss+', 'redis+', (string) strstr($dsn, '&tls_ca', true)), 'hunter2');
+    }
+
+    #[DataProvider('clients')]
+    public function testDoctorSaysWhichRightsToTheLogAUserLacks(string $options): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $limited = "array: > redis://limited:secret@127.0.0.1:{$server->port}?prefix=test&{$options}";
+        $all = Stores::open("array: > redis://127.0.0.1:{$server->port}?prefix=test&{$options}");
+        foreach (['xadd', 'xrange', 'xrevrange'] as $command) {
+            foreach ([false, true] as $isFollowed) {
+                $redis->flushAll();
+                $redis->rawCommand('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '~*', '+@all', "-{$command}");
+                $all->save([new Item('key', 'value')]);
+                $isFollowed && $all->fetch(['key']);
+                $length = $redis->xLen('test!log');
+                [$severity, $says, $change] = self::finding($limited);
+                self::assertSame('problem', $severity, $command);
+                self::assertSame('The log that near stores follow is unavailable: the user of Redis may not run XADD, XRANGE and XREVRANGE on it.', $says, $command);
+                self::assertSame('ACL SETUSER USER +xadd +xrange +xrevrange +xtrim', $change);
+                self::assertGreaterThanOrEqual($length, $redis->xLen('test!log'), 'A log that others follow is still there.');
+                $redis->rawCommand(...explode(' ', str_replace(' USER ', ' limited ', $change)));
+                [$severity] = self::finding($limited);
+                self::assertNotSame('problem', $severity, $command);
+            }
+        }
+    }
+
+    /** @return array{mixed, mixed, mixed} what doctor says of it first: how bad that is, what is the matter, what to change */
+    private static function finding(string $dsn): array
+    {
+        [, $answer] = CommandLine::onAMachineInOrder()->json('doctor', ['dsn' => [$dsn]]);
+        foreach (\is_array($answer['findings']) ? $answer['findings'] : [] as $finding) {
+            if (\is_array($finding) && \is_string($finding['what']) && str_starts_with($finding['what'], 'array:')) {
+                return [$finding['severity'], $finding['says'], $finding['change']];
+            }
+        }
+        self::fail("Nothing is said of {$dsn}.");
     }
 
     #[DataProvider('clients')]

@@ -57,6 +57,7 @@ final class StoreChecks
             try {
                 // First: what is timed is counted, too.
                 $known = $store->statistics();
+                $store instanceof TieredStore && TierChecks::follow($store->log);
                 array_push($found, $this->timed($dsn, $store, $known), ...$this->locks($dsn));
             } catch (StoreUnavailable $failure) {
                 return [Finding::failure($what, $failure), ...$this->place($dsn)];

@@ -219,6 +219,19 @@ final class Lua
 
         LUA;
 
+    /** What the log's commands answer unless they were allowed: an error, in words of its own if the user has no right to them. */
+    public const DENIED = <<<'LUA'
+        local function denied(answer)
+            local why = type(answer) == 'table' and answer.err
+            if not why or string.find(why, 'WRONGTYPE', 1, true) then return end
+            if string.find(why, 'permissions', 1, true) or string.find(why, "can't run", 1, true) then
+                return {err = 'NOPERM the user may not read and append to the log'}
+            end
+            return answer
+        end
+
+        LUA;
+
     /**
      * Records, if anybody follows the log, what near stores must forget: before it is changed. So a script that may not record changes
      * nothing. A change that is refused afterwards costs near stores a miss. Answers an error, or nothing.
@@ -229,11 +242,12 @@ final class Lua
      * By length the log is trimmed always, by age now and then (the ticks go up by one to three), in whole nodes of the server's: so the
      * last events stay. What is no log goes: that is the end of a history, too.
      */
-    public const RECORD = <<<'LUA'
+    public const RECORD = self::DENIED . <<<'LUA'
         local isFollowed = redis.call('EXISTS', KEYS[4]) == 1
         local function append(...)
             local answer = redis.pcall('XADD', KEYS[4], 'MAXLEN', '~', 10000, '*', 'e', epoch .. struct.pack('>I6', tick + 1), ...)
-            if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE', 1, true) then return answer end
+            local refused = denied(answer)
+            if refused then return refused end
             if type(answer) == 'table' then
                 redis.call('UNLINK', KEYS[4])
                 isFollowed = false

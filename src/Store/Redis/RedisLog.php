@@ -104,7 +104,9 @@ final class RedisLog implements Away
             [$id, $mark, $life] = \array_slice($before, 3 * $i, 3);
             $entries = $replies[$i] ?? null;
             if ($entries instanceof ErrorReply && !$entries->is('WRONGTYPE')) {
-                throw StoreUnavailable::because('The log in the Redis server', "it said \"{$entries->message}\"", 'see that it is Redis 6.2 or later, or Valkey, and that the user may XRANGE and XADD');
+                throw $entries->is('NOPERM')
+                    ? Scripts::denied()
+                    : StoreUnavailable::because('The log in the Redis server', "it said \"{$entries->message}\"", 'see that it is Redis 6.2 or later, or Valkey');
             }
             if (!\is_array($entries) || \count($entries) > self::MOST_EVENTS || $life !== $this->scripts->life($this->layout->clock($shard))) {
                 return null;

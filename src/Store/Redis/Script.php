@@ -48,6 +48,9 @@ enum Script: string
     /** What a script says that was to go by the clock of another life, and has done nothing. */
     public const OF_ANOTHER_LIFE = 'ERR the clock is of another life';
 
+    /** What a script says whose user has no right to the log's commands, so that it has changed nothing (see Lua::DENIED). */
+    public const DENIED = 'NOPERM the user may not read and append to the log';
+
     /**
      * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
      * epoch. Of what is missing a fill will be judged by the key versions; a server that lets nothing be written will not have one.
@@ -366,12 +369,16 @@ enum Script: string
      * Reply: the position at its end: the id of the last event, its mark, the life.
      */
     case Follow = <<<'LUA'
-        local last = redis.pcall('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
+        local found = redis.pcall('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)
+        local refused, last = denied(found), found[1]
+        if refused then return refused end
         if last and last[2][2] and string.sub(last[2][2], 1, 8) == epoch then return {last[1], last[2][2], life} end
         redis.call('UNLINK', KEYS[4])
         tick = tick + 1
         local mark = epoch .. struct.pack('>I6', tick)
-        local id = redis.call('XADD', KEYS[4], '*', 'e', mark)
+        local id = redis.pcall('XADD', KEYS[4], '*', 'e', mark)
+        refused = denied(id)
+        if refused then return refused end
         redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6', tick))
         return {id, mark, life}
         LUA;
@@ -389,7 +396,7 @@ enum Script: string
             self::Touch => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::RECORD_UNREFUSED,
             self::Sweep, self::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,
             self::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::VERSION . Lua::FORGET . Lua::RECORD,
-            self::Follow => Lua::UNREFUSED . Lua::CLOCK,
+            self::Follow => Lua::UNREFUSED . Lua::CLOCK . Lua::DENIED,
             self::Forget => Lua::VERSION . Lua::FORGET,
             self::Clear, self::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,
             self::Ask => '',

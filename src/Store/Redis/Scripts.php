@@ -239,6 +239,17 @@ final class Scripts
         return $replies;
     }
 
+    /** No near store of that user's is read then. Nor is anything changed while others follow the log. */
+    public static function denied(): StoreUnavailable
+    {
+        return StoreUnavailable::because(
+            'The log that near stores follow',
+            'the user of Redis may not run XADD, XRANGE and XREVRANGE on it',
+            'ACL SETUSER USER +xadd +xrange +xrevrange +xtrim',
+            takesNothing: true,
+        );
+    }
+
     public static function nonsense(): StoreUnavailable
     {
         return StoreUnavailable::because('The Redis server', 'its reply makes no sense', 'see what answers there');
@@ -252,6 +263,9 @@ final class Scripts
     private static function accepted(array $replies): array
     {
         foreach ($replies as $reply) {
+            if ($reply instanceof ErrorReply && $reply->message === Script::DENIED) {
+                throw self::denied();
+            }
             if ($reply instanceof ErrorReply) {
                 throw StoreUnavailable::because(
                     'The Redis server',
