@@ -42,6 +42,7 @@ use Larder\Store\SharedMemory\Namesakes;
 use Larder\Store\SharedMemory\PoolRemembering;
 use Larder\Store\SharedMemoryStore;
 use Psr\EventDispatcher\EventDispatcherInterface;
+use Psr\Log\LoggerAwareInterface;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -175,6 +176,9 @@ final class Cache
         $this->seals = !$store instanceof Pooled;
         $this->reads = $store instanceof Reads && $events === null ? $store : null;
         $this->near = $store instanceof ReadsNear && $events === null ? $store->near() : null;
+        if ($logger !== null && $store instanceof LoggerAwareInterface) {
+            $store->setLogger($logger);
+        }
         $this->keepsMisses = $this->seals && $this->can(Capability::Tokens);
     }
 

@@ -33,6 +33,8 @@ use Larder\Store\Retention;
 use Larder\StoreStatistics;
 use Larder\Tidying;
 use Larder\Token;
+use Psr\Log\LoggerAwareInterface;
+use Psr\Log\LoggerInterface;
 
 /**
  * A near store in front of a far one. The near store answers reads where it can. The far store answers everything else.
@@ -58,7 +60,7 @@ use Larder\Token;
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
-final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, PerRequest, RequestTokens, MayEvict, Tidying
+final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, PerRequest, RequestTokens, MayEvict, Tidying, LoggerAwareInterface
 {
     /** Keys that are remembered as missing in the far store; with more, all are forgotten, and their fills are events. */
     private const MOST_MISSING = 1_024;
@@ -141,6 +143,14 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $this->staleness = (int) ($staleness * 1e9);
         $this->notBefore = hrtime(true) - $this->staleness;
         $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock);
+    }
+
+    /** What is to be said of the log goes there. */
+    public function setLogger(LoggerInterface $logger): void
+    {
+        if ($this->log instanceof LoggerAwareInterface) {
+            $this->log->setLogger($logger);
+        }
     }
 
     public function beginRequest(): void

@@ -15,12 +15,15 @@ use Larder\Store\ChaosStore;
 use Larder\Store\Redis\RedisLog;
 use Larder\Store\RedisStore;
 use Larder\Stores;
+use Larder\Tests\MemoryLogger;
+use Larder\Tests\Scratch;
 use Larder\Tests\Stores\Pools;
 use Larder\Tier\Follower;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
+use Symfony\Component\Process\Process;
 
 /** What the log of a RedisStore says, what it costs to follow it, and when a near store begins anew. */
 #[CoversClass(RedisLog::class)]
@@ -475,6 +478,38 @@ final class RedisLogTest extends OneRedis
             self::assertNull($tier->read('key'));
         } finally {
             $redis->config('SET', 'maxmemory', '0');
+        }
+    }
+
+    #[TestWith(['allkeys-lru', true])]
+    #[TestWith(['allkeys-random', true])]
+    #[TestWith(['volatile-lru', false])]
+    #[TestWith(['noeviction', false])]
+    public function testThatAServerMayEvictTheLogIsToldWhenANearStoreBegins(string $policy, bool $isTold): void
+    {
+        $server = CacheServer::redis(['--maxmemory', '100mb', '--maxmemory-policy', $policy])->start();
+        try {
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            foreach (['array:', 'array: > array:'] as $near) {
+                $logger = new MemoryLogger();
+                $cache = Cache::open("{$near} > redis+unix:{$server->socket}?prefix=test", logger: $logger);
+                self::assertNull($cache->get('key'));
+                $redis->del('test!log');
+                $cache->refresh();
+                self::assertNull($cache->get('key'), 'It begins anew, and has told already.');
+                self::assertSame($isTold ? ['warning: The Redis server may evict the log that near stores follow, which then begin anew; set maxmemory-policy to volatile-lru or noeviction.'] : [], $logger->lines);
+                self::assertSame($isTold ? [['why' => $policy]] : [], $logger->contexts);
+            }
+            $scratch = new Scratch();
+            $errors = "{$scratch->path}/errors";
+            (new Process([\PHP_BINARY, '-d', 'log_errors=1', '-d', "error_log={$errors}", '-r', <<<'PHP'
+                require $argv[1];
+                Larder\Cache::open($argv[2])->get('key');
+                PHP, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', "array: > redis+unix:{$server->socket}?prefix=test"], env: ['TMPDIR' => $scratch->path]))->mustRun();
+            self::assertSame($isTold ? 1 : 0, substr_count((string) @file_get_contents($errors), 'Larder: The Redis server may evict the log'));
+        } finally {
+            $server->stop();
         }
     }
 

@@ -9,6 +9,9 @@ use Larder\Log\Away;
 use Larder\Log\Event;
 use Larder\Log\News;
 use Larder\System\ErrorLog;
+use Larder\System\OncePerMinute;
+use Psr\Log\LoggerAwareInterface;
+use Psr\Log\LoggerInterface;
 
 /**
  * The log of a RedisStore: a stream for each shard, which the scripts that write append to (see Script and Lua::RECORD).
@@ -30,10 +33,12 @@ use Larder\System\ErrorLog;
  *
  * Why near stores ask, where Redis could tell them (CLIENT TRACKING): see docs/several-hosts.md.
  */
-final class RedisLog implements Away
+final class RedisLog implements Away, LoggerAwareInterface
 {
     /** Events in one answer; for a near store that has more to follow it is better to start anew. */
     private const MOST_EVENTS = 1_000;
+
+    private const EVICTS = 'The Redis server may evict the log that near stores follow, which then begin anew; set maxmemory-policy to volatile-lru or noeviction.';
 
     /** Between the parts of a position, and between the shards. */
     private const AND = ' ';
@@ -44,6 +49,11 @@ final class RedisLog implements Away
      * @var ?array{string, ?list<mixed>}
      */
     private ?array $along = null;
+
+    /** Null: PHP's error log. */
+    private ?LoggerInterface $logger = null;
+
+    private bool $isWarned = false;
 
     /** @param \Closure(): ?string $evicts by which policy the server evicts, if it does */
     public function __construct(
@@ -152,12 +162,25 @@ final class RedisLog implements Away
         return Event::both($keys, $tags);
     }
 
-    /** That a log may go at any time is told when a near store begins with it, which is seldom unless it does go. */
+    public function setLogger(LoggerInterface $logger): void
+    {
+        $this->logger = $logger;
+    }
+
+    /**
+     * That a log may go at any time is told when a near store begins with it, which is seldom unless it does go. A logger of the site's is
+     * told once by each command, and once a minute by its requests.
+     */
     private function warn(): void
     {
-        $policy = ($this->evicts)();
-        if ($policy !== null && str_starts_with($policy, 'allkeys-')) {
-            (new ErrorLog())->warning('The Redis server may evict the log that near stores follow, which then begin anew; set maxmemory-policy to volatile-lru or noeviction.', ['why' => $policy]);
+        $policy = $this->isWarned ? null : ($this->evicts)();
+        if ($policy === null || !str_starts_with($policy, 'allkeys-')) {
+            return;
+        }
+        $this->isWarned = true;
+        $context = ['why' => $policy];
+        if ($this->logger === null || \PHP_SAPI === 'cli' || (new OncePerMinute())->isNews(strtok($this->logger::class, "\0") . self::EVICTS, $context)) {
+            ($this->logger ?? new ErrorLog())->warning(self::EVICTS, $context);
         }
     }
 
