@@ -7,6 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\SharedMemory;
 use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
@@ -18,6 +19,7 @@ use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
 use Larder\Store\RedisStore;
 use Larder\Stores;
+use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -324,6 +326,44 @@ final class RedisPlacesTest extends OwnServers
         $cache = Cache::open("{$dsn}&tls_cert={$certificates->path}/client.crt&tls_key={$certificates->path}/client.key", strict: true);
         self::assertTrue($cache->set('key', 'value'));
         self::assertSame('value', $cache->get('key'));
+    }
+
+    #[DataProvider('clients')]
+    public function testOverTlsAHostReadsFromItsMemoryAndSeesWhatAnotherConnectionHasChanged(string $client): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no', '--requirepass', 'secret']));
+        $far = "rediss://:secret@localhost:{$server->port}?client={$client}&timeout=30&read_timeout=30&tls_ca={$certificates->path}/ca.crt";
+        $pool = 'test-' . bin2hex(random_bytes(4));
+        try {
+            $here = Cache::open("shm:{$pool}?size=8M > {$far}", strict: true);
+            [$there, $tier] = [Cache::open($far, strict: true), $here->store];
+            self::assertInstanceOf(TieredStore::class, $tier);
+            $old = ['deleted' => 'old', 'overwritten' => 'old', 'tagged' => 'old', 'kept' => 'old'];
+            $changes = [
+                'overwritten' => static fn(): bool => $there->set('overwritten', 'new'),
+                'deleted' => static fn(): bool => $there->delete('deleted'),
+                'tagged' => static fn(): bool => $there->invalidateTags(['tag']),
+                'kept' => static fn(): bool => $there->clear(),
+            ];
+            self::assertTrue($here->setMany(['deleted' => 'old', 'overwritten' => 'old', 'kept' => 'old'], 100));
+            self::assertTrue($here->set('tagged', 'old', 100, ['tag']));
+            self::assertEquals($old, $here->getMany(array_keys($old)));
+            foreach ($changes as $key => $change) {
+                $here->refresh();
+                self::assertSame(['old', 'old'], [$here->get($key), $here->get('kept')], "before {$key}");
+                self::assertSame('old', $tier->near->read($key), 'It lies in the memory of this host.');
+                self::assertTrue($change());
+                self::assertSame('old', $here->get($key), 'In the same request it may.');
+                $here->refresh();
+                self::assertSame($key === 'overwritten' ? 'new' : null, $here->get($key), "after {$key}");
+                self::assertSame($key === 'kept' ? null : 'old', $here->get('kept'));
+            }
+            self::assertTrue($here->set('key', 'own'));
+            self::assertSame(['own', 'own'], [$there->get('key'), $here->get('key')]);
+        } finally {
+            SharedMemory::remove($pool);
+        }
     }
 
     /** PHP says good-bye on a TLS connection that a child has inherited, and no client can keep it from that. */
