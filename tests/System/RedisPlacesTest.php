@@ -201,6 +201,50 @@ final class RedisPlacesTest extends OwnServers
         self::assertSame('new', $cache->get($lost[0]));
     }
 
+    /** @return iterable<string, array{string, list<string>}> of one of the shards, on one of the masters */
+    public static function lossesInACluster(): iterable
+    {
+        foreach (self::clients() as $title => [$client]) {
+            yield "FLUSHALL, {$title}" => [$client, ['FLUSHALL']];
+            yield "the log is deleted, {$title}" => [$client, ['DEL', 'LOG']];
+            yield "all but the last event is trimmed, {$title}" => [$client, ['XTRIM', 'LOG', 'MAXLEN', '1']];
+            yield "the log is of another type, {$title}" => [$client, ['SET', 'LOG', 'x']];
+            yield "the clock is lost, {$title}" => [$client, ['DEL', 'CLOCK']];
+        }
+    }
+
+    /** @param list<string> $loss the command */
+    #[DataProvider('lossesInACluster')]
+    public function testWhatOneMasterOfAClusterLosesOfTheLogHasNearStoresBeginAnew(string $client, array $loss): void
+    {
+        $cluster = self::$cluster ??= new RedisCluster();
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 99));
+        $write = static fn(Cache $cache, string $value): bool => $cache->setMany(array_fill_keys($keys, $value), 100);
+        foreach (['after a change', 'before a change', 'between two changes'] as $i => $when) {
+            $prefix = 'loss-' . bin2hex(random_bytes(4));
+            $far = $cluster->dsn("client={$client}&prefix={$prefix}&timeout=30&read_timeout=30");
+            [$near, $other] = [Cache::open("array: > {$far}", strict: true), Cache::open($far, strict: true)];
+            $layout = new Layout("{$prefix}:", Connections::SHARDS);
+            $shard = $layout->shard($keys[0]);
+            $names = ['LOG' => $layout->log($shard), 'CLOCK' => $layout->clock($shard)];
+            $lose = static fn(): int|string => $cluster->ask($cluster->owner($names['LOG']), ...array_map(static fn(string $word): string => $names[$word] ?? $word, $loss));
+            self::assertTrue($write($other, 'old'));
+            self::assertSame(array_fill_keys($keys, 'old'), $near->getMany($keys));
+            self::assertGreaterThan(0, (int) $cluster->ask($cluster->owner($names['LOG']), 'XLEN', $names['LOG']));
+            $i === 2 && $write($other, 'older');
+            $i > 0 && $lose();
+            self::assertTrue($write($other, 'new'));
+            $i === 0 && $lose();
+            $near->refresh();
+            $there = $other->getMany($keys);
+            self::assertSame($there, $near->getMany($keys), $when);
+            self::assertSame(array_fill_keys(array_keys($there), 'new'), $there, $when);
+            self::assertTrue($write($other, 'newest'));
+            $near->refresh();
+            self::assertSame(array_fill_keys($keys, 'newest'), $near->getMany($keys), 'It goes on.');
+        }
+    }
+
     public function testAClusterWhoseNodesAreAllGoneIsAMissThatSaysSo(): void
     {
         $this->expectException(StoreUnavailable::class);
