@@ -30,7 +30,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 #[CoversClass(Tls::class)]
 final class RedisPlacesTest extends OwnServers
 {
-    private const PATIENCE = 60;
+    private const PATIENCE = 300;
 
     private static ?RedisCluster $cluster = null;
 
@@ -320,6 +320,89 @@ final class RedisPlacesTest extends OwnServers
         self::assertSame('newer', $there->get('key'), 'The log goes on.');
     }
 
+    /**
+     * What the old master has acknowledged and the replica has not heard of is lost, as replication does not wait. No near store may
+     * still have it then, or hosts would differ for good.
+     */
+    #[DataProvider('clients')]
+    public function testAfterAFailoverToAReplicaThatLaggedNearStoresHaveWhatTheNewMasterHas(string $client): void
+    {
+        $master = $this->started(CacheServer::redisOnPort(['--repl-diskless-sync-delay', '0']));
+        $replica = $this->started(CacheServer::redisOnPort(['--replicaof', '127.0.0.1', (string) $master->port, '--repl-diskless-sync-delay', '0']));
+        // A replica without its master for ten times that long is not promoted.
+        $lines = ['sentinel down-after-milliseconds shop 3000'];
+        $sentinel = $this->started(CacheServer::sentinel($master->port, 1, lines: $lines));
+        $options = "client={$client}&retry_after=0&timeout=10&read_timeout=10";
+        $far = "redis+sentinel://127.0.0.1:{$sentinel->port}/0?service=shop&{$options}";
+        $pool = 'test-' . bin2hex(random_bytes(4));
+        try {
+            $other = Cache::open($far, strict: true);
+            // Two processes of one host, and one of each of two hosts that hear of nothing for a while.
+            [$reader, $beside, $behind, $filler] = array_map(static fn(string $near): Cache => Cache::open("{$near} > {$far}", strict: true), ["shm:{$pool}?size=8M", "shm:{$pool}?size=8M", 'array:', 'array:']);
+            $keys = ['deleted', 'overwritten', 'tagged', 'added', 'kept'];
+            $before = ['deleted' => 'first', 'overwritten' => 'first', 'tagged' => 'first', 'kept' => 'first'];
+            self::assertTrue($other->setMany($before, 1_000, ['tag']));
+            foreach ([$reader, $beside, $behind, $filler] as $cache) {
+                self::assertSame($before, $cache->getMany($keys));
+            }
+            self::eventually(static fn(): bool => self::sentinelKnows($sentinel, 0, 1));
+            [$atMaster, $atReplica] = [new \Redis(), new \Redis()];
+            $atMaster->connect($master->socket);
+            $atReplica->connect($replica->socket);
+            self::eventually(static fn(): bool => $atReplica->xRevRange('larder!log', '+', '-', 1) === $atMaster->xRevRange('larder!log', '+', '-', 1) && $atReplica->exists('larder:kept') === 1);
+
+            // The replica's link ends, and is not let in again.
+            $atReplica->config('SET', 'masteruser', 'nobody');
+            $atReplica->config('SET', 'masterauth', 'nothing');
+            $atMaster->rawCommand('CLIENT', 'KILL', 'TYPE', 'replica');
+            self::eventually(static fn(): bool => self::says($replica, 'master_link_status:down'));
+            $events = $atMaster->xLen('larder!log');
+            self::assertSame('second', $other->remember('filled', static fn(): string => 'second'));
+            $filler->refresh();
+            self::assertSame(['filled' => 'second'] + $before, $filler->getMany(['filled', ...$keys]));
+            self::assertSame($events, $atMaster->xLen('larder!log'), 'A fill is no event. By the log alone nobody can tell that it was lost.');
+            self::assertTrue($other->delete('deleted'));
+            self::assertTrue($other->set('overwritten', 'second', 1_000));
+            self::assertTrue($other->set('added', 'second', 1_000));
+            self::assertTrue($other->set('kept', 'first', 1_000));
+            self::assertTrue($other->invalidateTags(['tag']));
+            foreach ([$reader, $beside] as $cache) {
+                $cache->refresh();
+                self::assertSame(['overwritten' => 'second', 'added' => 'second', 'kept' => 'first'], $cache->getMany($keys));
+            }
+            self::assertSame(1, $atReplica->exists('larder:deleted'), 'The replica lags.');
+            self::assertSame(0, $atReplica->exists('larder:added'));
+            $master->kill();
+            self::eventually(static fn(): bool => self::says($replica, 'role:master'));
+
+            $new = Cache::open("redis://127.0.0.1:{$replica->port}?{$options}", strict: true);
+            $keys = ['filled', ...$keys];
+            foreach (['filler' => $filler, 'reader' => $reader, 'beside' => $beside, 'behind' => $behind] as $who => $cache) {
+                $found = null;
+                // The sentinel may name the old master for a moment.
+                self::eventually(static function () use ($cache, $keys, &$found): bool {
+                    try {
+                        $cache->refresh();
+                        $found = $cache->getMany($keys);
+
+                        return true;
+                    } catch (StoreUnavailable) {
+                        return false;
+                    }
+                });
+                self::assertSame($before, $found, $who);
+                self::assertSame($new->getMany($keys), $found, $who);
+            }
+            self::assertTrue($new->setMany(array_fill_keys($keys, 'third'), 1_000));
+            foreach ([$filler, $reader, $beside, $behind] as $cache) {
+                $cache->refresh();
+                self::assertSame(array_fill_keys($keys, 'third'), $cache->getMany($keys), 'The log goes on.');
+            }
+        } finally {
+            SharedMemory::remove($pool);
+        }
+    }
+
     public function testAServiceThatNoSentinelKnowsIsSaidByItsName(): void
     {
         $master = $this->started(CacheServer::redisOnPort());
@@ -444,6 +527,20 @@ final class RedisPlacesTest extends OwnServers
         self::assertIsResource($process);
         self::assertSame('[2,"value",true,4,null,true,6,null]', stream_get_contents($pipes[1]));
         proc_close($process);
+    }
+
+    /** Whether a server says that of its replication. A sentinel that promotes it ends all connections to it. */
+    private static function says(CacheServer $server, string $line): bool
+    {
+        try {
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            $about = $redis->rawCommand('INFO', 'replication');
+        } catch (\RedisException) {
+            return false;
+        }
+
+        return \is_string($about) && str_contains($about, "\n{$line}\r\n");
     }
 
     private static function sentinelKnows(CacheServer $sentinel, int $others, int $replicas): bool
