@@ -75,12 +75,10 @@ final class HostsTest extends OwnServers
         yield 'everything is flushed' => ['shm:', 'client=predis', static fn(CacheServer $server): mixed => $log($server, 'FLUSHALL')];
         yield 'all connections break' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'CLIENT', 'KILL', 'TYPE', 'normal')];
         yield 'a host is cut off' => ['shm:', 'client=phpredis', static function (CacheServer $server, Places $places): void {
-            if ($places->areApart) {
-                $host = mt_rand(0, 1);
-                $places->cut($host, true);
-                usleep(400_000);
-                $places->cut($host, false);
-            }
+            $host = mt_rand(0, 1);
+            $places->cut($host, true);
+            usleep(400_000);
+            $places->cut($host, false);
         }];
     }
 
@@ -89,6 +87,9 @@ final class HostsTest extends OwnServers
     public function testNoRequestReadsAnythingOlderThanWhatAnyHostHasFinished(string $near, string $options, \Closure $trouble, bool $kills = false): void
     {
         $this->places = $places = new Places(2);
+        if (!$places->areApart && $this->dataName() === 'a host is cut off') {
+            self::markTestSkipped('Only root can cut a host off, with the program ip; run this as root.');
+        }
         $server = $this->started(CacheServer::redisOnPort(['--bind', '0.0.0.0', '--protected-mode', 'no', '--dir', $this->scratch->path]));
         $folder = $this->scratch->path;
         foreach (['ledger', 'ledger-a', 'ledger-b', 'problems', 'counts'] as $file) {
