@@ -47,9 +47,7 @@ final class Changes
         }
         $live = $this->entries->isLive($key);
         $this->keyVersions->move($key);
-        $deleted = apcu_delete($this->prefix . $key);
-        // Somebody may have begun in between to make something new from what was there.
-        $this->moveIfAwaited($key);
+        $deleted = $this->changing($key, fn(): bool => apcu_delete($this->prefix . $key) === true);
 
         return $deleted && $live;
     }
@@ -66,10 +64,7 @@ final class Changes
             if ($found === true && \is_int($value)) {
                 $sum = Counter::sum($key, $value, $by);
                 $this->moveIfAwaited($key);
-                if (apcu_cas($name, $value, $sum)) {
-                    // Somebody may have begun to compute from what was counted before.
-                    $this->moveIfAwaited($key);
-
+                if ($this->changing($key, static fn(): bool => apcu_cas($name, $value, $sum))) {
                     return $sum;
                 }
                 continue;
@@ -117,8 +112,8 @@ final class Changes
             $this->keyVersions->move($item->key);
         }
         if ($isDead) {
-            $mode === SaveMode::Add || apcu_delete($this->prefix . $item->key);
-            $item->fill || $this->moveIfAwaited($item->key);
+            $remove = fn(): bool => $mode !== SaveMode::Add && apcu_delete($this->prefix . $item->key) === true;
+            $item->fill ? $remove() : $this->changing($item->key, $remove);
 
             return true;
         }
@@ -136,7 +131,7 @@ final class Changes
         }
         $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
 
-        $saved = match ($mode) {
+        $save = fn(): bool => match ($mode) {
             SaveMode::Set => $this->store($item->key, $value, $item->ttl, $item->keeps),
             SaveMode::Add => $this->add($item->key, $value, $item->ttl),
             SaveMode::Replace => $this->section->atomically(function () use ($item, $value): bool {
@@ -149,12 +144,9 @@ final class Changes
                 return $lives && $this->store($item->key, $value, $item->ttl, $item->keeps);
             }),
         };
+        $saved = $item->fill ? $save() : $this->changing($item->key, $save);
         if ($saved && $mark !== null) {
             $this->keyVersions->forget($item->key);
-        }
-        if (!$item->fill) {
-            // As after a delete.
-            $this->moveIfAwaited($item->key);
         }
 
         return $saved;
@@ -166,6 +158,24 @@ final class Changes
 
         return $token === null || ($this->isUnchanged($item->key, $token)
             && ($item->tags === [] || $this->clock->verdict($item->tags, $token->clock) === Verdict::Live));
+    }
+
+    /**
+     * Changes an entry, and refuses what others have begun to make from what was there. That is one moment. Between the two, a process that
+     * read the entry before the change could store what it made of it over the change.
+     *
+     * @param \Closure(): bool $change
+     *
+     * @return bool what it returned
+     */
+    private function changing(string $key, \Closure $change): bool
+    {
+        return $this->section->atomically(function () use ($key, $change): bool {
+            $changed = $change();
+            $this->moveIfAwaited($key);
+
+            return $changed;
+        });
     }
 
     private function moveIfAwaited(string $key): void
