@@ -88,7 +88,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('subjects', null, InputOption::VALUE_REQUIRED, 'Which subjects, names or patterns such as redis-*, with commas between them (default: all)')
             ->addOption('json', null, InputOption::VALUE_REQUIRED, 'Where to write the samples', 'report.json')
             ->addOption('html', null, InputOption::VALUE_REQUIRED, 'Where to write the report', 'report.html')
-            ->addOption('quick', null, InputOption::VALUE_NONE, 'Under a quarter of an hour (default)')
+            ->addOption('quick', null, InputOption::VALUE_NONE, 'Wider intervals, in about a quarter of an hour (default)')
             ->addOption('thorough', null, InputOption::VALUE_NONE, 'Narrower intervals, in an hour and a half')
             ->addOption('resume', null, InputOption::VALUE_NONE, 'Keep the experiments that are complete in the JSON file, and run the others')
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')

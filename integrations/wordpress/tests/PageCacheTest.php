@@ -45,12 +45,7 @@ final class PageCacheTest extends TestCase
     public function testASecondVisitorGetsTheStoredPage(string $line, bool $hasExtension): void
     {
         $site = $this->site($hasExtension, $line);
-        $first = $site->visit('/hello-world/');
-        self::assertSame(200, $first->status);
-        self::assertTrue($first->isStored(), $first->header('cache-status'));
-        $second = $site->visit('/hello-world/');
-        self::assertTrue($second->isHit(), $second->header('cache-status'));
-        self::assertSame($first->body, $second->body);
+        [$first, $second] = $this->storedAndServed($site);
         self::assertStringContainsString('</html>', $second->body);
         foreach (['etag', 'content-type', 'link', 'vary', 'cache-control'] as $name) {
             self::assertNotSame('', $second->header($name), $name);
@@ -578,17 +573,25 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    /** @return array{Answer, Answer} what the first visitor of a page got, who had it stored, and the second, who was served that */
+    private function storedAndServed(PageSite $site): array
+    {
+        $first = $site->visit('/hello-world/');
+        self::assertSame(200, $first->status);
+        self::assertTrue($first->isStored(), $first->header('cache-status'));
+        $second = $site->visit('/hello-world/');
+        self::assertTrue($second->isHit(), $second->header('cache-status'));
+        self::assertSame($first->body, $second->body);
+
+        return [$first, $second];
+    }
+
     public function testASiteThatNamesAServerKeepsItsPagesThere(): void
     {
         $redis = RedisServer::start(RedisFlavour::installed() ?? self::fail('There is neither Redis nor Valkey: install one of them.'), 64);
         $site = PageSite::start(PageSite::ORDINARY . ' define("WP_LARDER_DSN", ' . var_export("redis+unix:{$redis->endpoint()['socket']}", true) . ');', false);
         try {
-            $first = $site->visit('/hello-world/');
-            self::assertSame(200, $first->status);
-            self::assertTrue($first->isStored(), $first->header('cache-status'));
-            $second = $site->visit('/hello-world/');
-            self::assertTrue($second->isHit(), $second->header('cache-status'));
-            self::assertSame($first->body, $second->body);
+            $this->storedAndServed($site);
             // What is no page goes on, too.
             self::assertSame(200, $site->visit('/wp-login.php')->status);
             self::assertSame(200, $site->visit('/?s=word')->status);

@@ -14,7 +14,8 @@ use Larder\Token;
  *     g<n>     a key version, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
  *     k<key>   the mark of a filled item
  *
- * A write or delete removes the miss and the key version, then the mark. Then it stores or removes the item. A fill has three
+ * A write or delete removes the miss and the key version, then the mark. Then it stores or removes the item. In the same moment, under
+ * APCu's lock, it does so once more if a process has missed the key meanwhile. A fill has three
  * steps. First it adds a mark with a new random name, or takes the mark that is there. Then it looks whether the miss of its token is
  * still there. Another fill may have removed the miss, or the fill took longer than misses last. Then the key version has to be
  * there and must not be younger than the token. Last it stores the value with the mark's name in it, which every reader compares
