@@ -19,9 +19,9 @@ final class TerminalTest extends TestCase
         $dsn = "sqlite:{$scratch->path}/cache.db";
         Cache::open($dsn)->set('page:1', 'x');
         $command = implode(' ', array_map(escapeshellarg(...), [\PHP_BINARY, \dirname(__DIR__, 2) . '/bin/larder', 'top', $dsn, '--interval=0.1']));
-        // The program "script" gives what it runs a terminal of its own.
+        // The program "script" gives what it runs a terminal of its own. It echoes nothing: "^C" would stand in a line that may be full.
         $process = proc_open(
-            ['script', '--quiet', '--flush', '--return', '--command', "stty cols 80 rows 24; exec {$command}", '/dev/null'],
+            ['script', '--quiet', '--flush', '--return', '--command', "stty cols 80 rows 24 -echo; exec {$command}", '/dev/null'],
             [['pipe', 'r'], ['pipe', 'w'], \STDERR],
             $pipes,
             null,
