@@ -260,6 +260,22 @@ final class PayloadTest extends TestCase
         self::assertSame('foreign', $signed->decode($bytes, 'foreign', 'key'));
     }
 
+    /** So a process without OpenSSL reads what one with it has written, and the other way round. */
+    public function testASignatureIsHmacWithSha256WhateverTheLengths(): void
+    {
+        foreach ([16, 63, 64, 65, 200] as $secretLength) {
+            $secret = str_repeat('s', $secretLength - 1) . '!';
+            $signature = new Signature($secret, 'shop');
+            foreach ([0, 1, 200, 240, 247, 248, 249, 300, 5_000] as $length) {
+                $text = str_repeat('x', $length);
+                $expected = 'H' . hash_hmac('sha256', pack('NN', 4, 3) . 'shopkey' . $text, $secret, true) . $text;
+                self::assertSame($expected, $signature->sign('key', $text));
+                self::assertSame($text, $signature->verified('key', $expected));
+                self::assertNull($signature->verified('key', $expected . 'x'));
+            }
+        }
+    }
+
     public function testWhatIsNotSignedIsNeverUnserialised(): void
     {
         $signed = self::signed('a secret of 16 b', 'shop');
