@@ -7,6 +7,7 @@ namespace Larder\Bench\Subject;
 use Larder\Cache;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Script;
+use Larder\Store\Redis\ScriptText;
 use Redis;
 
 /** What RedisStore does to read an item with tags, written down by hand. */
@@ -32,7 +33,7 @@ final class RedisScript
         $this->redis->connect($socket);
         $this->cache = Cache::open("redis+unix:{$socket}?prefix=" . self::PREFIX, strict: true);
         $this->layout = new Layout(self::PREFIX . ':');
-        $hash = $this->redis->script('load', Script::Fetch->text());
+        $hash = $this->redis->script('load', ScriptText::of(Script::Fetch));
         $this->hash = is_string($hash) ? $hash : throw new \RuntimeException('Redis did not take the script.');
         $this->names = $this->layout->names(0);
         $this->hasIgbinary = Extension::hasIgbinary();

@@ -42,7 +42,7 @@ use Larder\Ttl;
 
 /**
  * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reading for the one
- * exception). All but most reads are a script (see Script). Replicas are never read. Walks over names take more round trips:
+ * exception). All but most reads are a script (see ScriptText). Replicas are never read. Walks over names take more round trips:
  * keys(), prune(), and clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
  *
  *     prefix:key      an item, with the server's own expiry
@@ -227,7 +227,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 $aside[$i] = $bytes;
             }
             $keys[$i] = $item->key;
-            // As Script::Save lists them.
+            // As ScriptText lists them.
             $arguments[$i] = [
                 self::kind($item, $isLarge),
                 self::milliseconds($item->ttl),
@@ -417,7 +417,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         return new RedisLeases($this->scripts, $this->layout, $this->time);
     }
 
-    /** What the scripts call it (see Script). */
+    /** What the scripts call it (see ScriptText). */
     private static function kind(Item $item, bool $isLarge): string
     {
         $kind = match (true) {

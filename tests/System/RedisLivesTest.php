@@ -20,6 +20,7 @@ use Larder\Store\Redis\Life;
 use Larder\Store\Redis\Lives;
 use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\Script;
+use Larder\Store\Redis\ScriptText;
 use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Watch;
 use Larder\Store\RedisStore;
@@ -267,7 +268,7 @@ final class RedisLivesTest extends OwnServers
 
             public function send(array $commands): array
             {
-                if ($commands[0][1] === Script::Renew->text()) {
+                if ($commands[0][1] === ScriptText::of(Script::Renew)) {
                     $this->other->renew($this->names);
                     (new RedisStore($this->connection))->save([new Item('new', 'value', 100)]);
                 }

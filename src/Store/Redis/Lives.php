@@ -33,7 +33,7 @@ final class Lives
      */
     public function renew(array $names): void
     {
-        [$reply] = $this->connection->send([['EVAL', Script::Ask->text(), '1', $names[0]]]);
+        [$reply] = $this->connection->send([['EVAL', ScriptText::of(Script::Ask), '1', $names[0]]]);
         [$clock, $server, $replication, $stats] = \is_array($reply) ? $reply + [null, null, null, null] : [null, null, null, null];
         if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || !\is_string($server) || !\is_string($replication) || !\is_string($stats)) {
             // It is gone, or the server refuses: whoever asks next finds out.
@@ -43,7 +43,7 @@ final class Lives
         [$before, $process] = [substr($clock, Script::LIFE, Life::NAME), substr($clock, Script::LIFE + Life::NAME)];
         $stays = $this->isTrusted || $life->continues($before, $process) || $this->isAnotherNode($process);
         $this->connection->send([[
-            'EVAL', Script::Renew->text(), (string) \count($names), ...$names,
+            'EVAL', ScriptText::of(Script::Renew), (string) \count($names), ...$names,
             random_bytes(Script::EPOCH), $before . $process, $life->name . $life->process, $stays ? '1' : '0',
         ]]);
     }

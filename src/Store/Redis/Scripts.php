@@ -12,9 +12,6 @@ final class Scripts
     /** How often a script is sent again that the server did not know, or whose clock was of another life. */
     private const TRIES = 4;
 
-    /** @var array<string, string> */
-    private array $hashes = [];
-
     private readonly Lives $lives;
 
     /**
@@ -128,7 +125,7 @@ final class Scripts
                 continue;
             }
             if (str_starts_with($reply->message, 'NOSCRIPT')) {
-                $again[$i] = $this->asked('EVAL', $calls[$i][0]->text(), $calls[$i]);
+                $again[$i] = $this->asked('EVAL', ScriptText::of($calls[$i][0]), $calls[$i]);
             } elseif ($reply->message === Script::OF_ANOTHER_LIFE) {
                 $strange[$calls[$i][1][0]] = $i;
             }
@@ -154,7 +151,7 @@ final class Scripts
      */
     public function spelledOut(array $call): array
     {
-        return $this->asked('EVAL', $call[0]->text(), $call);
+        return $this->asked('EVAL', ScriptText::of($call[0]), $call);
     }
 
     /**
@@ -164,7 +161,7 @@ final class Scripts
      */
     private function command(array $call): array
     {
-        return $this->asked('EVALSHA', $this->hashes[$call[0]->name] ??= sha1($call[0]->text()), $call);
+        return $this->asked('EVALSHA', $call[0]->value, $call);
     }
 
     /**

@@ -1,0 +1,380 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+/**
+ * The texts of the scripts. Script says what their keys are, and what the bytes mean. A server that knows a script is asked by its hash.
+ * So nearly all requests do without this class.
+ */
+final class ScriptText
+{
+    /**
+     * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
+     * epoch. Of what is missing a fill will be judged by the key versions; a server that lets nothing be written will not have one.
+     *
+     * Arguments: 1 to be told the time; 1 to be told the values. Reply: epoch, tick, the tick at which a tag was last invalidated,
+     * the server's time in ms if it was asked for, the verdicts, one digit each, and if they were asked for the values of those
+     * that are not dead.
+     */
+    private const FETCH = <<<'LUA'
+        local verdicts, living, isMissing = '', {}, false
+        if invalidated == 0 then
+            verdicts, isMissing = string.rep('0', #KEYS - 4), true
+            if ARGV[3] == '1' then living = {unpack(KEYS, 5)} end
+        else
+            for i = 5, #KEYS do
+                local verdict = look(KEYS[i])
+                verdicts = verdicts .. verdict
+                if verdict < 2 then living[#living + 1] = KEYS[i] end
+                isMissing = isMissing or verdict > 0
+            end
+        end
+        if isMissing then pcall(key_versions) end
+        local reply = {epoch .. life, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, verdicts}
+        if ARGV[3] == '1' and #living > 0 then
+            for _, value in ipairs(redis.call('MGET', unpack(living))) do reply[#reply + 1] = value end
+        end
+        return reply
+        LUA;
+
+    /** Of one item. Argument: 1 to be told the time. Reply: as of Fetch, without verdicts. */
+    private const TOKEN = <<<'LUA'
+        pcall(key_versions)
+        local head, kind = redis.pcall('GETRANGE', KEYS[5], 0, 23), ''
+        if #head == 24 and string.byte(head) == 2 then
+            local at = 24 + struct.unpack('>I3', head, 22)
+            kind = string.match(redis.call('GETRANGE', KEYS[5], at, at), '[-%d]') and '+' or ''
+        end
+        return {epoch .. life .. kind, tick, invalidated, ARGV[2] == '1' and milliseconds() or 0, ''}
+        LUA;
+
+    /**
+     * Stores items. In this order: the log is told, each item is judged and stored, and its key version moves. The key version is
+     * last, because a full server forbids a script its first write and no other. If it has refused the log's entry, the log is told
+     * once more at the end, as an item may have given up its memory.
+     *
+     * An item with a token is refused if its key or one of its tags has changed since the token. The newer item stays.
+     *
+     * An item without a token is refused as late when its client has given up waiting. The client may have deleted the key
+     * meanwhile, and would get the older value back.
+     *
+     * An addition is told the bytes of the item that refuses it. If the client cannot read them, the key is a miss to it. It adds
+     * again with the SHA-1 of those bytes, and may take the place of that very item.
+     *
+     * A large item is no argument, because Lua would copy it four times. It lies aside under one of the last keys, with room for
+     * its head, and is renamed. If it is not there, a full server has refused it, or the script has come too late.
+     *
+     * Arguments: the mode (S, A, R), and until when we wait, by the server's clock in ms. Then six of each item:
+     *
+     *     kind     w for a write, f for a fill, k for a write that keeps the old item where there is no room; a capital if the
+     *              item lies aside. Behind it the SHA-1 of the unreadable item that an addition may replace
+     *     TTL      in ms; '': none
+     *     epoch    of its token, and
+     *     clock    of its token; '': it has none
+     *     item     from the length of its tags on; only up to its payload if it lies aside
+     *     place    of its key version, or of that and of its counts
+     *
+     * Reply: 1 for each saved item, -1 for a late one, the item that was in the way, or 0.
+     */
+    private const SAVE = <<<'LUA'
+        local reply, last, told = {}, 4 + (#ARGV - 3) / 6, {}
+        for i = 5, isFollowed and last or 0 do
+            local a = 4 + (i - 5) * 6
+            local tells = ARGV[2] == 'S' or #ARGV[a] > 1 or (look(KEYS[i]) == 0) == (ARGV[2] == 'R')
+            local fills = tells and string.lower(string.sub(ARGV[a], 1, 1)) == 'f' and ARGV[a + 3] ~= ''
+            if tells and not (fills and look(KEYS[i]) == 2) then told[#told + 1] = KEYS[i] end
+        end
+        local untold = record('k', told)
+        if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
+        local aside = last
+        for i = 5, last do
+            local a = 4 + (i - 5) * 6
+            local kind, ttl, since, body, lies = string.sub(ARGV[a], 1, 1), ARGV[a + 1], tonumber(ARGV[a + 3]), ARGV[a + 4], nil
+            if kind ~= string.lower(kind) then
+                kind, aside = string.lower(kind), aside + 1
+                lies = KEYS[aside]
+            end
+            -- Does the mode allow it?
+            local may, there = ARGV[2] == 'S' or (look(KEYS[i]) == 0) == (ARGV[2] == 'R'), 0
+            if not may and ARGV[2] == 'A' then
+                there = redis.call('MGET', KEYS[i])[1] or ''
+                may = #ARGV[a] > 1 and redis.sha1hex(there) == string.sub(ARGV[a], 2)
+            end
+            -- Does its token, or its deadline?
+            local saved = may
+            if saved and since then
+                saved = epoch .. life == ARGV[a + 2] and hasNotMoved(ARGV[a + 5], since)
+                    and (since >= invalidated or worst(body, 4, since) == 0)
+            end
+            local late = saved and not since and milliseconds() > tonumber(ARGV[3])
+            saved = saved and not late
+            local moves = saved and kind ~= 'f'
+            if saved and ttl ~= '0' then
+                local expiry = struct.pack('>I6', (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl)))
+                local answer = put(KEYS[i], '\2' .. epoch .. struct.pack('>I6', since or tick) .. expiry, body, ttl, lies)
+                if refusal(answer) then
+                    if not string.find(answer.err, 'OOM', 1, true) then return answer end
+                    saved = false
+                    if kind ~= 'k' then redis.call('UNLINK', KEYS[i]) end
+                else
+                    lies = nil
+                end
+            elseif saved or (may and ARGV[2] == 'S' and not since) then
+                redis.call('UNLINK', KEYS[i])
+            end
+            if moves then move(ARGV[a + 5]) end
+            if lies then redis.call('UNLINK', lies) end
+            reply[#reply + 1] = saved and 1 or (late and -1) or (not may and there) or 0
+        end
+        untold = untold and record('k', told)
+        return untold and not string.find(untold.err, 'OOM', 1, true) and untold or reply
+        LUA;
+
+    /** Arguments: epoch and clock of a token ('': none); of each item its key version, or key versions. Reply: 1 for each that lived. */
+    private const DELETE = <<<'LUA'
+        local reply, since = {}, tonumber(ARGV[3])
+        if since and epoch and isOver(life) then
+            return ofAnother
+        end
+        local refused = isFollowed and record('k', {unpack(KEYS, 5)})
+        if refused then return refused end
+        for i = 5, #KEYS do
+            local lived = false
+            if not since or (epoch and epoch .. life == ARGV[2] and hasNotMoved(ARGV[i - 1], since)) then
+                lived = look(KEYS[i]) == 0
+                redis.call('UNLINK', KEYS[i])
+                if epoch then move(ARGV[i - 1]) end
+            end
+            reply[#reply + 1] = lived and 1 or 0
+        end
+        return reply
+        LUA;
+
+    /**
+     * Adds with the server's own INCRBY, as Lua has no 64-bit integers; for that the item is a bare number for a moment.
+     *
+     * Arguments: by how much; the sum with the initial value ('': it leaves the range); TTL in ms ('': none); the
+     * initial value; the key version, and that of the counts. Reply: 'ok' and the sum; or 'type' and the payload's first byte; or 'range' and the value.
+     */
+    private const INCREMENT = <<<'LUA'
+        local key, ttl = KEYS[5], ARGV[4]
+        local untold = record('k', {key})
+        if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
+        if look(key) ~= 0 then
+            if ARGV[3] == '' then return {'range', ARGV[5]} end
+            if ttl == '0' then
+                redis.call('UNLINK', key)
+            elseif ttl == '' then
+                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, 2 ^ 47, 0) .. ARGV[3])
+            else
+                redis.call('SET', key, '\2' .. epoch .. struct.pack('>I6I6I3', tick, 2 ^ 47 + milliseconds() + tonumber(ttl), 0) .. ARGV[3], 'PX', ttl)
+            end
+            move(ARGV[6])
+            return {'ok', ARGV[3]}
+        end
+        local item = redis.call('GET', key)
+        local start = 25 + struct.unpack('>I3', item, 22)
+        local number = string.sub(item, start)
+        if not string.match(number, '^%-?%d+$') then return {'type', string.sub(number, 1, 1)} end
+        local left = redis.call('PTTL', key)
+        redis.call('SET', key, number)
+        local answer = redis.pcall('INCRBY', key, ARGV[2])
+        local sum = redis.call('GET', key)
+        local head, counted = string.byte(item, 16), refusal(answer) and 0 or 128
+        redis.call('SET', key, string.sub(item, 1, 15) .. string.char(math.max(head, head % 128 + counted)) .. string.sub(item, 17, start - 1) .. sum)
+        if left >= 0 then redis.call('PEXPIRE', key, math.max(left, 1)) end
+        if refusal(answer) then return {'range', number} end
+        move(ARGV[head < 128 and 6 or 7])
+        return {'ok', sum}
+        LUA;
+
+    /** Arguments: TTL in ms ('': none). Reply: 1 for each key that lived. */
+    private const TOUCH = <<<'LUA'
+        local told = {}
+        for i = 5, isFollowed and #KEYS or 0 do
+            if look(KEYS[i]) == 0 then told[#told + 1] = KEYS[i] end
+        end
+        local refused = record('k', told)
+        if refused then return refused end
+        local reply, expiry = {}, ARGV[2] == '' and 0 or milliseconds() + tonumber(ARGV[2])
+        for i = 5, #KEYS do
+            local verdict, head = look(KEYS[i])
+            local lives = verdict == 0
+            if lives then
+                if ARGV[2] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
+                redis.call('SETRANGE', KEYS[i], 15, struct.pack('>I6', expiry + (string.byte(head, 16) < 128 and 0 or 2 ^ 47)))
+            end
+            reply[#reply + 1] = lives and 1 or 0
+        end
+        return reply
+        LUA;
+
+    /**
+     * A full server forbids a script only its first write, so the first is one that it allows: this is never refused.
+     *
+     * Arguments: for how many seconds what is killed may be served; how many tags to remember; tags.
+     */
+    private const INVALIDATE = <<<'LUA'
+        local refused = isFollowed and record('t', {unpack(ARGV, 4)})
+        if refused then return refused end
+        local known, floor, count, half, cursor = unpack(redis.call('HMGET', KEYS[2], 'e', 'f', 'n', 'h', 's'))
+        if known ~= epoch then
+            floor, count, half, cursor = invalidated, 0, false, false
+            redis.call('UNLINK', KEYS[2])
+            redis.call('HSET', KEYS[2], 'e', epoch, 'f', floor)
+        end
+        tick, floor, count = tick + 1, tonumber(floor), tonumber(count or 0)
+        redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6I6', tick, tick))
+        local now, serve, most = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+        for i = 4, #ARGV do
+            local dead, stale, till = version(redis.call('HGET', KEYS[2], 't' .. ARGV[i]), floor)
+            if serve <= 0 then
+                dead, stale = tick, 0
+            elseif till > now then
+                stale, till = tick, math.min(till, now + serve)
+            else
+                dead, stale, till = math.max(dead, stale), tick, now + serve
+            end
+            local value = stale == 0 and dead or string.format('%.0f %.0f %.0f', dead, stale, till)
+            count = count + redis.call('HSET', KEYS[2], 't' .. ARGV[i], value)
+        end
+        if count > most / 2 and not half then
+            redis.call('HSET', KEYS[2], 'h', tick)
+        elseif count > most and not cursor then
+            cursor, floor = '0', math.max(floor, tonumber(half))
+            redis.call('HSET', KEYS[2], 'f', floor)
+            redis.call('HDEL', KEYS[2], 'h')
+        end
+        redis.call('HSET', KEYS[2], 'n', count)
+        if cursor then
+            cursor = forget(cursor, floor)
+            if cursor == '0' then redis.call('HDEL', KEYS[2], 's') else redis.call('HSET', KEYS[2], 's', cursor) end
+        end
+        return 1
+        LUA;
+
+    /** Removes the dead ones among the keys. Reply: how many, and the oldest version of a living one with tags. */
+    private const SWEEP = <<<'LUA'
+        local removed, oldest = 0, tick
+        for i = 5, #KEYS do
+            local verdict, head = look(KEYS[i])
+            if verdict == 2 then
+                removed = removed + redis.call('UNLINK', KEYS[i])
+            elseif string.sub(head, 22, 24) ~= '\0\0\0' then
+                oldest = math.min(oldest, (struct.unpack('>I6', head, 10)))
+            end
+        end
+        return {removed, oldest}
+        LUA;
+
+    /** Reply: 1 for each key that lives. */
+    private const LIVING = <<<'LUA'
+        local reply = {}
+        for i = 5, #KEYS do reply[i - 4] = look(KEYS[i]) == 0 and 1 or 0 end
+        return reply
+        LUA;
+
+    /**
+     * Forgets some of the tags that were last invalidated at that tick or before; it becomes the version of those that
+     * are not there. Arguments: epoch, tick, where to begin. Reply: where to go on, '0' at the end.
+     */
+    private const FORGET = <<<'LUA'
+        local known, floor = unpack(redis.call('HMGET', KEYS[2], 'e', 'f'))
+        if known ~= ARGV[2] then return '0' end
+        if tonumber(ARGV[3]) > tonumber(floor) then redis.call('HSET', KEYS[2], 'f', ARGV[3]) end
+        return forget(ARGV[4], tonumber(ARGV[3]))
+        LUA;
+
+    /** Begins another epoch: what was stored before is dead, and what is computed from before will not be stored. */
+    private const CLEAR = <<<'LUA'
+        begin()
+        return 1
+        LUA;
+
+    /** Reply: the clock, and what the server says of itself. */
+    private const ASK = <<<'LUA'
+        return {redis.call('MGET', KEYS[1])[1], redis.call('INFO', 'server'), redis.call('INFO', 'replication'), redis.call('INFO', 'stats')}
+        LUA;
+
+    /**
+     * Takes the clock over into another life, unless somebody else has, or that is over as well. What is stored stays, or dies; no token of
+     * before judges anything. The first write is one that also a full server allows.
+     *
+     * Arguments: the life and the process that the clock names, those that it is to name, 1 if everything is to stay.
+     */
+    private const RENEW = <<<'LUA'
+        local found = redis.call('MGET', KEYS[1])[1]
+        if not found or #found ~= 53 or string.sub(found, 22) ~= ARGV[2] or told('replication', 'master_replid') ~= string.sub(ARGV[3], 1, 16) then
+            return 0
+        end
+        if ARGV[4] == '1' then
+            redis.call('UNLINK', KEYS[4])
+            redis.call('HDEL', KEYS[2], '')
+            redis.call('SETRANGE', KEYS[1], 21, ARGV[3])
+        else
+            begin()
+        end
+        return 1
+        LUA;
+
+    /**
+     * Has the log begin, if there is none of this epoch: from then on every script records what it changes.
+     *
+     * Reply: the position at its end: the id of the last event, its mark, the life.
+     */
+    private const FOLLOW = <<<'LUA'
+        local found = redis.pcall('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)
+        local refused, last = denied(found), found[1]
+        if refused then return refused end
+        if last and last[2][2] and string.sub(last[2][2], 1, 8) == epoch then return {last[1], last[2][2], life} end
+        redis.call('UNLINK', KEYS[4])
+        tick = tick + 1
+        local mark = epoch .. struct.pack('>I6', tick)
+        local id = redis.pcall('XADD', KEYS[4], '*', 'e', mark)
+        refused = denied(id)
+        if refused then return refused end
+        redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6', tick))
+        return {id, mark, life}
+        LUA;
+
+    private function __construct() {}
+
+    /** With the functions that it needs and no others: the server makes them anew each time. */
+    public static function of(Script $script): string
+    {
+        $functions = match ($script) {
+            Script::Fetch => Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR,
+            Script::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
+            Script::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT . Lua::RECORD,
+            Script::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT . Lua::RECORD,
+            Script::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD_UNREFUSED,
+            Script::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE . Lua::RECORD,
+            Script::Touch => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::RECORD_UNREFUSED,
+            Script::Sweep, Script::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,
+            Script::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::VERSION . Lua::FORGET . Lua::RECORD,
+            Script::Follow => Lua::UNREFUSED . Lua::CLOCK . Lua::DENIED,
+            Script::Forget => Lua::VERSION . Lua::FORGET,
+            Script::Clear, Script::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,
+            Script::Ask => '',
+        };
+
+        return $functions . match ($script) {
+            Script::Fetch => self::FETCH,
+            Script::Token => self::TOKEN,
+            Script::Save, Script::Write => self::SAVE,
+            Script::Delete => self::DELETE,
+            Script::Increment => self::INCREMENT,
+            Script::Touch => self::TOUCH,
+            Script::Invalidate => self::INVALIDATE,
+            Script::Sweep => self::SWEEP,
+            Script::Living => self::LIVING,
+            Script::Forget => self::FORGET,
+            Script::Clear => self::CLEAR,
+            Script::Ask => self::ASK,
+            Script::Renew => self::RENEW,
+            Script::Follow => self::FOLLOW,
+        };
+    }
+}
