@@ -132,7 +132,7 @@ TEST(lock_respite,
     enum { REFUSED = 20 };
     larder_pool *pool = pool_that(true), *other = pool_that(true);
     REQUIRE(larder_lock(other));
-    CHECK(!larder_lock(pool)); /* after some patience */
+    CHECK(!larder_lock(pool)); /* after the whole wait */
     uint64_t begin = monotonic_us();
     for (int i = 0; i < REFUSED; i++) {
         CHECK(!larder_lock(pool));
@@ -176,7 +176,7 @@ static uint64_t refused_after_it_went_on(larder_pool *pool, timer_t timer)
     return seen ? took : 0;
 }
 
-TEST(lock_passed_on, "who waits for the segment lock's stuck owner has its whole patience with the next")
+TEST(lock_passed_on, "a store that waited for the segment lock's stuck owner waits as long for the next")
 {
     larder_pool *pool = pool_that(true);
     stuck = pool_that(true);
@@ -188,7 +188,7 @@ TEST(lock_passed_on, "who waits for the segment lock's stuck owner has its whole
     while (took == 0) {
         took = refused_after_it_went_on(pool, timer);
     }
-    COMPARE(took, >=, 10000);
+    COMPARE(took, >=, 200000);
     timer_delete(timer);
     larder_pool_close(next);
     larder_pool_close(stuck);

@@ -8,16 +8,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LOCK_PATIENCE_NS 10000000 /* then a store is refused: the lock's owner is stopped, or starved */
-#define LOCK_RESPITE_NS  1000000  /* ... and so are the next, sooner, while it has not gone on */
-#define LOCK_SPINS       128      /* before the first look at the time */
-#define LOCK_NAP_NS      20000
+#define LOCK_SPINS          128     /* before the first look at the time */
+#define LOCK_FIRST_NAP_NS   20000   /* each is twice as long as the one before */
+#define LOCK_LONGEST_NAP_NS 1000000 /* so that many who wait do not keep the owner from a processor */
+#define LOCK_WAIT_NS        200000000 /* for one owner: it is stopped, or hundreds want a processor. Then a store is refused */
+#define LOCK_NEXT_WAIT_NS   1000000 /* ... and the next ones sooner, while that owner has not gone on */
 
 /* Where nothing is evicted, what cannot be stored is lost, and not just computed anew. */
-#define LOCK_PATIENCE_WITHOUT_EVICTION_NS     50000000   /* with one owner that does not go on */
-#define LOCK_RESPITE_WITHOUT_EVICTION_NS      10000000   /* ... the next time */
-#define LOCK_ALL_PATIENCE_WITHOUT_EVICTION_NS 2000000000 /* with owners that do */
-#define LOCK_LONGEST_NAP_NS                   1000000    /* so that many who wait do not keep the owner busy */
+#define LOCK_WAIT_IN_ALL_WITHOUT_EVICTION_NS 2000000000 /* for owners that go on */
+#define LOCK_NEXT_WAIT_WITHOUT_EVICTION_NS   10000000
 
 /* ---- what an owner's death leaves ------------------------------------------------------------------------------ */
 
@@ -150,30 +149,27 @@ static bool try_once(larder_pool *pool)
 }
 
 /* How long one call waits. */
-typedef struct patience {
+typedef struct waiting {
     int64_t end;        /* of all waiting */
     int64_t seen_since; /* when this owner was first seen */
     uint64_t seen;
-    int64_t with_one; /* how long to wait for one owner that does not go on */
-    int64_t respite;  /* ... which was waited for in vain before */
-    int64_t nap, longest_nap;
-} patience;
+    int64_t next; /* how long to wait for an owner that was waited for in vain before */
+    int64_t nap;
+} waiting;
 
-static patience begin_to_wait(const larder_pool *pool)
+static waiting begin_to_wait(const larder_pool *pool)
 {
     bool evicts = pool->geometry.evict != 0;
     int64_t now = monotonic_ns();
-    return (patience){.end = now + (evicts ? LOCK_PATIENCE_NS : LOCK_ALL_PATIENCE_WITHOUT_EVICTION_NS),
-                      .seen_since = now,
-                      .with_one = evicts ? LOCK_PATIENCE_NS : LOCK_PATIENCE_WITHOUT_EVICTION_NS,
-                      .respite = evicts ? LOCK_RESPITE_NS : LOCK_RESPITE_WITHOUT_EVICTION_NS,
-                      .nap = LOCK_NAP_NS,
-                      .longest_nap = evicts ? LOCK_NAP_NS : LOCK_LONGEST_NAP_NS};
+    return (waiting){.end = now + (evicts ? LOCK_WAIT_NS : LOCK_WAIT_IN_ALL_WITHOUT_EVICTION_NS),
+                     .seen_since = now,
+                     .next = evicts ? LOCK_NEXT_WAIT_NS : LOCK_NEXT_WAIT_WITHOUT_EVICTION_NS,
+                     .nap = LOCK_FIRST_NAP_NS};
 }
 
 /* Still at the same work? If the owner is stopped, once was long enough; if it only waits for a processor, those whose
  * stores are refused must not keep it busy. */
-static bool is_over(patience *left, uint64_t owner, uint64_t stuck_owner)
+static bool is_over(waiting *left, uint64_t owner, uint64_t stuck_owner)
 {
     int64_t now = monotonic_ns();
     if (owner != left->seen) {
@@ -181,14 +177,14 @@ static bool is_over(patience *left, uint64_t owner, uint64_t stuck_owner)
         left->seen_since = now;
     }
     bool is_stuck = owner != 0 && owner == stuck_owner;
-    return now >= left->end || now - left->seen_since >= (is_stuck ? left->respite : left->with_one);
+    return now >= left->end || now - left->seen_since >= (is_stuck ? left->next : LOCK_WAIT_NS);
 }
 
-static void nap(patience *left)
+static void nap(waiting *left)
 {
     struct timespec moment = {.tv_sec = 0, .tv_nsec = left->nap};
     nanosleep(&moment, NULL);
-    left->nap = left->nap * 2 < left->longest_nap ? left->nap * 2 : left->longest_nap;
+    left->nap = left->nap * 2 < LOCK_LONGEST_NAP_NS ? left->nap * 2 : LOCK_LONGEST_NAP_NS;
 }
 
 /* model/lock.pml: take_lock() */
@@ -199,7 +195,7 @@ bool larder_lock_whatever(larder_pool *pool)
             return true;
         }
     }
-    patience left = begin_to_wait(pool);
+    waiting left = begin_to_wait(pool);
     for (;;) {
         uint64_t owner = atomic_load_explicit(&pool->header->lock, memory_order_relaxed);
         if (owner == 0 ? try_lock(pool, 0) : owner_is_dead(pool, owner) && try_lock(pool, owner)) {
