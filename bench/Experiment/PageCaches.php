@@ -59,7 +59,7 @@ final class PageCaches implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(200, 2_048, $profile === Profile::Quick ? 130 : 520);
+        return new Needs(200, 2_048, $profile === Profile::Quick ? 204 : 900);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
