@@ -40,9 +40,9 @@ final readonly class Counting implements Backend
         return $this->backend->requestToken($key);
     }
 
-    public function fill(array $fills): void
+    public function fill(array $fills): bool
     {
-        $this->counted()->fill($fills);
+        return $this->counted()->fill($fills);
     }
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool

@@ -54,8 +54,10 @@ interface Backend
      * Keeps what was made because of misses. What others have written or deleted since is refused.
      *
      * @param list<Fill> $fills
+     *
+     * @return bool whether all of them are in the store
      */
-    public function fill(array $fills): void;
+    public function fill(array $fills): bool;
 
     /**
      * @param list<string> $tags

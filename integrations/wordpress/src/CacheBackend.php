@@ -90,7 +90,7 @@ final class CacheBackend implements Backend
         return $store instanceof RequestTokens && !isset($this->own[$key]) ? $store->requestToken($key) : null;
     }
 
-    public function fill(array $fills): void
+    public function fill(array $fills): bool
     {
         $items = [];
         foreach ($fills as $fill) {
@@ -98,9 +98,11 @@ final class CacheBackend implements Backend
                 $items[] = new Item($fill->key, $fill->value, $fill->ttl ?? self::FOREVER, $fill->tags, $fill->token, true);
             }
         }
-        if ($items !== [] && $this->unreachable === null) {
-            $this->cache->saveMany($items);
+        if ($items === [] || $this->unreachable !== null) {
+            return $fills === [];
         }
+
+        return $this->cache->saveMany($items) === [] && \count($items) === \count($fills);
     }
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool

@@ -42,7 +42,10 @@ final class NoBackend implements Backend
         return null;
     }
 
-    public function fill(array $fills): void {}
+    public function fill(array $fills): bool
+    {
+        return $fills === [];
+    }
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
     {

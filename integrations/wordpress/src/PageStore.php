@@ -14,7 +14,7 @@ interface PageStore
      * @param list<string>         $tags    of all that it shows
      * @param int                  $seconds that it may be kept
      *
-     * @return bool whether it is stored; not every store tells of a page that it has refused
+     * @return bool whether it is stored
      */
     public function fill(PageRequest $request, array $page, array $tags, int $seconds): bool;
 

@@ -25,9 +25,8 @@ final class PagesInStore implements PageStore
             // Who flushes the object cache flushes the pages.
             $names[] = $this->settings->everything();
         }
-        ($request->backend ?? $this->backend)->fill([new Fill($request->name(), $page, $seconds, $names, $token)]);
 
-        return true;
+        return ($request->backend ?? $this->backend)->fill([new Fill($request->name(), $page, $seconds, $names, $token)]);
     }
 
     public function invalidate(array $tags): bool

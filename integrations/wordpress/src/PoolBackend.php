@@ -60,18 +60,18 @@ final class PoolBackend implements Backend
         return $this->began;
     }
 
-    public function fill(array $fills): void
+    public function fill(array $fills): bool
     {
+        $stored = 0;
         foreach ($fills as $fill) {
-            if ($fill->token === null) {
-                continue;
-            }
             try {
-                $this->pool->fill($fill->key, $fill->value, $fill->token, $fill->ttl, $fill->tags);
+                $stored += $fill->token !== null && $this->pool->fill($fill->key, $fill->value, $fill->token, $fill->ttl, $fill->tags) ? 1 : 0;
             } catch (Unstorable) {
                 // Its own request has it.
             }
         }
+
+        return $stored === \count($fills);
     }
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool

@@ -123,12 +123,13 @@ final class Prefetch implements Backend
         return $this->backend->requestToken($key);
     }
 
-    public function fill(array $fills): void
+    public function fill(array $fills): bool
     {
         foreach ($fills as $fill) {
             unset($this->ahead[$fill->key]);
         }
-        $this->backend->fill($fills);
+
+        return $this->backend->fill($fills);
     }
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
