@@ -58,7 +58,7 @@ final class DropIn
         if (@file_put_contents($pending, $text) !== \strlen($text) || !@chmod($pending, 0o644) || !@rename($pending, $this->path)) {
             @unlink($pending);
 
-            return "{$this->path} could not be written; make the directory {$this->content} writable for PHP, or copy the file there yourself.";
+            return "{$this->path} could not be written; make the directory {$this->content} writable for PHP while you enable the cache.";
         }
         $this->forgetCode();
 

@@ -36,18 +36,24 @@ final class Report
     {
         $problems = [];
         $dropIn = $this->plugin->dropIn;
+        $choice = $this->plugin->choice();
+        $isWritable = is_writable(WP_CONTENT_DIR);
+        if ($choice->store === null) {
+            $problems[] = $choice->why;
+        }
         if (!$dropIn->exists()) {
-            $problems[] = "There is no drop-in {$dropIn->path}; enable the object cache in the settings, or by `wp larder enable`.";
+            // Without a store none is of use.
+            if ($choice->store !== null) {
+                $problems[] = $isWritable
+                    ? "There is no drop-in {$dropIn->path}; enable the object cache in the settings, or by `wp larder enable`."
+                    : 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the object cache has no drop-in there; make it writable while you enable the cache in the settings.';
+            }
         } elseif (!$dropIn->isOurs()) {
             $problems[] = "The drop-in {$dropIn->path} is that of another plugin ({$dropIn->name()}); deactivate it, or say `wp larder enable --force`.";
         } elseif (Settings::isOutdated()) {
             $problems[] = "The drop-in {$dropIn->path} is of another version than the plugin, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.";
         } elseif (!$this->isOn()) {
             $problems[] = 'The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.';
-        }
-        $choice = $this->plugin->choice();
-        if ($choice->store === null) {
-            $problems[] = $choice->why;
         }
         $cache = $GLOBALS['wp_object_cache'] ?? null;
         if ($cache instanceof ObjectCache) {
@@ -62,8 +68,8 @@ final class Report
         if ($journal !== null && is_file($journal) && filesize($journal) > 0 && !($settings->pool !== null && PHP_SAPI !== 'cli')) {
             $problems[] = "The journal {$journal} has deletes that are not delivered yet; the next request of the web server delivers them.";
         }
-        if ($this->isOn() && !is_writable(WP_CONTENT_DIR)) {
-            $problems[] = 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the drop-in stays as it is when the plugin changes; make it writable, or copy the drop-in yourself.';
+        if ($this->isOn() && !$isWritable) {
+            $problems[] = 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the drop-in stays as it is when the plugin changes; make it writable while you update the plugin.';
         }
 
         return $problems;
