@@ -77,7 +77,8 @@ final class PageChanges
         foreach (self::PLACING as $field) {
             if ($after->$field !== $before->$field) {
                 if ($this->isSeen($after->post_status) || $this->isSeen($before->post_status)) {
-                    $this->placed($after, [...$this->lists($before), PageTags::of('post', (int) $before->post_parent)]);
+                    $isCounted = $after->post_status !== $before->post_status || $after->post_type !== $before->post_type || $after->post_author !== $before->post_author;
+                    $this->placed($after, [...$this->lists($before, $isCounted), PageTags::of('post', (int) $before->post_parent)], $isCounted);
                 }
 
                 return;
@@ -294,10 +295,10 @@ final class PageChanges
         $id = \is_object($product) && method_exists($product, 'get_id') ? $product->get_id() : $product;
         $post = is_numeric($id) ? get_post((int) $id) : null;
         if ($post instanceof \WP_Post) {
-            $this->placed($post);
+            $this->placed($post, isCounted: false);
             $above = $post->post_parent > 0 ? get_post($post->post_parent) : null;
             if ($above instanceof \WP_Post) {
-                $this->placed($above);
+                $this->placed($above, isCounted: false);
             }
         }
     }
@@ -318,39 +319,40 @@ final class PageChanges
     /**
      * The post has come into lists, or gone, or stands elsewhere in them.
      *
-     * @param list<string> $before tags of lists that it was in
+     * @param list<string> $before    tags of lists that it was in
+     * @param bool         $isCounted whether terms and authors may have more or fewer posts now
      */
-    private function placed(\WP_Post $post, array $before = []): void
+    private function placed(\WP_Post $post, array $before = [], bool $isCounted = true): void
     {
         if ($post->post_type !== 'revision') {
-            $this->kill(array_values(array_unique([PageTags::of('post', $post->ID), ...$this->lists($post), ...$before])), "post {$post->ID}");
+            $this->kill(array_values(array_unique([PageTags::of('post', $post->ID), ...$this->lists($post, $isCounted), ...$before])), "post {$post->ID}");
         }
     }
 
     /** @return list<string> */
-    private function lists(\WP_Post $post): array
+    private function lists(\WP_Post $post, bool $isCounted = true): array
     {
         $tags = [
             PageTags::of('list', $post->post_type), PageTags::of('list', 'any'), PageTags::of('all', $post->post_type), PageTags::of('all', 'any'),
-            PageTags::of('list', "author/{$post->post_author}"), PageTags::of('list', 'users'),
+            PageTags::of('list', "author/{$post->post_author}"), ...$isCounted ? [PageTags::of('list', 'users')] : [],
         ];
         if ($post->post_parent > 0) {
             $tags[] = PageTags::of('post', (int) $post->post_parent);
         }
         $terms = wp_get_object_terms($post->ID, get_object_taxonomies($post->post_type));
         foreach (\is_array($terms) ? $terms : [] as $term) {
-            array_push($tags, ...$this->listsOf($term));
+            array_push($tags, ...$this->listsOf($term, $isCounted));
         }
 
         return $tags;
     }
 
-    /** @return list<string> of what shows the term, and of lists of its posts */
-    private function listsOf(\WP_Term $term): array
+    /** @return list<string> of what shows the term, unless it itself stays as it is, and of lists of its posts */
+    private function listsOf(\WP_Term $term, bool $isChanged = true): array
     {
-        $tags = [PageTags::of('terms', $term->taxonomy), PageTags::of('terms', 'any')];
+        $tags = $isChanged ? [PageTags::of('terms', $term->taxonomy), PageTags::of('terms', 'any')] : [];
         foreach ([$term->term_id, ...get_ancestors($term->term_id, $term->taxonomy, 'taxonomy')] as $id) {
-            array_push($tags, PageTags::of('term', (int) $id), PageTags::of('list', "term/{$id}"));
+            array_push($tags, PageTags::of('list', "term/{$id}"), ...$isChanged ? [PageTags::of('term', (int) $id)] : []);
         }
 
         return $tags;

@@ -288,12 +288,16 @@ final class PageRecording
         }
         $terms = $this->termsOf($query);
         $author = $of['author'] ?? '';
+        $parent = $of['post_parent'] ?? '';
         if ($terms !== []) {
             foreach ($terms as $term) {
                 $this->list('list', "term/{$term}");
             }
         } elseif (is_numeric($author) && $author > 0) {
             $this->list('list', "author/{$author}");
+        } elseif (is_numeric($parent) && $parent > 0) {
+            // A post that comes below another, or goes, is told of with that one.
+            $this->list('post', (int) $parent);
         } else {
             foreach ($types as $type) {
                 $this->list('list', $type);
