@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-plugin bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -11,6 +11,9 @@ help: ## this list
 
 wordpress-calls: ext vendor ## a million random calls on each store to WordPress's object cache and to ours, which have to answer alike
 	@LARDER_CALLS=1000000 PHP=$(PHP) tools/integration wordpress '' --filter DifferentialTest
+
+wordpress-visitors: ext vendor ## ten thousand requests of twenty visitors of a shop over each store of pages, VISITS=10000: no cart or name in another's page, no old stock
+	@LARDER_VISITS=$(or $(VISITS),10000) PHP=$(PHP) tools/integration wordpress '' --filter testNoCartOrName
 
 wordpress-cost: ext vendor ## what WordPress's drop-in costs a request that asks it for nothing, beside core's own class
 	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) -d extension=$(CURDIR)/ext/modules/larder.so integrations/wordpress/tests/cost.inc
@@ -24,7 +27,7 @@ bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redi
 charts: vendor ## fetch Vega-Lite, as bench/package-lock.json pins it with its licences, so that reports have charts without a network
 	@$(PHP) -r 'require "vendor/autoload.php"; $$lack = Larder\Bench\Report\Charts::install(); if ($$lack !== null) { fwrite(STDERR, "$$lack\n"); exit(1); }'
 
-record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about 45 minutes on a machine with nothing else to do
+record: ext vendor ## measure what the repository shows, docs/results and the README's table; takes about an hour and a half on a machine with nothing else to do
 	@PHP=$(PHP) tools/record $(ARGS)
 
 test: ext vendor ## run every suite, or those named by SUITES="engine image phpt tools unit contract bench system", and protocols, sanitized, software

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\TestCase;
 
@@ -12,21 +11,17 @@ use PHPUnit\Framework\TestCase;
 #[CoversNothing]
 final class CommandLineTest extends TestCase
 {
-    private static MariaDbServer $server;
-
     private static Site $site;
 
     public static function setUpBeforeClass(): void
     {
-        self::$server = MariaDbServer::start();
-        self::$site = new Site(self::$server);
+        self::$site = new Site();
         self::$site->activate();
     }
 
     public static function tearDownAfterClass(): void
     {
         self::$site->removePool();
-        self::$server->stop();
     }
 
     public function testStatusAndDoctorSayWhatIsInUseAndThatNothingIsWrong(): void
@@ -66,7 +61,7 @@ final class CommandLineTest extends TestCase
 
     public function testFlushOfASiteLeavesTheOtherSitesOfANetwork(): void
     {
-        $network = new Site(self::$server, isNetwork: true);
+        $network = new Site(isNetwork: true);
         $network->activate();
         try {
             $network->run('wp_insert_site(["domain" => "example.com", "path" => "/two/", "network_id" => 1, "user_id" => 1]); wp_cache_set("key", 1, "shop"); switch_to_blog(2); wp_cache_set("key", 2, "shop");');

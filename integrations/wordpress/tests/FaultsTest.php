@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use Larder\SharedMemory;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\CacheServer;
@@ -18,26 +17,16 @@ use Symfony\Component\Process\Process;
 #[CoversNothing]
 final class FaultsTest extends TestCase
 {
-    private static MariaDbServer $server;
+    private const PROBLEMS = 'echo implode("\n", (new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems());';
 
     private Site $site;
 
     private Scratch $scratch;
 
-    public static function setUpBeforeClass(): void
-    {
-        self::$server = MariaDbServer::start();
-    }
-
-    public static function tearDownAfterClass(): void
-    {
-        self::$server->stop();
-    }
-
     protected function setUp(): void
     {
         $this->scratch = new Scratch();
-        $this->site = new Site(self::$server);
+        $this->site = new Site();
     }
 
     protected function tearDown(): void
@@ -86,7 +75,7 @@ final class FaultsTest extends TestCase
         $this->site->activate();
         $small = self::small($size);
         self::assertStringContainsString('</html>', $this->site->run(Site::PAGE, loads: false, within: $small));
-        self::assertStringContainsString('/dev/shm', $this->site->run('echo implode("\n", (new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems());', within: $small));
+        self::assertStringContainsString('/dev/shm', $this->site->run(self::PROBLEMS, within: $small));
     }
 
     public function testARedisThatIsKilledAndEmptiedCostsNoPageAndHidesNoDelete(): void
@@ -107,7 +96,7 @@ final class FaultsTest extends TestCase
             self::assertSame('none Renamed', $this->site->run('echo wp_cache_get("key", "shop") ?: "none", " ", get_option("blogname");'));
             $redis->kill();
             $this->assertPage();
-            self::assertStringContainsString('goes on without a cache', $this->site->run('echo implode("\n", (new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems());'));
+            self::assertStringContainsString('goes on without a cache', $this->site->run(self::PROBLEMS));
             $redis->start();
             usleep(1_200_000);
             $this->assertPage();
@@ -209,6 +198,48 @@ final class FaultsTest extends TestCase
         self::assertSame('Repaired', $this->site->run('echo get_option("blogname");'));
     }
 
+    public function testAWpContentThatPhpMayNotWriteToIsASentenceAndTheSiteGoesOn(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        $content = "{$this->site->root}/wp-content";
+        $nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+        $this->site->openToAll();
+        $in = fn(string $code): string => $this->site->run($code, within: $nobody);
+        self::assertSame('', $in('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");'));
+        try {
+            $this->assertOneSentence("PHP may not write to {$content}, so that the object cache has no drop-in there; make it writable", $nobody);
+            self::assertStringStartsWith("{$content}/object-cache.php could not be written; make the directory {$content} writable for PHP", $in('echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->enable();'));
+            self::assertSame('There is no directory that PHP may write to for a database; make wp-content writable, or name one as WP_LARDER_DIRECTORY in wp-config.php.', $this->site->run(self::PROBLEMS, options: [], within: $nobody));
+            // It may write while the cache is switched on, and no more afterwards.
+            chown($content, 65_534);
+            self::assertSame('', $in('echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->enable();'));
+            chown($content, 0);
+            $this->assertOneSentence("PHP may not write to {$content}, so that the drop-in stays as it is when the plugin changes; make it writable", $nobody);
+            self::assertSame('on', $in('echo wp_using_ext_object_cache() ? "on" : "off";'));
+        } finally {
+            $in("Larder\\SharedMemory::remove('{$this->site->pool()}');");
+        }
+    }
+
+    /**
+     * @param non-empty-string $beginning
+     * @param list<string>     $within    a command that runs its arguments
+     */
+    private function assertOneSentence(string $beginning, array $within): void
+    {
+        $this->assertPage(within: $within);
+        // Doctor warns of each; WP-CLI's own files another user may not read.
+        $problems = $this->site->run(self::PROBLEMS, within: $within);
+        self::assertStringStartsWith($beginning, $problems);
+        self::assertStringNotContainsString("\n", $problems);
+        $health = $this->site->run('echo implode(" ", array_intersect_key((apply_filters("site_status_tests", ["direct" => []])["direct"]["larder"]["test"])(), ["status" => 0, "description" => 0]));', within: $within);
+        self::assertStringContainsString('recommended', $health);
+        self::assertStringContainsString("<p>{$beginning}", $health);
+        self::assertSame(2, substr_count($health, '<p>'), $health);
+    }
+
     /** @return list<string> a command that runs its arguments where /dev/shm has that size */
     private static function small(string $size): array
     {
@@ -216,10 +247,13 @@ final class FaultsTest extends TestCase
         return ['unshare', '--mount', '--propagation', 'unchanged', 'sh', '-c', "mount --make-private /dev/shm && mount -t tmpfs -o size={$size} tmpfs /dev/shm && exec \"\$@\"", 'small'];
     }
 
-    /** @param ?list<string> $options of PHP */
-    private function assertPage(?array $options = null): void
+    /**
+     * @param ?list<string> $options of PHP
+     * @param list<string>  $within  a command that runs its arguments
+     */
+    private function assertPage(?array $options = null, array $within = []): void
     {
-        $page = $this->site->run(Site::PAGE, loads: false, options: $options);
+        $page = $this->site->run(Site::PAGE, loads: false, options: $options, within: $within);
         self::assertStringContainsString('Hello world!', $page);
         self::assertStringContainsString('</html>', $page);
         self::assertStringEndsWith('status 200', $page);

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -16,18 +15,6 @@ use Symfony\Component\Process\Process;
 final class PackageTest extends TestCase
 {
     private Scratch $scratch;
-
-    private static MariaDbServer $server;
-
-    public static function setUpBeforeClass(): void
-    {
-        self::$server = MariaDbServer::start();
-    }
-
-    public static function tearDownAfterClass(): void
-    {
-        self::$server->stop();
-    }
 
     protected function setUp(): void
     {
@@ -48,7 +35,7 @@ final class PackageTest extends TestCase
     #[DataProvider('stores')]
     public function testOneClickMakesACacheThatTheNextRequestReads(?array $options, string $configuration, string $title): void
     {
-        $site = new Site(self::$server, $configuration, plugin: "{$this->scratch->path}/larder");
+        $site = new Site($configuration, plugin: "{$this->scratch->path}/larder");
         try {
             $site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");', options: $options);
             $site->run('wp_cache_set("key", ["value"], "shop"); get_option("blogname"); get_post(1);', options: $options);

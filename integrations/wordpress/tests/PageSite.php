@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Tests\System\Extension\Workers;
@@ -24,7 +23,6 @@ final class PageSite
         public readonly Site $site,
         public readonly PhpFpmServer $fpm,
         public readonly NginxServer $nginx,
-        private readonly MariaDbServer $database,
         private readonly string $configuration,
         private readonly bool $hasExtension,
         private readonly bool $isNetwork,
@@ -35,12 +33,11 @@ final class PageSite
 
     public static function start(string $configuration = self::ORDINARY, bool $hasExtension = true, int $workers = 4, bool $isNetwork = false): self
     {
-        $database = MariaDbServer::start();
-        $site = new Site($database, isNetwork: $isNetwork);
+        $site = new Site(isNetwork: $isNetwork);
         $ini = ['display_errors' => 0, 'opcache.enable' => 1, 'opcache.revalidate_freq' => 0];
         $fpm = PhpFpmServer::start($hasExtension ? ['extension' => Workers::extension(), ...$ini] : $ini, $workers);
         $nginx = NginxServer::start($site->root, $fpm->socket, 2, isSite: true);
-        $self = new self($site, $fpm, $nginx, $database, $configuration, $hasExtension, $isNetwork);
+        $self = new self($site, $fpm, $nginx, $configuration, $hasExtension, $isNetwork);
         $self->configure();
         $self->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; $e = activate_plugin("larder/larder.php", "", is_multisite()); if (is_wp_error($e)) { echo $e->get_error_message(); exit(1); }'
             . ' update_option("permalink_structure", "/%postname%/"); ');
@@ -60,7 +57,6 @@ final class PageSite
         if ($this->hasExtension) {
             $this->site->removePool();
         }
-        $this->database->stop();
     }
 
     /** Other lines of wp-config.php. */
@@ -91,14 +87,14 @@ final class PageSite
     /**
      * Many at once.
      *
-     * @param list<array{string, list<string>}> $visits URIs and headers
+     * @param list<array{string, list<string>, 2?: string, 3?: array<string, string>}> $visits URIs, headers, methods, fields of forms
      *
      * @return list<Answer>
      */
     public function visitAtOnce(array $visits): array
     {
         $all = curl_multi_init();
-        $handles = array_map(fn(array $visit): \CurlHandle => $this->request($visit[0], $visit[1]), $visits);
+        $handles = array_map(fn(array $visit): \CurlHandle => $this->request(...$visit), $visits);
         foreach ($handles as $handle) {
             curl_multi_add_handle($all, $handle);
         }
@@ -111,10 +107,12 @@ final class PageSite
     }
 
     /**
-     * @param list<string>          $headers
-     * @param array<string, string> $fields
+     * A request that is not sent yet.
+     *
+     * @param list<string>          $headers whole lines
+     * @param array<string, string> $fields  of a form; empty: none
      */
-    private function request(string $uri, array $headers = [], string $method = 'GET', array $fields = []): \CurlHandle
+    public function request(string $uri, array $headers = [], string $method = 'GET', array $fields = []): \CurlHandle
     {
         $handle = curl_init();
         if (preg_grep('/^host:/i', $headers) === []) {

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\RedisClusterServer;
 use Larder\Bench\Server\ServerProcess;
 use Larder\Tests\Stores\RedisFlavours;
@@ -18,22 +17,18 @@ use PHPUnit\Framework\TestCase;
 #[CoversNothing]
 final class ServersTest extends TestCase
 {
-    private static MariaDbServer $database;
-
     private static Site $site;
 
     private ?CacheServer $server = null;
 
     public static function setUpBeforeClass(): void
     {
-        self::$database = MariaDbServer::start();
-        self::$site = new Site(self::$database);
+        self::$site = new Site();
     }
 
     public static function tearDownAfterClass(): void
     {
         self::$site->removePool();
-        self::$database->stop();
     }
 
     protected function tearDown(): void
@@ -177,7 +172,7 @@ final class ServersTest extends TestCase
         $configuration = "define('WP_REDIS_SCHEME', 'unix'); define('WP_REDIS_PATH', '{socket}'); define('WP_REDIS_PREFIX', 'shop:');";
         $redis = CacheServer::redis();
         $this->begin($redis, $configuration);
-        $other = new Site(self::$database, strtr($configuration, ['{socket}' => $redis->socket]));
+        $other = new Site(strtr($configuration, ['{socket}' => $redis->socket]));
         $other->activate();
         try {
             self::$site->run('wp_cache_set("key", "ours", "shop");');

@@ -17,12 +17,16 @@ final class Site
     /** Code that makes the front page; its status comes last. */
     public const PAGE = '$_SERVER += ["REQUEST_METHOD" => "GET", "SERVER_PROTOCOL" => "HTTP/1.1", "SERVER_NAME" => "example.com"]; define("WP_USE_THEMES", true); add_the_end(); require ROOT . "/wp-blog-header.php"; function add_the_end(): void { register_shutdown_function(static fn() => register_shutdown_function(static function (): void { echo "status ", http_response_code() ?: 200; })); }';
 
+    private static ?Scratch $code = null;
+
     /** Of the document root. */
     public readonly string $root;
 
     public readonly string $database;
 
     private readonly Scratch $scratch;
+
+    private readonly MariaDbServer $server;
 
     private readonly Installation $installation;
 
@@ -31,7 +35,6 @@ final class Site
      * @param ?string $plugin        its folder; null: that of the checkout
      */
     public function __construct(
-        private readonly MariaDbServer $server,
         string $configuration = '',
         private readonly bool $isNetwork = false,
         ?string $plugin = null,
@@ -39,14 +42,17 @@ final class Site
         $this->scratch = new Scratch();
         $this->root = "{$this->scratch->path}/public";
         $this->database = 'wordpress_' . bin2hex(random_bytes(4));
-        $this->installation = Installation::make(self::wordpress(), $this->root, $this->database, $server->socket);
+        $this->server = Database::shared()->server;
+        $this->installation = Installation::make(self::wordpress(), $this->root, $this->database, $this->server->socket);
         $this->installation->addLarder($plugin ?? \dirname(__DIR__));
         $this->configure($configuration, false);
-        $connection = new \mysqli('localhost', 'root', '', '', 0, $server->socket);
-        $connection->query("CREATE DATABASE {$this->database}");
-        $this->run(Installation::INSTALL, loads: false);
+        Database::shared()->make($this->database, $isNetwork ? 'network' : 'site', function () use ($isNetwork): void {
+            $this->run(Installation::INSTALL, loads: false);
+            if ($isNetwork) {
+                $this->run('require_once ABSPATH . "wp-admin/includes/upgrade.php"; foreach ($GLOBALS["wpdb"]->tables("ms_global") as $t => $p) { $GLOBALS["wpdb"]->$t = $p; } install_network(); populate_network(1, "example.com", "admin@example.com", "Shops", "/", false);');
+            }
+        });
         if ($isNetwork) {
-            $this->run('require_once ABSPATH . "wp-admin/includes/upgrade.php"; foreach ($GLOBALS["wpdb"]->tables("ms_global") as $t => $p) { $GLOBALS["wpdb"]->$t = $p; } install_network(); populate_network(1, "example.com", "admin@example.com", "Shops", "/", false);');
             $this->configure($configuration, true);
         }
     }
@@ -94,7 +100,9 @@ final class Site
         $file = "{$this->scratch->path}/code-" . bin2hex(random_bytes(6)) . '.php';
         file_put_contents($file, '<?php error_reporting(E_ALL & ~E_DEPRECATED); $_SERVER["HTTP_HOST"] = ' . var_export($host, true) . '; $_SERVER["REQUEST_URI"] = "/"; $_SERVER["REMOTE_ADDR"] = "127.0.0.1"; const ROOT = ' . var_export($this->root, true)
             . '; ' . ($loads ? 'require ROOT . "/wp-load.php"; ' : '') . $code);
-        $process = new Process([...$within, PHP_BINARY, '-n', ...self::modules(), ...$options ?? ['-d', 'extension=' . Workers::extension()], '-d', 'display_errors=stderr', $file, ...$arguments], timeout: 300.0);
+        // Another user may not read what this one has compiled.
+        $compiled = $within === [] ? self::compiled() : [];
+        $process = new Process([...$within, PHP_BINARY, '-n', ...self::modules(), ...$compiled, ...$options ?? ['-d', 'extension=' . Workers::extension()], '-d', 'display_errors=stderr', $file, ...$arguments], timeout: 300.0);
         $process->start();
 
         return $process;
@@ -111,7 +119,7 @@ final class Site
         $wp = \dirname((string) (new \ReflectionClass(\Composer\Autoload\ClassLoader::class))->getFileName(), 2) . '/wp-cli/wp-cli/php/boot-fs.php';
         $process = new Process(
             [
-                PHP_BINARY, '-n', ...self::modules(), ...$options ?? ['-d', 'extension=' . Workers::extension()],
+                PHP_BINARY, '-n', ...self::modules(), ...self::compiled(), ...$options ?? ['-d', 'extension=' . Workers::extension()],
                 '-d', 'display_errors=stderr', '-d', 'error_reporting=' . (\E_ALL & ~\E_DEPRECATED), $wp,
                 "--path={$this->root}", '--url=http://example.com', '--no-color', ...posix_geteuid() === 0 ? ['--allow-root'] : [], ...$arguments,
             ],
@@ -173,5 +181,15 @@ final class Site
         }
 
         return $options;
+    }
+
+    /** @return list<string> options by which processes share what they have compiled of WordPress, which is half of what a command takes */
+    private static function compiled(): array
+    {
+        self::$code ??= new Scratch();
+
+        return is_file(\ini_get('extension_dir') . '/opcache.so')
+            ? ['-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1', '-d', 'opcache.file_cache_only=1', '-d', 'opcache.file_cache=' . self::$code->path]
+            : [];
     }
 }

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Tests\System\Extension\Workers;
@@ -16,8 +15,6 @@ use PHPUnit\Framework\TestCase;
 #[CoversNothing]
 final class WebTest extends TestCase
 {
-    private static MariaDbServer $database;
-
     private static PhpFpmServer $fpm;
 
     private static NginxServer $nginx;
@@ -26,8 +23,7 @@ final class WebTest extends TestCase
 
     public static function setUpBeforeClass(): void
     {
-        self::$database = MariaDbServer::start();
-        self::$site = new Site(self::$database);
+        self::$site = new Site();
         self::$fpm = PhpFpmServer::start(['extension' => Workers::extension(), 'display_errors' => 0], 4);
         self::$nginx = NginxServer::start(self::$site->root, self::$fpm->socket, 2, isSite: true);
         $url = 'http://127.0.0.1:' . self::$nginx->port;
@@ -40,7 +36,6 @@ final class WebTest extends TestCase
         self::$nginx->stop();
         self::$fpm->stop();
         self::$site->removePool();
-        self::$database->stop();
     }
 
     public function testFillsGoOutAfterTheResponseAndTheNextRequestReadsThem(): void

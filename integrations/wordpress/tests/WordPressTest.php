@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
-use Larder\Bench\Server\MariaDbServer;
 use Larder\SharedMemory;
 use Larder\Tests\System\CacheServer;
 use PHPUnit\Framework\Attributes\CoversNothing;
@@ -16,23 +15,11 @@ use Symfony\Component\Process\Process;
 #[CoversNothing]
 final class WordPressTest extends TestCase
 {
-    private static MariaDbServer $server;
-
     private Site $site;
-
-    public static function setUpBeforeClass(): void
-    {
-        self::$server = MariaDbServer::start();
-    }
-
-    public static function tearDownAfterClass(): void
-    {
-        self::$server->stop();
-    }
 
     protected function setUp(): void
     {
-        $this->site = new Site(self::$server);
+        $this->site = new Site();
     }
 
     protected function tearDown(): void
@@ -67,19 +54,20 @@ final class WordPressTest extends TestCase
     {
         $this->site->activate();
         $said = $this->site->run(<<<'PHP'
-            $gate = sys_get_temp_dir() . '/larder-gate-' . getmypid();
-            touch($gate);
+            // All wait for the end of the same stream, so that none of them is busy meanwhile.
+            [$gate, $opener] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
             $children = [];
             for ($i = 0; $i < 200; $i++) {
                 $child = pcntl_fork();
                 if ($child === 0) {
-                    while (is_file($gate)) { usleep(100); clearstatcache(); }
+                    fclose($opener);
+                    fread($gate, 1);
                     $got = wp_cache_add('lock', getmypid(), 'locks', 60);
                     posix_kill(getmypid(), $got ? SIGUSR1 : SIGKILL);
                 }
                 $children[] = $child;
             }
-            unlink($gate);
+            fclose($opener);
             $got = 0;
             foreach ($children as $child) { pcntl_waitpid($child, $status); $got += pcntl_wtermsig($status) === SIGUSR1 ? 1 : 0; }
             echo $got;
@@ -252,7 +240,7 @@ final class WordPressTest extends TestCase
     {
         $this->site->activate();
         $this->site->run('wp_cache_set("key", "first", "shop");');
-        $copy = new Site(self::$server);
+        $copy = new Site();
         $copy->activate();
         try {
             self::assertSame('none', $copy->run('echo wp_cache_get("key", "shop") ?: "none";'));
@@ -284,7 +272,7 @@ final class WordPressTest extends TestCase
 
     public function testANetworkKeepsTheItemsOfItsSitesApart(): void
     {
-        $network = new Site(self::$server, isNetwork: true);
+        $network = new Site(isNetwork: true);
         $network->activate();
         try {
             self::assertSame('first second first', $network->run(<<<'PHP'

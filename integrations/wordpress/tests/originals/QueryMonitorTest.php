@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\WordPress\Tests\Originals;
 
 use Larder\Bench\FileSystem;
-use Larder\Bench\Server\MariaDbServer;
 use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\PhpFpmServer;
 use Larder\Tests\System\Extension\Workers;
@@ -19,8 +18,7 @@ final class QueryMonitorTest extends TestCase
 {
     public function testThePanelIsInItsMenuAndShowsTheCacheOfTheRequest(): void
     {
-        $database = MariaDbServer::start();
-        $site = new Site($database);
+        $site = new Site();
         $fpm = PhpFpmServer::start(['extension' => Workers::extension(), 'error_reporting' => (string) (\E_ALL & ~\E_DEPRECATED), 'display_errors' => '1'], 1);
         $nginx = NginxServer::start($site->root, $fpm->socket, 1, isSite: true);
         try {
@@ -38,7 +36,6 @@ final class QueryMonitorTest extends TestCase
             $nginx->stop();
             $fpm->stop();
             $site->removePool();
-            $database->stop();
         }
         self::assertStringContainsString('id="query-monitor-main"', $page);
         self::assertStringNotContainsString('Fatal error', $page);
