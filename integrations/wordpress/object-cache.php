@@ -13,6 +13,7 @@ require_once __DIR__ . '/src/Backend.php';
 require_once __DIR__ . '/src/PoolBackend.php';
 require_once __DIR__ . '/src/ObjectCache.php';
 require_once __DIR__ . '/src/Opening.php';
+require_once __DIR__ . '/src/Sample.php';
 require_once __DIR__ . '/src/Fill.php';
 require_once __DIR__ . '/autoload.php';
 require_once __DIR__ . '/functions.php';

@@ -88,6 +88,12 @@ final class ObjectCache
     /** The backend, if it reads ahead. */
     private readonly ?Prefetch $prefetch;
 
+    /** The backend, if this is one of the few requests whose calls are timed. */
+    private readonly ?Measured $measured;
+
+    /** @var list<string> what was flushed in this request */
+    private array $flushes = [];
+
     /**
      * @param string  $prefix     what all keys begin with, where the store is not this installation's alone
      * @param ?string $everything the tag that flush() invalidates; null: it clears the store
@@ -102,7 +108,9 @@ final class ObjectCache
         private readonly array $kept = [],
     ) {
         $this->absent = new \stdClass();
-        $this->prefetch = $backend instanceof Prefetch ? $backend : null;
+        $this->measured = $backend instanceof Measured ? $backend : null;
+        $inner = $this->measured?->backend() ?? $backend;
+        $this->prefetch = $inner instanceof Prefetch ? $inner : null;
         $this->multisite = is_multisite();
         $this->blog_prefix = $this->multisite ? get_current_blog_id() . ':' : '';
     }
@@ -386,6 +394,7 @@ final class ObjectCache
     public function flush(): bool
     {
         $this->drop();
+        $this->flushes[] = 'flush';
 
         return $this->everything === null ? $this->backend->clear() : $this->backend->invalidate([$this->everything]);
     }
@@ -398,6 +407,7 @@ final class ObjectCache
     public function flush_group($group): bool
     {
         unset($this->cache[$group], $this->missed[$group], $this->pending[$group], $this->onlyHere[$group]);
+        $this->flushes[] = "flush of group {$group}";
 
         return isset($this->non_persistent_groups[$group]) || $this->backend->invalidate([$this->groupTag((string) $group)]);
     }
@@ -409,6 +419,7 @@ final class ObjectCache
             return $this->flush();
         }
         $this->flush_runtime();
+        $this->flushes[] = "flush of site {$site}";
 
         return $this->backend->invalidate([$this->siteTag($site)]);
     }
@@ -502,7 +513,7 @@ final class ObjectCache
     public function close(): bool
     {
         $learns = $this->prefetch?->hasLearned() === true ? $this->prefetch : null;
-        if ($this->ends || ($this->pending === [] && $learns === null)) {
+        if ($this->ends || ($this->pending === [] && $learns === null && $this->measured === null)) {
             $this->commit();
 
             return true;
@@ -515,6 +526,9 @@ final class ObjectCache
             }
             $this->commit();
             $learns?->learn();
+            if ($this->measured !== null) {
+                Figures::keepRequest($this->measured, $this);
+            }
         });
 
         return true;
@@ -524,6 +538,12 @@ final class ObjectCache
     public function trouble(): ?string
     {
         return $this->backend->trouble();
+    }
+
+    /** @return list<string> what was flushed in this request: each flush in words */
+    public function flushes(): array
+    {
+        return $this->flushes;
     }
 
     /** For administration: what is behind this cache. */

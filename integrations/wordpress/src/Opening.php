@@ -14,7 +14,7 @@ final class Opening
 
     public static function open(): ObjectCache
     {
-        $cache = self::with(Settings::ofThisSite());
+        $cache = self::with(Settings::ofThisSite(), PHP_SAPI !== 'cli' && Sample::takes());
         // Of two processes one may have read a row that the other has deleted, or not have read one that the other has added.
         // And one that has read neither list in time keeps the row by itself, which core does not delete with the list's.
         add_action('deleted_option', static fn(string $option) => $cache->rows_changed(['alloptions', $option], 'options'));
@@ -24,13 +24,17 @@ final class Opening
         return $cache;
     }
 
-    public static function with(Settings $settings): ObjectCache
+    /** @param bool $isMeasured whether this request times its calls */
+    public static function with(Settings $settings, bool $isMeasured = false): ObjectCache
     {
         $store = self::backend($settings);
         $backend = apply_filters('larder_backend', $store);
         $backend = $backend instanceof Backend ? $backend : new NoBackend('The filter larder_backend gave back no backend.');
         if ($store instanceof CacheBackend && $store->isFar() && !(\defined('WP_LARDER_PREFETCH') && WP_LARDER_PREFETCH === false)) {
             $backend = self::prefetching($backend, $settings);
+        }
+        if ($isMeasured && $backend->trouble() === null) {
+            $backend = new Measured($backend, $settings->prefix());
         }
         $cache = new ObjectCache($backend, $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
         $cache->add_non_persistent_groups($settings->ignored);

@@ -23,6 +23,9 @@ final class PageCache
 
     private bool $hasFailed = false;
 
+    /** @var array<string, true> why pages were killed in this request */
+    private array $reasons = [];
+
     /** @var array<string, true> tags that the cache in front of the site must be told of */
     private array $toPurge = [];
 
@@ -125,6 +128,7 @@ final class PageCache
     public function kill(array $tags, string $why): bool
     {
         $this->recording?->noteChange($why);
+        $this->reasons[$why] = true;
         $isKnown = $this->store()->invalidate($tags);
         $this->purge($tags);
         if (!$isKnown && !$this->hasFailed) {
@@ -133,6 +137,12 @@ final class PageCache
         }
 
         return $isKnown;
+    }
+
+    /** @return list<string> why pages were killed in this request */
+    public function reasons(): array
+    {
+        return array_map(strval(...), array_keys($this->reasons));
     }
 
     /** The pages of one site, or of a whole network. */

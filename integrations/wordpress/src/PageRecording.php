@@ -16,7 +16,7 @@ final class PageRecording
 {
     /** Groups and transients that hold nothing of the site's content, or what the hooks of queries know closer. */
     private const KNOWN = [
-        'default' => true, 'larder-page' => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
+        'default' => true, 'larder-page' => true, Figures::GROUP => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
         'term-queries' => true, 'comment-queries' => true, 'user-queries' => true, 'site-queries' => true, 'network-queries' => true, 'userlogins' => true, 'useremail' => true, 'userslugs' => true, 'usernicename' => true,
         'sites' => true, 'site-details' => true, 'networks' => true, 'blog-details' => true, 'blog-lookup' => true, 'blog-id-cache' => true, 'blog_meta' => true, 'site-options' => true, 'rss' => true, 'image_editor' => true,
     ];
@@ -144,7 +144,7 @@ final class PageRecording
      * @param list<string> $headers
      * @param list<string> $tags
      *
-     * @return array{status: int, headers: list<string>, gzip: string, br: string, etag: string, length: int, made: int, until: int, tags: list<string>}
+     * @return array{status: int, headers: list<string>, gzip: string, br: string, etag: string, length: int, made: int, until: int, took: int, queries: int, tags: list<string>}
      */
     private function page(int $status, array $headers, string $body, array $tags): array
     {
@@ -185,6 +185,9 @@ final class PageRecording
             'length' => \strlen($body),
             'made' => $made,
             'until' => $made + ($status === 200 ? $ttl : min($ttl, self::SHORT)),
+            // What each visitor saves who gets it.
+            'took' => (int) (timer_float() * 1_000),
+            'queries' => get_num_queries(),
             'tags' => $tags,
         ];
     }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
+use Larder\Exception\NotACounter;
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
 
@@ -54,6 +55,12 @@ final class PageRequest
 
     /** Seconds that the right to make a page lasts. */
     private const LEASE = 30;
+
+    /** Of how many hits one is counted for the dashboard, if WP_LARDER_SAMPLE says nothing else. */
+    private const SAMPLE = 32;
+
+    /** Bytes of hits that wait in a file for being counted. */
+    private const MOST_HITS = 1 << 20;
 
     /** Files for locks. Two pages that share one are made one after the other. */
     private const LOCKS = 256;
@@ -509,6 +516,9 @@ final class PageRequest
         $made = \is_int($page['made'] ?? null) ? $page['made'] : 0;
         $until = \is_int($page['until'] ?? null) ? $page['until'] : 0;
         $now = time();
+        if (\defined('WP_LARDER_SAMPLE') || (hrtime(true) >> 4) % self::SAMPLE === 0) {
+            $this->countHit($page);
+        }
         if (\ini_get('zlib.output_compression')) {
             ini_set('zlib.output_compression', '0');
         }
@@ -543,6 +553,44 @@ final class PageRequest
             exit;
         }
         exit($body);
+    }
+
+    /**
+     * Counts what a hit has saved, for the dashboard.
+     *
+     * @param array<array-key, mixed> $page
+     */
+    private function countHit(array $page): void
+    {
+        $of = self::SAMPLE;
+        if (\defined('WP_LARDER_SAMPLE')) {
+            require_once __DIR__ . '/Sample.php';
+            $of = Sample::takes() ? Sample::size() : 0;
+        }
+        if ($of === 0) {
+            return;
+        }
+        $figures = ['page-hits' => $of, 'page-ms' => $of * (\is_int($page['took'] ?? null) ? $page['took'] : 0), 'page-queries' => $of * (\is_int($page['queries'] ?? null) ? $page['queries'] : 0)];
+        if ($this->pool === null && $this->backend === null) {
+            $file = $this->directory() . '/hits';
+            if (!is_file($file) || (int) @filesize($file) < self::MOST_HITS) {
+                @file_put_contents($file, pack('P3', ...array_values($figures)), \FILE_APPEND);
+            }
+
+            return;
+        }
+        $prefix = $this->installed['prefix'] ?? '';
+        foreach ($figures as $name => $by) {
+            $key = (\is_string($prefix) ? $prefix : '') . "larder-figures:{$name}";
+            try {
+                $this->pool?->increment($key, $by);
+            } catch (PoolUnusable|NotACounter) {
+                return;
+            }
+            if ($this->backend !== null && $this->backend->count($key, $by, []) === false) {
+                $this->backend->add($key, $by, null, []);
+            }
+        }
     }
 
     private static function accepts(string $coding, string $accepts): bool

@@ -36,6 +36,11 @@ final class Plugin
             $plugin->disable();
         });
         $plugin->pages->hook();
+        // Before WordPress closes the object cache, which is where it goes.
+        add_action('shutdown', $plugin->keepPurge(...), \PHP_INT_MAX);
+        add_action('rest_api_init', static function () use ($plugin): void {
+            (new Endpoint($plugin))->register();
+        });
         add_action('admin_bar_menu', static function (\WP_Admin_Bar $bar) use ($plugin): void {
             (new PagesScreen($plugin->pages))->bar($bar);
         }, 90);
@@ -197,6 +202,16 @@ final class Plugin
             // On the command line it may be somebody else that runs this.
             'owner' => PHP_SAPI === 'cli' ? $here->owner ?? (fileowner(WP_CONTENT_DIR) ?: posix_geteuid()) : posix_geteuid(),
         ];
+    }
+
+    private function keepPurge(): void
+    {
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $flushes = $cache instanceof ObjectCache ? $cache->flushes() : [];
+        $reasons = $this->pages->reasons();
+        if ($flushes !== [] || $reasons !== []) {
+            Figures::keepPurge([...$flushes, ...$reasons]);
+        }
     }
 
     /** Transients that the database kept would come back, long out of date, when the cache is gone. */

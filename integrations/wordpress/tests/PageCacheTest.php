@@ -94,6 +94,35 @@ final class PageCacheTest extends TestCase
         self::assertTrue($site->visit('/hello-world/?gclid=other')->isHit());
     }
 
+    #[DataProvider('stores')]
+    public function testEachHitIsCountedWithWhatItSaved(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, "define('WP_LARDER_SAMPLE', 1); " . PageSite::ORDINARY);
+        $figures = function () use ($site): array {
+            $figures = json_decode($site->run(<<<'PHP'
+                $pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->installed()["pages"];
+                Larder\WordPress\Figures::takeHits($pages);
+                $now = array_combine(Larder\WordPress\Figures::COLUMNS, Larder\WordPress\Figures::now($GLOBALS["wp_object_cache"]));
+                echo json_encode([$now["page-hits"], $now["page-ms"], $now["page-queries"]]);
+                PHP), true);
+            self::assertIsArray($figures);
+
+            return array_map(static fn(mixed $figure): int => \is_int($figure) ? $figure : 0, $figures);
+        };
+        // Made from the database, it has asked that for something.
+        $site->run('wp_cache_flush();');
+        $site->visit('/hello-world/');
+        $before = $figures();
+        for ($i = 0; $i < 3; $i++) {
+            self::assertTrue($site->visit('/hello-world/')->isHit());
+        }
+        $after = $figures();
+        self::assertSame(($before[0] ?? 0) + 3, $after[0] ?? 0);
+        self::assertGreaterThan($before[1] ?? 0, $after[1] ?? 0);
+        self::assertGreaterThan($before[2] ?? 0, $after[2] ?? 0);
+        self::assertSame($after, $figures(), 'a hit is counted once');
+    }
+
     public function testAHeadRequestStoresNothing(): void
     {
         $site = $this->site(true);

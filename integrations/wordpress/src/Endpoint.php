@@ -1,0 +1,127 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * What the dashboard asks by REST, under larder/v1. Each route needs the capability of the settings page. A browser shows that it is
+ * the dashboard by WordPress's nonce for REST: without it the request is that of a visitor.
+ */
+final class Endpoint
+{
+    public const SPACE = 'larder/v1';
+
+    /** Seconds that counting the groups may take. */
+    private const COUNTING = 2.0;
+
+    /** Times of one summary. */
+    private const MOST_TIMES = 20_000;
+
+    public function __construct(
+        private readonly Plugin $plugin,
+    ) {}
+
+    public function register(): void
+    {
+        $text = ['type' => 'string', 'required' => true];
+        $this->route('figures', 'GET', $this->figures(...));
+        $this->route('groups', 'GET', $this->groups(...));
+        $this->route('flush', 'POST', $this->flush(...), ['what' => ['enum' => ['cache', 'pages', 'everything', 'site', 'group', 'page'], ...$text], 'name' => ['type' => 'string', 'default' => '', 'maxLength' => 2_000]]);
+        $this->route('summary', 'POST', $this->summary(...), ['times' => ['type' => 'array', 'required' => true, 'minItems' => 1, 'maxItems' => self::MOST_TIMES, 'items' => ['type' => 'number']]]);
+    }
+
+    /** What a user needs for the dashboard. */
+    public static function capability(): string
+    {
+        return is_multisite() ? 'manage_network_options' : 'manage_options';
+    }
+
+    /**
+     * @param \Closure(\WP_REST_Request<array<string, mixed>>): (\WP_REST_Response|\WP_Error) $answer
+     * @param array<string, array<string, mixed>>                                                      $arguments
+     */
+    private function route(string $name, string $method, \Closure $answer, array $arguments = []): void
+    {
+        register_rest_route(self::SPACE, "/{$name}", [
+            'methods' => $method,
+            'callback' => $answer,
+            'permission_callback' => static fn(): bool => current_user_can(self::capability()),
+            'args' => $arguments,
+        ]);
+    }
+
+    private function figures(): \WP_REST_Response
+    {
+        $report = new Report($this->plugin);
+        $pages = new PageReport($this->plugin->pages);
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $answer = ['state' => [$report->state(), $pages->state()], 'problems' => $report->problems(), 'columns' => Figures::COLUMNS, 'sample' => Sample::size()];
+        if (!$cache instanceof ObjectCache) {
+            return new \WP_REST_Response([...$answer, 'rows' => [], 'now' => null, 'requests' => null, 'purges' => []]);
+        }
+        $installed = $this->plugin->pages->installed();
+        if (($installed['store'] ?? null) === 'files' && \is_string($installed['pages'] ?? null)) {
+            Figures::takeHits($installed['pages']);
+        }
+
+        return new \WP_REST_Response([
+            ...$answer,
+            'rows' => Figures::rows(),
+            'now' => Figures::now($cache),
+            'requests' => Figures::requests(),
+            'purges' => Figures::purges(),
+        ]);
+    }
+
+    private function groups(): \WP_REST_Response
+    {
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+
+        return new \WP_REST_Response($cache instanceof ObjectCache
+            ? (new Groups($cache->backend(), Settings::ofThisSite()->prefix()))->biggest(self::COUNTING)
+            : ['groups' => [], 'isWhole' => true]);
+    }
+
+    /** @param \WP_REST_Request<array<string, mixed>> $request */
+    private function flush(\WP_REST_Request $request): \WP_REST_Response|\WP_Error
+    {
+        $name = $request->get_param('name');
+        $name = \is_string($name) ? trim($name) : '';
+        $what = $request->get_param('what');
+        if ($name === '' && ($what === 'group' || $what === 'page')) {
+            return new \WP_Error('larder_name', __('Say which one: a group, or the address of a page.', 'larder'), ['status' => 400]);
+        }
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $pages = $this->plugin->pages;
+        $site = ctype_digit($name) ? (int) $name : get_current_blog_id();
+        $isDone = match ($what) {
+            'cache' => wp_cache_flush(),
+            'pages' => $pages->flush(),
+            'everything' => $pages->flush() && wp_cache_flush(),
+            'site' => $pages->flush($site) && $cache instanceof ObjectCache && $cache->flush_site($site),
+            'group' => $cache instanceof ObjectCache && $cache->flush_group($name),
+            default => $pages->forget($name),
+        };
+
+        return $isDone === true
+            ? new \WP_REST_Response(['done' => true])
+            : new \WP_Error('larder_store', __('The store does not answer; nothing was flushed.', 'larder'), ['status' => 503]);
+    }
+
+    /** @param \WP_REST_Request<array<string, mixed>> $request */
+    private function summary(\WP_REST_Request $request): \WP_REST_Response|\WP_Error
+    {
+        $times = [];
+        $given = $request->get_param('times');
+        foreach (\is_array($given) ? $given : [] as $time) {
+            if (\is_int($time) || \is_float($time)) {
+                $times[] = $time;
+            }
+        }
+
+        return $times === []
+            ? new \WP_Error('larder_times', __('There are no times to summarise.', 'larder'), ['status' => 400])
+            : new \WP_REST_Response(Distribution::of($times));
+    }
+}

@@ -1,0 +1,176 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress\Tests;
+
+use PHPUnit\Framework\Attributes\CoversNothing;
+use PHPUnit\Framework\TestCase;
+
+/** The dashboard of a real site: what is collected for it, and what it may do. */
+#[CoversNothing]
+final class FaceTest extends TestCase
+{
+    /** Each request is measured. */
+    private const MEASURED = "define('WP_LARDER_SAMPLE', 1); " . PageSite::ORDINARY;
+
+    private static PageSite $site;
+
+    /** @var array<string, list<string>> headers of a user's browser that has the dashboard open */
+    private static array $browsers = [];
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$site = PageSite::start(self::MEASURED);
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$site->stop();
+        self::$browsers = [];
+    }
+
+    public function testNothingIsSaidOrDoneWithoutTheCapabilityAndTheNonce(): void
+    {
+        self::$site->run('wp_insert_user(["user_login" => "editor", "user_pass" => "password", "role" => "editor"]); wp_cache_set("stays", 1, "shop");');
+        $admin = $this->browser('admin');
+        foreach (['GET' => ['figures', 'groups'], 'POST' => ['flush?what=cache', 'summary?times=1']] as $method => $routes) {
+            foreach ($routes as $route) {
+                self::assertSame(401, $this->ask($route, [], $method)->status, $route);
+                self::assertSame(403, $this->ask($route, $this->browser('editor'), $method)->status, $route);
+                self::assertSame(401, $this->ask($route, [$admin[0]], $method)->status, "{$route} without a nonce");
+                self::assertSame(403, $this->ask($route, [$admin[0], 'X-WP-Nonce: 0123456789'], $method)->status, "{$route} with a wrong nonce");
+            }
+        }
+        self::assertSame('1', self::$site->run('echo wp_cache_get("stays", "shop");'));
+        $answer = $this->ask('figures', $admin);
+        self::assertSame(200, $answer->status);
+        self::assertStringContainsString('no-cache', $answer->header('cache-control'));
+    }
+
+    public function testTheFiguresSayWhatRequestsAskedOfTheStoreAndWhatThatSaved(): void
+    {
+        $before = $this->figures();
+        for ($i = 0; $i < 3; $i++) {
+            // A cookie that is not known passes the page cache by.
+            self::assertSame(200, self::$site->visit('/hello-world/', ["Cookie: visit={$i}"])->status);
+        }
+        // They are counted when the visitor has the page.
+        $after = $this->figuresWhen(static fn(array $now): bool => $now['requests'] >= $before['now']['requests'] + 3);
+        self::assertGreaterThan($before['now']['hits'], $after['now']['hits']);
+        self::assertGreaterThan($before['now']['saved'], $after['now']['saved']);
+        self::assertGreaterThan(0, $after['now']['size']);
+        self::assertNotSame([], $after['rows']);
+        self::assertArrayHasKey('get', $after['operations']);
+        foreach ($after['operations'] as $operation => $of) {
+            self::assertSame(['n', 'min', 'p1', 'p5', 'median', 'mean', 'p95', 'p99', 'max', 'range', 'mad', 'stdev'], array_keys($of), $operation);
+            self::assertGreaterThan(0, $of['n']);
+            self::assertTrue($of['min'] <= $of['p1'] && $of['p1'] <= $of['p5'] && $of['p5'] <= $of['median'] && $of['median'] <= $of['p95'] && $of['p95'] <= $of['p99'] && $of['p99'] <= $of['max'], $operation);
+        }
+        self::assertNotSame([], $after['slowest']);
+    }
+
+    public function testAPurgeIsListedWithItsReasonAndItsUser(): void
+    {
+        self::$site->run('wp_set_current_user(1); wp_update_post(["ID" => 1, "post_content" => "Purged."]);');
+        $purges = $this->figures()['purges'];
+        self::assertContains('post 1', $purges[0]['reasons'] ?? []);
+        self::assertSame(['admin', 'command line'], [$purges[0]['user'], $purges[0]['where']]);
+    }
+
+    public function testEachFlushTakesWhatItSaysAndNothingElse(): void
+    {
+        $admin = $this->browser('admin');
+        $flush = fn(string $what, string $name = ''): int => $this->ask('flush?' . http_build_query(['what' => $what, 'name' => $name]), $admin, 'POST')->status;
+        $fill = static function (): void {
+            self::$site->run('wp_cache_set("a", 1, "shop"); wp_cache_set("b", 2, "other");');
+            foreach (['/hello-world/', '/feed/'] as $uri) {
+                self::$site->visit($uri);
+            }
+        };
+        $left = static fn(): string => self::$site->run('echo (int) wp_cache_get("a", "shop"), (int) wp_cache_get("b", "other");')
+            . implode('', array_map(static fn(string $uri): int => (int) self::$site->visit($uri)->isHit(), ['/hello-world/', '/feed/']));
+        $fill();
+        self::assertSame('1211', $left());
+        self::assertSame([200, '0211'], [$flush('group', 'shop'), $left()]);
+        $fill();
+        self::assertSame([200, '1201'], [$flush('page', self::$site->url . '/hello-world/'), $left()]);
+        $fill();
+        self::assertSame([200, '1200'], [$flush('pages'), $left()]);
+        $fill();
+        self::assertSame([200, '0000'], [$flush('everything'), $left()]);
+        $fill();
+        self::assertSame([200, '0000'], [$flush('site'), $left()]);
+        self::assertSame([400, 400, 400], [$flush('group'), $flush('page'), $flush('nothing')]);
+        $reasons = array_merge(...array_column($this->figures()['purges'], 'reasons'));
+        self::assertContains('flush', $reasons);
+    }
+
+    public function testTheBiggestGroupsAreListedWithTheirSizes(): void
+    {
+        self::$site->run('foreach (range(1, 300) as $i) { wp_cache_set($i, str_repeat("x", 1_000), "big"); }');
+        $groups = $this->decoded($this->ask('groups', $this->browser('admin')))['groups'];
+        self::assertIsArray($groups);
+        $group = array_values(array_filter($groups, static fn(mixed $group): bool => \is_array($group) && $group['group'] === 'big'))[0] ?? [];
+        self::assertSame(300, $group['items'] ?? 0);
+        self::assertEqualsWithDelta(300_000, $group['bytes'] ?? 0, 10_000);
+    }
+
+    public function testASummaryIsThatOfTheTimes(): void
+    {
+        $of = $this->decoded($this->ask('summary?' . http_build_query(['times' => [1, 2, 3, 4, 10]]), $this->browser('admin'), 'POST'));
+        self::assertEqualsWithDelta(['n' => 5, 'min' => 1, 'p1' => 1.04, 'p5' => 1.2, 'median' => 3, 'mean' => 4, 'p95' => 8.8, 'p99' => 9.76, 'max' => 10, 'range' => 9, 'mad' => 2.4, 'stdev' => sqrt(12.5)], $of, 1e-9);
+    }
+
+    /** @return list<string> headers */
+    private function browser(string $user): array
+    {
+        return self::$browsers[$user] ??= (function () use ($user): array {
+            $login = self::$site->visit('/wp-login.php', ['Cookie: wordpress_test_cookie=WP%20Cookie%20check'], 'POST', ['log' => $user, 'pwd' => 'password', 'wp-submit' => 'Log In', 'testcookie' => '1']);
+            $cookies = 'Cookie: ' . implode('; ', $login->cookies());
+            $nonce = self::$site->visit('/wp-admin/admin-ajax.php?action=rest-nonce', [$cookies])->body;
+
+            return [$cookies, "X-WP-Nonce: {$nonce}"];
+        })();
+    }
+
+    /** @param list<string> $headers */
+    private function ask(string $route, array $headers, string $method = 'GET'): Answer
+    {
+        return self::$site->visit("/wp-json/larder/v1/{$route}", $headers, $method);
+    }
+
+    /** @return array<array-key, mixed> */
+    private function decoded(Answer $answer): array
+    {
+        $said = json_decode($answer->body, true);
+        self::assertIsArray($said, $answer->body);
+
+        return $said;
+    }
+
+    /** @return array{now: array<string, int|float>, rows: list<mixed>, operations: array<string, array<string, int|float>>, slowest: list<mixed>, purges: list<array{reasons: list<string>, user: string, where: string}>} */
+    private function figures(): array
+    {
+        $said = $this->decoded($this->ask('figures', $this->browser('admin')));
+        /** @phpstan-var array{columns: list<string>, now: list<int|float>, rows: list<mixed>, requests: array{operations: array<string, array<string, int|float>>, slowest: list<mixed>}, purges: list<array{reasons: list<string>, user: string, where: string}>} $said as Endpoint says */
+        return ['now' => array_combine($said['columns'], $said['now']), 'rows' => $said['rows'], ...$said['requests'], 'purges' => $said['purges']];
+    }
+
+    /**
+     * @param \Closure(array<string, int|float>): bool $is
+     *
+     * @return array{now: array<string, int|float>, rows: list<mixed>, operations: array<string, array<string, int|float>>, slowest: list<mixed>, purges: list<array{reasons: list<string>, user: string, where: string}>}
+     */
+    private function figuresWhen(\Closure $is): array
+    {
+        for ($tries = 0; $tries < 1_000; $tries++) {
+            $figures = $this->figures();
+            if ($is($figures['now'])) {
+                return $figures;
+            }
+            usleep(20_000);
+        }
+        self::fail('It has not been counted.');
+    }
+}
