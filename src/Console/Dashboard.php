@@ -21,22 +21,35 @@ final class Dashboard
     public static function lines(string $dsn, Reading $reading, ?Groups $groups, string $time, ?string $undelivered = null): array
     {
         $known = $reading->known;
-        $ratio = $reading->hitRatio();
-        $full = $known->bytes === null || ($known->capacity ?? 0) === 0 ? null : $known->bytes / $known->capacity;
-        $lines = [
-            self::pair(StoreName::of($dsn), $time),
-            '',
-            self::gauge('hit ratio', $ratio, $ratio === null ? ($known->hits === null ? 'this store does not count look-ups' : 'no look-ups yet') : \sprintf('%.1f %%', 100 * $ratio)),
-            self::gauge('memory', $full, Printed::bytes($known->bytes) . ($known->capacity === null ? '' : ' of ' . Printed::bytes($known->capacity))),
-            '',
-            \sprintf('%-12s %16s %16s', '', 'per second', 'in all'),
-        ];
-        foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
-            $rate = $reading->rate($counter);
-            $all = get_object_vars($known)[$counter] ?? null;
-            $lines[] = \sprintf('%-12s %16s %16s', $counter, $rate === null ? '–' : number_format($rate, $rate < 10 ? 1 : 0), Printed::count(\is_int($all) ? $all : null));
+        // The two stores of a tier stand side by side.
+        $stores = StoreName::isOfTier($dsn) ? ['near' => 'near ', 'far' => ''] : ['' => ''];
+        $lines = [self::pair(StoreName::of($dsn), $time), ''];
+        foreach ($stores as $name => $store) {
+            $ratio = $reading->hitRatio($store);
+            $says = $reading->figure("{$store}hits") === null ? 'this store does not count look-ups' : 'no look-ups yet';
+            $lines[] = self::gauge(ltrim("{$name} hit ratio"), $ratio, $ratio === null ? $says : \sprintf('%.1f %%', 100 * $ratio));
         }
-        $lines[] = \sprintf('%-12s %16s %16s', 'items', '', Printed::count($known->items));
+        foreach ($stores as $name => $store) {
+            [$bytes, $capacity] = [$reading->figure("{$store}bytes"), $reading->figure("{$store}capacity")];
+            $full = $bytes === null || ($capacity ?? 0) === 0 ? null : $bytes / $capacity;
+            $lines[] = self::gauge(ltrim("{$name} memory"), $full, Printed::bytes($bytes) . ($capacity === null ? '' : ' of ' . Printed::bytes($capacity)));
+        }
+        $columns = static fn(string $name, string ...$texts): string => \sprintf('%-12s', $name) . implode('', array_map(static fn(string $text): string => str_repeat(' ', max(1, 17 - mb_strwidth($text))) . $text, $texts));
+        $lines[] = '';
+        $headings = array_map(static fn(string $name): array => [ltrim("{$name} per second"), ltrim("{$name} in all")], array_keys($stores));
+        $lines[] = $columns('', ...array_merge(...$headings));
+        foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
+            $texts = [];
+            foreach ($stores as $store) {
+                $rate = $reading->rate($store . $counter);
+                array_push($texts, $rate === null ? '–' : number_format($rate, $rate < 10 ? 1 : 0), Printed::count($reading->figure($store . $counter)));
+            }
+            $lines[] = $columns($counter, ...$texts);
+        }
+        $lines[] = $columns('items', ...array_merge(...array_map(static fn(string $store): array => ['', Printed::count($reading->figure("{$store}items"))], array_values($stores))));
+        if ($stores !== ['' => '']) {
+            $lines[] = \sprintf('%-12s %s', 'log', self::log($reading));
+        }
         if ($undelivered !== null) {
             $lines[] = \sprintf('%-12s %s', 'undelivered', $undelivered);
         }
@@ -45,6 +58,17 @@ final class Dashboard
             static fn(string $line): string => mb_strwidth($line) > self::COLUMNS ? mb_strimwidth($line, 0, self::COLUMNS, '…') : $line,
             [...$lines, '', ...self::groups($groups)],
         );
+    }
+
+    private static function log(Reading $reading): string
+    {
+        $lag = $reading->figure('near lag');
+        $bypasses = $reading->figure('near bypasses') ?? 0;
+        $why = $reading->known->details['near bypassed because'] ?? null;
+
+        return ($lag === null ? 'to begin anew' : Printed::counted($lag, 'event') . ' to follow')
+            . ', ' . Printed::count($reading->figure('near events') ?? 0) . ' applied'
+            . ($bypasses === 0 ? '' : ', left aside ' . Printed::counted($bypasses, 'time') . (\is_string($why) ? ": {$why}" : ''));
     }
 
     /** @return list<string> */
@@ -66,7 +90,7 @@ final class Dashboard
     {
         $filled = (int) round(30 * min(max($share ?? 0.0, 0.0), 1.0));
 
-        return \sprintf('%-12s [%s%s] %s', $name, str_repeat('#', $filled), str_repeat('.', 30 - $filled), $text);
+        return \sprintf('%-14s [%s%s] %s', $name, str_repeat('#', $filled), str_repeat('.', 30 - $filled), $text);
     }
 
     private static function pair(string $left, string $right): string

@@ -18,7 +18,10 @@ final class Figures
         ['when full', 'maxmemory_policy', 'text'], ['fragmentation', 'mem_fragmentation_ratio', 'text'], ['snapshot', 'rdb_last_bgsave_status', 'text'],
         ['append-only file', 'aof_enabled', 'switch'], ['replicas', 'connected_slaves', 'count'],
         ['near items', 'near items', 'count'], ['near memory', 'near bytes', 'bytes'], ['near hits', 'near hits', 'count'], ['near misses', 'near misses', 'count'],
-        ['events of the log to follow', 'near lag', 'count'],
+        ['near evictions', 'near evictions', 'count'], ['events of the log to follow', 'near lag', 'count'], ['events of the log applied', 'near events', 'count'],
+        ['log followed up to', 'near position', 'text'], ['log asked ago', 'near age', 'seconds'], ['near store begun anew', 'near beginnings', 'count'],
+        ['near store left aside', 'near bypasses', 'count'], ['left aside because', 'near bypassed because', 'text'], ['left aside at', 'near bypassed at', 'time'],
+        ['also in front of', 'near others', 'text'],
     ];
 
     /** Of Memcached's stats. */
@@ -98,6 +101,7 @@ final class Figures
             $form === 'bytes' && is_numeric($value) => (int) $value === 0 ? 'none' : Printed::bytes((int) $value),
             $form === 'count' && is_numeric($value) => Printed::count((int) $value),
             $form === 'switch' => (int) (bool) $value === 1 ? 'on' : 'off',
+            $form === 'time' && is_numeric($value) => date('Y-m-d H:i:s', (int) $value),
             $form === 'seconds' && is_numeric($value) => self::duration((int) $value),
             \is_bool($value) => $value ? 'yes' : 'no',
             $value === null => '–',
@@ -109,6 +113,7 @@ final class Figures
     private static function duration(int $seconds): string
     {
         return match (true) {
+            $seconds < 1 => 'less than a second',
             $seconds < 120 => "{$seconds} seconds",
             $seconds < 7_200 => intdiv($seconds, 60) . ' minutes',
             $seconds < 172_800 => intdiv($seconds, 3_600) . ' hours',

@@ -54,6 +54,16 @@ final class Printed
         return $count === null ? '–' : number_format($count);
     }
 
+    /** @param string $name of one of them, whose plural ends with an s */
+    public static function counted(int $count, string $name): string
+    {
+        return match ($count) {
+            0 => "no {$name}s",
+            1 => "one {$name}",
+            default => self::count($count) . " {$name}s",
+        };
+    }
+
     public static function share(?int $part, ?int $whole): string
     {
         return $part === null || $whole === null || $whole === 0 ? '–' : \sprintf('%.1f %%', 100 * $part / $whole);

@@ -35,26 +35,44 @@ final class Reading
         );
     }
 
+    /** @return ?int of what happened in all, or what there is; null where the store cannot tell */
+    public function figure(string $name): ?int
+    {
+        return self::in($this->known, $name);
+    }
+
     /** Per second; null where the store cannot tell, or there was no look before. */
     public function rate(string $counter): ?float
     {
-        $now = get_object_vars($this->now)[$counter] ?? null;
-        $before = $this->before === null ? null : get_object_vars($this->before)[$counter] ?? null;
+        $now = self::in($this->now, $counter);
+        $before = $this->before === null ? null : self::in($this->before, $counter);
 
         // A counter that went back began anew.
-        return \is_int($now) && \is_int($before) && $now >= $before && $this->seconds > 0 ? ($now - $before) / $this->seconds : null;
+        return $now !== null && $before !== null && $now >= $before && $this->seconds > 0 ? ($now - $before) / $this->seconds : null;
     }
 
-    /** The share of hits, since the look before, or if nothing was looked up since, in all. */
-    public function hitRatio(): ?float
+    /**
+     * The share of hits, since the look before, or if nothing was looked up since, in all.
+     *
+     * @param string $store "near " for the near store of a tier
+     */
+    public function hitRatio(string $store = ''): ?float
     {
-        $hits = $this->rate('hits');
-        $misses = $this->rate('misses');
+        $hits = $this->rate("{$store}hits");
+        $misses = $this->rate("{$store}misses");
         if ($hits === null || $misses === null || $hits + $misses <= 0.0) {
-            $hits = $this->known->hits;
-            $misses = $this->known->misses;
+            $hits = $this->figure("{$store}hits");
+            $misses = $this->figure("{$store}misses");
         }
 
         return $hits === null || $misses === null || $hits + $misses <= 0 ? null : $hits / ($hits + $misses);
+    }
+
+    /** Of a tier, what its near store tells is among the details. */
+    private static function in(StoreStatistics $known, string $name): ?int
+    {
+        $figure = get_object_vars($known)[$name] ?? $known->details[$name] ?? null;
+
+        return \is_int($figure) ? $figure : null;
     }
 }

@@ -43,7 +43,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         Journals::describe($this);
         $this->setHelp(<<<'HELP'
             Hit ratio, operations, memory and the biggest groups of keys (those that begin alike), live in a terminal of 80
-            columns or more; one block after another where the output is no terminal. With --json, one line of JSON a look.
+            columns or more; of a tier, both stores side by side; one block after another where the output is no terminal. With --json, one line of JSON a look.
 
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --interval=5</info>
@@ -91,7 +91,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $reading = new Reading($known, $before, $time - $at, ...$counted);
             [$before, $at, $counted] = [$next, microtime(true), $own];
             if (self::wantsJson($input)) {
-                $this->write($output, self::jsonLine($reading, $groups, $journals));
+                $this->write($output, self::jsonLine($reading, $groups, $journals, StoreName::isOfTier($dsn)));
             } else {
                 $this->show($output, Dashboard::lines($dsn, $reading, $groups, date('H:i:s'), $journals === [] ? null : Journals::text($journals)), $look);
             }
@@ -131,7 +131,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
     }
 
     /** @param array<string, ?Undelivered> $journals */
-    private static function jsonLine(Reading $reading, ?Groups $groups, array $journals): string
+    private static function jsonLine(Reading $reading, ?Groups $groups, array $journals, bool $isOfTier): string
     {
         $line = ['time' => date(\DATE_ATOM), 'hit_ratio' => $reading->hitRatio()];
         foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
@@ -140,12 +140,32 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         foreach (['items', 'bytes', 'capacity', 'hits', 'misses', 'evictions', 'expired'] as $figure) {
             $line[$figure] = get_object_vars($reading->known)[$figure] ?? null;
         }
+        if ($isOfTier) {
+            $line['near'] = self::near($reading);
+        }
         if ($journals !== []) {
             $line['undelivered'] = $journals;
         }
         $line['groups'] = array_map(static fn(array $group): array => ['keys' => $group[0], 'bytes' => $group[1]], $groups->groups ?? []);
 
         return (string) json_encode($line, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR);
+    }
+
+    /** @return array<string, mixed> */
+    private static function near(Reading $reading): array
+    {
+        $near = [];
+        foreach ($reading->known->details as $name => $value) {
+            if (str_starts_with($name, 'near ')) {
+                $near[substr($name, 5)] = $value;
+            }
+        }
+        $near['hit_ratio'] = $reading->hitRatio('near ');
+        foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
+            $near["{$counter}_per_second"] = $reading->rate("near {$counter}");
+        }
+
+        return $near;
     }
 
     /** In steps, so that a signal ends it soon. */

@@ -15,12 +15,16 @@ final class Followed
      * @param ?string $position null: nothing was followed yet
      * @param int     $sent     when the log was asked for that, in ns of hrtime(); 0: it is not told
      * @param float   $offset   by how many seconds the time of day was ahead of hrtime() then
+     * @param string  $place    of the far store that the log is of
+     * @param ?self   $others   what was followed of another far store, of which this near store is, too; null: of none
      */
     public function __construct(
         public readonly ?string $head = null,
         public readonly ?string $position = null,
         public readonly int $sent = 0,
         private readonly float $offset = 0.0,
+        public readonly string $place = '',
+        public readonly ?self $others = null,
     ) {}
 
     public static function nothing(): self
@@ -28,27 +32,40 @@ final class Followed
         return new self();
     }
 
-    /** @param mixed $stored what toStore() has made, or anything else */
-    public static function read(mixed $stored): self
+    /**
+     * @param mixed  $stored what toStore() has made, or anything else
+     * @param string $place  of the far store whose log is followed now. What was followed of another one's counts for nothing by itself
+     */
+    public static function read(mixed $stored, string $place): self
     {
-        if (!\is_array($stored) || \count($stored) !== 4) {
+        if (!\is_array($stored) || \count($stored) !== 5) {
             return self::nothing();
         }
-        [$head, $position, $sent, $offset] = array_values($stored);
+        [$head, $position, $sent, $offset, $of] = array_values($stored);
+        if (!\is_string($position) || !\is_int($sent) || !\is_float($offset) || !\is_string($of)) {
+            return self::nothing();
+        }
+        $followed = new self(\is_string($head) ? $head : null, $position, $sent, $offset, $of);
 
-        return \is_string($position) && \is_int($sent) && \is_float($offset) ? new self(\is_string($head) ? $head : null, $position, $sent, $offset) : self::nothing();
+        return $of === $place ? $followed : new self(others: $followed);
     }
 
     /** @param int $sent in ns of hrtime(), of just now */
-    public static function now(?string $head, string $position, int $sent): self
+    public static function now(?string $head, string $position, int $sent, string $place): self
     {
-        return new self($head, $position, $sent, microtime(true) - $sent / 1e9);
+        return new self($head, $position, $sent, microtime(true) - $sent / 1e9, $place);
     }
 
-    /** @return array{?string, ?string, int, float} */
+    /** @return array{?string, ?string, int, float, string} */
     public function toStore(): array
     {
-        return [$this->head, $this->position, $this->sent, $this->offset];
+        return [$this->head, $this->position, $this->sent, $this->offset, $this->place];
+    }
+
+    /** @return ?float seconds since the log was asked; null: it was not since this machine was booted */
+    public function age(): ?float
+    {
+        return $this->position !== null && $this->isSince(1) ? (hrtime(true) - $this->sent) / 1e9 : null;
     }
 
     /** Whether the log was asked at that time of hrtime() or later, and since this machine was booted. */

@@ -10,9 +10,11 @@ use Larder\Key;
 use Larder\Log;
 use Larder\Log\Beside;
 use Larder\Log\Event;
+use Larder\Log\News;
 use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\System\Caution;
 
 /**
  * Brings a near store up to date with the log of the far one.
@@ -27,19 +29,33 @@ final class Follower
     /** In ns: for so long a position that has not changed is not stored again, only to tell that it was asked for. */
     private const TOLD_EVERY = 1_000_000;
 
+    /** In ns: for so long a near store stays with the far store that it was last used in front of. */
+    private const OTHERS = 60_000_000_000;
+
+    private const UNREAD = 'The log of a near store cannot be read, so all reads go to the far store; run "larder doctor" with the tier\'s DSN.';
+
+    private const SHARED = 'A near store is left aside, as it is in use in front of another far store; give each tier its own.';
+
     /** What the near store has followed. */
     private readonly string $followed;
 
     /** Since when the log cannot be read. */
     private readonly string $failing;
 
+    /** Counts of what was done to it. */
+    private readonly string $tally;
+
     /** Whether the last time brought anything to forget. */
     private bool $hadNews = false;
+
+    /** Why the log could not be read the last time. */
+    private ?StoreUnavailable $failure = null;
 
     /**
      * @param bool            $isOfTiers whether the far store is a tier itself
      * @param int             $grace     seconds in which the near store may answer while the log cannot be read
      * @param \Closure(): int $clock     the time in Unix seconds
+     * @param string          $place     of the far store
      */
     public function __construct(
         private readonly Store&Reads $near,
@@ -47,16 +63,31 @@ final class Follower
         private readonly bool $isOfTiers,
         private readonly int $grace,
         private readonly \Closure $clock,
+        private readonly string $place,
+        private readonly Caution $caution,
     ) {
         $this->followed = Key::internal('tier', 'followed');
         $this->failing = Key::internal('tier', 'failing');
+        $this->tally = Key::internal('tier', 'tally');
+    }
+
+    /**
+     * @return ?string the place of the far store that this one is the near one of; null: it is of none
+     *
+     * @throws StoreUnavailable
+     */
+    public static function placeIn(Reads $store): ?string
+    {
+        $followed = Followed::read($store->read(Key::internal('tier', 'followed')), '');
+
+        return $followed->others->place ?? ($followed->position === null ? null : '');
     }
 
     /** How far the near store has followed. What it is then asked for is not older. */
     public function followed(): Followed
     {
         try {
-            return Followed::read($this->near->read($this->followed));
+            return $this->read();
         } catch (StoreUnavailable) {
             return Followed::nothing();
         }
@@ -70,13 +101,18 @@ final class Follower
      */
     public function bringUpToDate(?Followed $followed = null, ?int $sent = null): bool
     {
+        $this->failure = null;
         try {
             $this->hadNews = true;
-            $this->follow($followed ?? Followed::read($this->near->read($this->followed)), $sent ?? (int) hrtime(true));
 
-            return true;
-        } catch (StoreUnavailable) {
-            return $this->isWithinGrace();
+            return $this->follow($followed ?? $this->read(), $sent ?? (int) hrtime(true));
+        } catch (StoreUnavailable $failure) {
+            if ($this->isWithinGrace()) {
+                return true;
+            }
+            $this->bypass($failure->getMessage());
+
+            return false;
         }
     }
 
@@ -86,17 +122,48 @@ final class Follower
         return $this->hadNews;
     }
 
-    /** @return ?int events of the log that the near store has not followed; null: it cannot be told, or the near store has to begin anew */
-    public function lag(): ?int
+    /**
+     * The far store has answered. If its log did not, that would go unnoticed otherwise: everything is right, only slower. Where it does
+     * not answer either, the cache tells that.
+     */
+    public function farHasAnswered(): void
+    {
+        if ($this->failure !== null && !$this->isOfTiers) {
+            $this->caution->tell(self::UNREAD, ['exception' => $this->failure]);
+        }
+        $this->failure = null;
+    }
+
+    /**
+     * For those who look after the near store.
+     *
+     * @return array<string, int|float|string|null> lag: events of the log that the near store has not followed, null if that cannot be told, or
+     *                                              the near store has to begin anew; position; age of that in seconds; the tally; and
+     *                                              others: the other far store that it is in front of, too
+     */
+    public function details(): array
     {
         try {
-            $position = $this->followed()->position;
+            $followed = $this->read();
+            $tally = $this->tally();
+            $position = $followed->position ?? $followed->others?->position;
             $news = $position === null ? null : $this->log->since($position);
-
-            return $news?->isComplete === true ? \count($news->events) : null;
         } catch (StoreUnavailable) {
-            return null;
+            $news = null;
         }
+        $tally ??= new Tally();
+
+        return [
+            'lag' => $news?->isComplete === true ? \count($news->events) : null,
+            'position' => $position ?? null,
+            'age' => isset($followed) ? ($followed->others ?? $followed)->age() : null,
+            'events' => $tally->events,
+            'beginnings' => $tally->beginnings,
+            'bypasses' => $tally->bypasses,
+            'bypassed at' => $tally->when,
+            'bypassed because' => $tally->why,
+            'others' => isset($followed) && $news?->isComplete === false ? $followed->others?->place : null,
+        ];
     }
 
     /** @throws StoreUnavailable */
@@ -105,23 +172,96 @@ final class Follower
         $this->apply([$event]);
     }
 
-    /** @throws StoreUnavailable */
-    private function follow(Followed $followed, int $sent): void
+    /**
+     * @return bool whether the near store may be read
+     *
+     * @throws StoreUnavailable
+     */
+    private function follow(Followed $followed, int $sent): bool
     {
-        $head = $this->log instanceof Beside ? $this->log->head() : null;
-        if ($head !== null && $head === $followed->head) {
+        [$head, $news] = $this->news($followed);
+        if ($news === null) {
             $this->hadNews = false;
+            if ($sent - $followed->sent > self::OTHERS / 2) {
+                // So that another tier sees that this near store is in use.
+                $this->near->save([new Item($this->followed, Followed::now($head, (string) $followed->position, $sent, $this->place)->toStore())]);
+            }
 
-            return;
+            return true;
         }
-        $position = $followed->position;
-        $news = ($this->log instanceof Beside && $head !== null && $position !== null ? $this->log->own($head, $position) : null) ?? $this->log->since($position);
-        $news->isComplete ? $this->apply($news->events) : $this->near->clear();
+        $others = $followed->others;
+        if (!$news->isComplete && $others !== null) {
+            $this->caution->tell(self::SHARED, ['why' => "They are {$others->place} and {$this->place}."]);
+            if ($others->isSince(max(1, (int) hrtime(true) - self::OTHERS))) {
+                // It has values of the other one. Nor may that one's values go here and there.
+                $this->bypass("It is in use in front of {$others->place}, too.");
+
+                return false;
+            }
+        }
+        if (!$news->isComplete) {
+            $this->empty($this->tally()->withBeginning());
+        } elseif ($news->events !== []) {
+            $tally = $this->tally()->withEvents(\count($news->events));
+            $this->apply($news->events);
+            $this->near->save([new Item($this->tally, $tally->toStore())]);
+        }
         $this->hadNews = !$news->isComplete || $news->events !== [];
-        if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
+        if ($this->hadNews || $others !== null || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
             $this->near->delete([$this->failing]);
-            $this->near->save([new Item($this->followed, Followed::now($head, $news->position, $sent)->toStore())]);
+            $this->near->save([new Item($this->followed, Followed::now($head, $news->position, $sent, $this->place)->toStore())]);
         }
+
+        return true;
+    }
+
+    /**
+     * @return array{?string, ?News} the log's head, and what came after what was followed; null: nothing
+     *
+     * @throws StoreUnavailable
+     */
+    private function news(Followed $followed): array
+    {
+        try {
+            $head = $this->log instanceof Beside ? $this->log->head() : null;
+            if ($head !== null && $head === $followed->head) {
+                return [$head, null];
+            }
+            $position = $followed->position ?? $followed->others?->position;
+            $own = $this->log instanceof Beside && $head !== null && $position !== null ? $this->log->own($head, $position) : null;
+
+            return [$head, $own ?? $this->log->since($position)];
+        } catch (StoreUnavailable $failure) {
+            throw $this->failure = $failure;
+        }
+    }
+
+    /** @throws StoreUnavailable */
+    private function read(): Followed
+    {
+        return Followed::read($this->near->read($this->followed), $this->place);
+    }
+
+    /** @throws StoreUnavailable */
+    private function tally(): Tally
+    {
+        return Tally::read($this->near->read($this->tally));
+    }
+
+    private function bypass(string $why): void
+    {
+        try {
+            $this->near->save([new Item($this->tally, $this->tally()->withBypass($why, ($this->clock)())->toStore())]);
+        } catch (StoreUnavailable) {
+            // It is only for those who look after it.
+        }
+    }
+
+    /** @throws StoreUnavailable */
+    private function empty(Tally $tally): void
+    {
+        $this->near->clear();
+        $this->near->save([new Item($this->tally, $tally->toStore())]);
     }
 
     /**
@@ -134,7 +274,7 @@ final class Follower
         $keys = $tags = [];
         foreach ($events as $event) {
             if ($event->isEverything) {
-                $this->near->clear();
+                $this->empty($this->tally());
 
                 return;
             }
@@ -143,7 +283,7 @@ final class Follower
         }
         if ($tags !== [] && $this->isOfTiers) {
             // The items came from the near store in between, and not every one tells the tags of what it has.
-            $this->near->clear();
+            $this->empty($this->tally());
 
             return;
         }
@@ -167,7 +307,7 @@ final class Follower
             $since = $this->near->read($this->failing);
 
             // What has followed nothing yet has nothing to serve.
-            return \is_int($since) && $now - $since < $this->grace && $this->near->read($this->followed) !== null;
+            return \is_int($since) && $now - $since < $this->grace && $this->read()->position !== null;
         } catch (StoreUnavailable) {
             return false;
         }

@@ -31,6 +31,7 @@ use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
+use Larder\System\Caution;
 use Larder\Tidying;
 use Larder\Token;
 use Psr\Log\LoggerAwareInterface;
@@ -72,6 +73,8 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     private readonly Follower $follower;
 
+    private readonly Caution $caution;
+
     /** Whether what is missing in the far store cannot be in any near one. */
     private readonly bool $isMissingEverywhere;
 
@@ -106,6 +109,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      * @param int              $grace seconds in which the near store may answer while the log cannot be read
      * @param ?\Closure(): int $clock the time in Unix seconds; for tests that cannot wait
      * @param float            $staleness seconds for which what was read from the log counts as new to a request that begins
+     * @param string           $place of the far store, by which two are told apart that would share the near one; it is stored there
      *
      * @throws InvalidOption
      * @throws UnsupportedOperation if the near store cannot judge tokens, or keeps no tags while the far one does
@@ -117,6 +121,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         int $grace = 0,
         ?\Closure $clock = null,
         float $staleness = 0.0,
+        string $place = '',
     ) {
         foreach ([Capability::Tokens, ...$this->has($far, Capability::Tags) ? [Capability::Tags] : []] as $needed) {
             if (!$this->has($near, $needed)) {
@@ -142,12 +147,13 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $this->asksAlong = $log instanceof Away && !$far instanceof self;
         $this->staleness = (int) ($staleness * 1e9);
         $this->notBefore = hrtime(true) - $this->staleness;
-        $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock);
+        $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock, $place, $this->caution = new Caution());
     }
 
     /** What is to be said of the log goes there. */
     public function setLogger(LoggerInterface $logger): void
     {
+        $this->caution->setLogger($logger);
         if ($this->log instanceof LoggerAwareInterface) {
             $this->log->setLogger($logger);
         }
@@ -289,6 +295,9 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             }
         }
         $this->mark(true, $this->follower->bringUpToDate($followed, $sent));
+        if ($far !== null) {
+            $this->follower->farHasAnswered();
+        }
         if ($far === null && $unknown !== []) {
             return $this->fetch($keys);
         }
@@ -340,6 +349,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     private function fetchMissing(array $keys, array $tokens): Fetched
     {
         $far = $this->far->fetch($keys);
+        $this->follower->farHasAnswered();
         $this->keep($far->items, $tokens);
         foreach ($far->tokens as $key => $_) {
             $this->missing[$key] = true;
@@ -457,6 +467,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     {
         $far = $this->far->statistics();
         $near = $this->near->statistics();
+        $details = $this->follower->details();
 
         return new StoreStatistics($far->items, $far->bytes, $far->capacity, $far->hits, $far->misses, $far->evictions, $far->expired, [
             ...$far->details,
@@ -466,7 +477,8 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             'near hits' => $near->hits,
             'near misses' => $near->misses,
             'near evictions' => $near->evictions,
-            'near lag' => $this->follower->lag(),
+            'near expired' => $near->expired,
+            ...array_combine(array_map(static fn(string $name): string => "near {$name}", array_keys($details)), $details),
             'near path' => $near->details['path'] ?? null,
             'near private_pages' => $near->details['private_pages'] ?? null,
         ]);

@@ -41,7 +41,15 @@ final class Tiers
             default => throw InvalidDsn::withoutLog($near->scheme, $far->scheme),
         };
 
-        return new TieredStore(self::near($near->without('grace', 'staleness'), $far), $store, $log, $near->integer('grace', 0), staleness: $staleness);
+        return new TieredStore(self::near($near->without('grace', 'staleness'), $far), $store, $log, $near->integer('grace', 0), staleness: $staleness, place: self::place($far));
+    }
+
+    /** Of a far store and its keys. Two that are named differently may be the same; two that are named alike are. */
+    private static function place(Dsn $far): string
+    {
+        $prefix = $far->text('prefix', Prefix::DEFAULT);
+
+        return trim((string) preg_replace('/ (?:: )?+ */', ' ', $far->place())) . ($prefix === Prefix::DEFAULT ? '' : ", prefix {$prefix}");
     }
 
     private static function near(Dsn $near, Dsn $far): Store&Reads

@@ -14,6 +14,7 @@ use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
 use Larder\Stores;
 use Larder\Tests\CommandLine;
+use Larder\Tests\MemoryLogger;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -126,6 +127,26 @@ final class RedisUsersTest extends OwnServers
                 self::assertNotSame('problem', $severity, $command);
             }
         }
+    }
+
+    #[DataProvider('clients')]
+    public function testALogThatAUserMayNotReadIsToldByTheCache(string $options): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $redis->rawCommand('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '~*', '+@all', '-xrange');
+        $all = Cache::open("redis://127.0.0.1:{$server->port}?prefix=test&{$options}");
+        $cache = Cache::open("array: > redis://limited:secret@127.0.0.1:{$server->port}?prefix=test&{$options}", logger: $logger = new MemoryLogger());
+        foreach (['first', 'second', 'third'] as $value) {
+            $all->set('key', $value);
+            $cache->refresh();
+            self::assertSame($value, $cache->get('key'));
+        }
+        self::assertSame(['warning: The log of a near store cannot be read, so all reads go to the far store; run "larder doctor" with the tier\'s DSN.'], $logger->lines);
+        $failure = $logger->contexts[0]['exception'] ?? null;
+        self::assertInstanceOf(StoreUnavailable::class, $failure);
+        self::assertStringContainsString('XRANGE', $failure->getMessage());
     }
 
     /** @return array{mixed, mixed, mixed} what doctor says of it first: how bad that is, what is the matter, what to change */

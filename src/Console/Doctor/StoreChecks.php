@@ -72,7 +72,7 @@ final class StoreChecks
             ...$this->memory($dsn, $known),
             ...$this->kind($dsn, $known),
             ...ServerChecks::findings($what, $known->details, $store instanceof TieredStore),
-            ...$store instanceof TieredStore ? TierChecks::findings($what, $known) : [],
+            ...$store instanceof TieredStore ? TierChecks::findings($what, $known) : TierChecks::alone($what, $store),
             ...PoolChecks::findings($what, $known->details),
             ...$store instanceof RedisStore ? PersistenceChecks::findings($what, $store, $dsn->text('persistence', '') === 'trusted') : [],
         ];

@@ -8,8 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Log\Away;
 use Larder\Log\Event;
 use Larder\Log\News;
-use Larder\System\ErrorLog;
-use Larder\System\OncePerMinute;
+use Larder\System\Caution;
 use Psr\Log\LoggerAwareInterface;
 use Psr\Log\LoggerInterface;
 
@@ -50,17 +49,16 @@ final class RedisLog implements Away, LoggerAwareInterface
      */
     private ?array $along = null;
 
-    /** Null: PHP's error log. */
-    private ?LoggerInterface $logger = null;
-
-    private bool $isWarned = false;
+    private readonly Caution $caution;
 
     /** @param \Closure(): ?string $evicts by which policy the server evicts, if it does */
     public function __construct(
         private readonly Scripts $scripts,
         private readonly Layout $layout,
         private readonly \Closure $evicts,
-    ) {}
+    ) {
+        $this->caution = new Caution();
+    }
 
     public function askAlong(?string $position): void
     {
@@ -164,23 +162,15 @@ final class RedisLog implements Away, LoggerAwareInterface
 
     public function setLogger(LoggerInterface $logger): void
     {
-        $this->logger = $logger;
+        $this->caution->setLogger($logger);
     }
 
-    /**
-     * That a log may go at any time is told when a near store begins with it, which is seldom unless it does go. A logger of the site's is
-     * told once by each command, and once a minute by its requests.
-     */
+    /** That a log may go at any time is told when a near store begins with it, which is seldom unless it does go. */
     private function warn(): void
     {
-        $policy = $this->isWarned ? null : ($this->evicts)();
-        if ($policy === null || !str_starts_with($policy, 'allkeys-')) {
-            return;
-        }
-        $this->isWarned = true;
-        $context = ['why' => $policy];
-        if ($this->logger === null || \PHP_SAPI === 'cli' || (new OncePerMinute())->isNews(strtok($this->logger::class, "\0") . self::EVICTS, $context)) {
-            ($this->logger ?? new ErrorLog())->warning(self::EVICTS, $context);
+        $policy = $this->caution->isTold(self::EVICTS) ? null : ($this->evicts)();
+        if ($policy !== null && str_starts_with($policy, 'allkeys-')) {
+            $this->caution->tell(self::EVICTS, ['why' => $policy]);
         }
     }
 

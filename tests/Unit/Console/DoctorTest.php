@@ -249,6 +249,30 @@ final class DoctorTest extends TestCase
         self::assertSame([], $says('array:'));
     }
 
+    public function testWhatElseANearStoreIsUsedForIsAProblem(): void
+    {
+        $scratch = new Scratch();
+        $prefix = 'test' . bin2hex(random_bytes(4));
+        $says = static fn(string $dsn): array => array_map(
+            static fn(Finding $each): string => "{$each->severity->value}: {$each->says}",
+            array_values(array_filter((new StoreChecks($dsn, self::machine()))->findings(), static fn(Finding $each): bool => preg_match('/near store/', $each->says) === 1)),
+        );
+        $alone = Cache::open("apcu:?prefix={$prefix}");
+        $alone->set('key', 'of another cache');
+        [$one, $other] = ["apcu:?prefix={$prefix} > sqlite:{$scratch->path}/one.db", "apcu:?prefix={$prefix} > sqlite:{$scratch->path}/other.db"];
+        Cache::open("sqlite:{$scratch->path}/one.db")->set('key', 1);
+        Cache::open("sqlite:{$scratch->path}/other.db")->set('key', 2);
+        self::assertSame([], $says("apcu:?prefix={$prefix}"));
+        self::assertSame('advice: The near store has one item and has not followed the log: the next request deletes them, also if they are another cache\'s.', implode("\n", $says($one)));
+        self::assertSame(1, Cache::open($one)->get('key'));
+        self::assertStringStartsWith('ok: The near store has followed the whole log.', implode("\n", $says($one)));
+        self::assertSame(["problem: It is the near store of a tier in front of sqlite {$scratch->path}/one.db: other items in it are deleted whenever that begins anew."], $says("apcu:?prefix={$prefix}"));
+        self::assertSame(2, Cache::open($other)->get('key'));
+        [$problem, $past] = $says($other) + ['', ''];
+        self::assertSame("problem: The near store is, or was, also in front of sqlite {$scratch->path}/one.db: they leave it aside in turn, or empty it for one another.", $problem);
+        self::assertMatchesRegularExpression('/ begun anew one time\. one request left it aside, the last on .*: It is in use in front of sqlite .*one\.db, too\.$/i', $past);
+    }
+
     public function testAStoreThatIsDownOrUnknownIsAProblem(): void
     {
         foreach (['redis://user:hunter2@127.0.0.1:1' => 'is unavailable', 'nonsense' => 'has no scheme', 'array:?itmes=5' => 'did you mean'] as $dsn => $says) {

@@ -103,6 +103,45 @@ final class TopTest extends TestCase
         self::assertSame([2, ['page' => ['keys' => 2, 'bytes' => 14]]], [$look['items'], $look['groups']]);
     }
 
+    public function testTheStoresOfATierStandSideBySide(): void
+    {
+        $scratch = new Scratch();
+        $dsn = "array: > sqlite:{$scratch->path}/cache.db";
+        Cache::open($dsn)->setMany(['page:1' => 'x', 'page:2' => 'x']);
+        $tester = new CommandTester(new TopCommand());
+        self::assertSame(0, $tester->execute(['dsn' => $dsn, '--times' => '1']));
+        foreach (['/^near hit ratio /m', '/^far hit ratio /m', '/^near memory .* B/m', '/^far memory .* KiB/m', '/^ +near per second +near in all +far per second +far in all$/m', '/^items +\d+ +2$/m', '/^log +.*, \d+ applied$/m'] as $line) {
+            self::assertMatchesRegularExpression($line, $tester->getDisplay());
+        }
+        self::assertSame(0, $tester->execute(['dsn' => $dsn, '--times' => '1', '--json' => true]));
+        $look = json_decode(trim($tester->getDisplay()), true);
+        self::assertIsArray($look);
+        self::assertIsArray($look['near']);
+        self::assertSame([], array_diff(['items', 'bytes', 'hits', 'misses', 'hit_ratio', 'hits_per_second', 'lag', 'position', 'events', 'bypasses', 'bypassed because'], array_keys($look['near'])));
+        self::assertArrayNotHasKey('near', (array) json_decode(self::looked("sqlite:{$scratch->path}/cache.db"), true));
+    }
+
+    private static function looked(string $dsn): string
+    {
+        $tester = new CommandTester(new TopCommand());
+        $tester->execute(['dsn' => $dsn, '--times' => '1', '--json' => true]);
+
+        return trim($tester->getDisplay());
+    }
+
+    public function testTheRatesOfANearStoreAreItsOwn(): void
+    {
+        $look = static fn(int $near, int $far): StoreStatistics => new StoreStatistics(hits: $far, misses: 0, details: ['near hits' => $near, 'near misses' => $near, 'near bypasses' => 3, 'near bypassed because' => 'It was down.', 'near lag' => 1, 'near events' => 5]);
+        $reading = new Reading($look(300, 50), $look(100, 40), 2.0);
+        self::assertSame([100.0, 5.0, 0.5, 1.0], [$reading->rate('near hits'), $reading->rate('hits'), $reading->hitRatio('near '), $reading->hitRatio()]);
+        $lines = Dashboard::lines('array: > sqlite:a.db', $reading, null, '');
+        self::assertContains('hits' . \sprintf('%25d%17d%17.1f%17d', 100, 300, 5, 50), $lines);
+        self::assertContains('log          one event to follow, 5 applied, left aside 3 times: It was down.', $lines);
+        foreach (Dashboard::lines('a > b', new Reading($look(\PHP_INT_MAX, \PHP_INT_MAX), $look(0, 0), 0.001), null, '12:34:56') as $line) {
+            self::assertLessThanOrEqual(80, mb_strwidth($line), $line);
+        }
+    }
+
     public function testAStoreThatIsDownIsShownAndWaitedFor(): void
     {
         $tester = new CommandTester(new TopCommand());

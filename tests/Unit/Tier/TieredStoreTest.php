@@ -13,6 +13,7 @@ use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
 use Larder\Tests\Contract\Value\Teller;
+use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -405,6 +406,57 @@ final class TieredStoreTest extends TestCase
         }
     }
 
+    public function testALogThatCannotBeReadIsToldOnceWhereTheFarStoreAnswers(): void
+    {
+        $tier = $this->tier();
+        $cache = new Cache($tier, logger: $logger = new MemoryLogger());
+        $tier->far->save([new Item('key', 'value')]);
+        $this->log->isBroken = true;
+        $this->far->isDown = true;
+        self::assertNull($cache->get('key'));
+        self::assertStringNotContainsString('near store', implode("\n", $logger->lines), 'The cache tells that the store is down.');
+        $this->far->isDown = false;
+        $before = \count($logger->lines);
+        for ($request = 0; $request < 3; $request++) {
+            $cache->refresh();
+            self::assertSame('value', $cache->get('key'));
+        }
+        $told = array_values(array_filter(\array_slice($logger->lines, $before), static fn(string $line): bool => str_starts_with($line, 'warning')));
+        self::assertSame(['warning: The log of a near store cannot be read, so all reads go to the far store; run "larder doctor" with the tier\'s DSN.'], $told);
+        $causes = array_map(static fn(array $context): string => ($context['exception'] ?? null) instanceof StoreUnavailable ? $context['exception']->getMessage() : '', $logger->contexts);
+        self::assertContains('The log is unavailable: a test has broken it; nothing.', $causes);
+    }
+
+    public function testItTellsWhatHasBecomeOfItsNearStore(): void
+    {
+        $tier = $this->tier();
+        $of = static fn(string $name): mixed => $tier->statistics()->details["near {$name}"];
+        $events = static fn(): int => \is_int($count = $of('events')) ? $count : -1;
+        self::assertSame([null, null, 0, 0, 0], array_map($of, ['position', 'lag', 'events', 'beginnings', 'bypasses']));
+        $tier->save([new Item('key', 'value', 100, ['x'])]);
+        self::assertSame('value', $tier->read('key'));
+        self::assertSame([0, 1, 0], array_map($of, ['lag', 'beginnings', 'bypasses']));
+        $before = $events();
+        $other = $this->other();
+        $other->delete(['key']);
+        $other->invalidateTags(['x']);
+        self::assertSame(2, $of('lag'));
+        $tier->beginRequest();
+        self::assertNull($tier->read('key'));
+        self::assertSame([0, 2, 1], [$of('lag'), $events() - $before, $of('beginnings')]);
+        $other->clear();
+        $tier->beginRequest();
+        self::assertNull($tier->read('key'));
+        self::assertSame([0, 3, 1], [$of('lag'), $events() - $before, $of('beginnings')], 'The tally outlives a clear.');
+        $this->log->isBroken = true;
+        $tier->beginRequest();
+        self::assertNull($tier->read('key'));
+        $this->log->isBroken = false;
+        self::assertSame([1, 'The log is unavailable: a test has broken it; nothing.', 1_000_000], array_map($of, ['bypasses', 'bypassed because', 'bypassed at']));
+        self::assertIsString($of('position'));
+        self::assertIsFloat($of('age'));
+    }
+
     public function testItCanDoWhatTheFarStoreCan(): void
     {
         self::assertSame($this->far->store->capabilities(), $this->tier()->capabilities());
@@ -412,7 +464,7 @@ final class TieredStoreTest extends TestCase
         $tier = $this->tier();
         $tier->save([new Item('a', 1), new Item('b', 2)]);
         $tier->read('a');
-        self::assertSame([2, 2], [$tier->statistics()->items, $tier->statistics()->details['near items']]);
+        self::assertSame([2, 3], [$tier->statistics()->items, $tier->statistics()->details['near items']], 'The near store has its tally, too.');
         self::assertSame(['a', 'b'], [...$tier->keys()]);
     }
 

@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\System;
+
+use Psr\Log\LoggerInterface;
+
+/**
+ * Tells a cache's logger what works, but not as it should, and what to change. Each cause is told once by a command, and once a minute by
+ * all requests of a site.
+ */
+final class Caution
+{
+    /** Null: PHP's error log. It is made when there is something to tell, which most requests have not. */
+    private ?LoggerInterface $logger = null;
+
+    /** @var array<string, true> */
+    private array $told = [];
+
+    public function setLogger(LoggerInterface $logger): void
+    {
+        $this->logger = $logger;
+    }
+
+    public function isTold(string $says): bool
+    {
+        return isset($this->told[$says]);
+    }
+
+    /** @param array{why?: string, exception?: \Throwable} $context */
+    public function tell(string $says, array $context): void
+    {
+        if ($this->isTold($says)) {
+            return;
+        }
+        $this->told[$says] = true;
+        // The error log sees to it itself. The name of a class without one ends differently in each request.
+        if ($this->logger === null || \PHP_SAPI === 'cli' || (new OncePerMinute())->isNews(strtok($this->logger::class, "\0") . $says, $context)) {
+            ($this->logger ?? new ErrorLog())->warning($says, $context);
+        }
+    }
+}
