@@ -125,12 +125,14 @@ final class Measured implements Backend
         return $this->backend->requestToken($key);
     }
 
-    public function fill(array $fills): void
+    public function fill(array $fills): bool
     {
         $begun = hrtime(true);
-        $this->backend->fill($fills);
+        $isKept = $this->backend->fill($fills);
         $this->note('fill', $fills[0]->key ?? '', $begun);
         $this->entries['sets'] += \count($fills);
+
+        return $isKept;
     }
 
     public function set(string $key, mixed $value, ?int $ttl, array $tags, ?Token $token = null, int $version = 0): bool
