@@ -59,7 +59,7 @@ static void end_globals(void *of_this_thread)
 
 static int (*deactivate_sapi)(void);
 
-/* The server interface has sent the response: whatever is done from here on keeps nobody waiting but the next request
+/* The server interface has sent the response: whatever is done from here on keeps only the next request waiting
  * of this worker. (post_deactivate comes before it.) */
 static int deactivate_and_keep_house(void)
 {
@@ -139,7 +139,7 @@ static bool names_lie_in_a_pool(HashTable *table)
     return false;
 }
 
-/* After every destructor, output handler and extension: nobody reads values any more. But for the names of stream
+/* After every destructor, output handler and extension: values are no longer read. But for the names of stream
  * wrappers and filters that the request registered: PHP looks at them once more, later than any hook. */
 static int post_deactivate(void)
 {

@@ -168,9 +168,9 @@ static bool names_a_pool(const zend_string *name)
     return strlen(ZSTR_VAL(name)) == ZSTR_LEN(name);
 }
 
-/* Whoever opens, saves or removes a pool waits for another process that makes or saves it, but only once: if that one
- * is stopped, every request of this process would wait as long. From then on it looks, and answers at once, until one
- * of these succeeds. */
+/* A process that opens, saves or removes a pool waits for another process that makes or saves it, but only once: if
+ * that one is stopped, every request of this process would wait as long. From then on it looks, and answers at once,
+ * until one of these succeeds. */
 static void note_waiting(const char *name, bool succeeded, const larder_error *error)
 {
     if (succeeded) {
@@ -194,12 +194,12 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
         pool->config.size = larder_round_size(size);
     }
     larder_pool_doubt(pool);
-    pool->patient = true;
-    pool->config.impatient = was_waited_for(pool->name);
+    pool->waits = true;
+    pool->config.does_not_wait = was_waited_for(pool->name);
     pool->trouble.waited = false;
     bool reached = larder_pool_enter(pool);
-    pool->patient = false;
-    pool->config.impatient = false;
+    pool->waits = false;
+    pool->config.does_not_wait = false;
     note_waiting(pool->name, reached, &pool->trouble);
     if (!reached) {
         larder_throw_unreachable(pool);
@@ -247,7 +247,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
                                  .layout = larder_image_layout(),
                                  .ops = {.moved = larder_image_moved},
                                  .short_requests = serves_a_site(),
-                                 .impatient = was_waited_for(ZSTR_VAL(name))};
+                                 .does_not_wait = was_waited_for(ZSTR_VAL(name))};
     if (pool != NULL) {
         return open_again(pool, size, evict);
     }
@@ -261,7 +261,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
         zend_throw_exception(larder_pool_unusable_class, error.message, 0);
         return NULL;
     }
-    pool->config.impatient = false;
+    pool->config.does_not_wait = false;
     tell_where(pool);
     tell_size(pool, size);
     zend_string *persistent = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), 1);
@@ -393,7 +393,7 @@ static bool named_place(zend_execute_data *execute_data, larder_pool_config *con
 static int remove_one(larder_pool_config *config)
 {
     larder_error error = {.waited = false};
-    config->impatient = was_waited_for(config->name);
+    config->does_not_wait = was_waited_for(config->name);
     int removed = larder_pool_remove(config, &error);
     note_waiting(config->name, removed >= 0, &error);
     if (removed < 0) {
@@ -451,7 +451,7 @@ ZEND_METHOD(Larder_SharedMemory, save)
     if (!named_place(execute_data, &config, snapshots)) {
         RETURN_THROWS();
     }
-    config.impatient = was_waited_for(config.name);
+    config.does_not_wait = was_waited_for(config.name);
     error.waited = false;
     int done = larder_pool_save(&config, &saved, &error);
     if (!was_done(config.name, done, &error, return_value)) {
@@ -488,7 +488,7 @@ ZEND_METHOD(Larder_SharedMemory, resize)
     if (!configured_place(&config, snapshots)) {
         RETURN_THROWS();
     }
-    config.impatient = was_waited_for(config.name);
+    config.does_not_wait = was_waited_for(config.name);
     error.waited = false;
     int done = larder_pool_resize(&config, &resized, &error);
     if (!was_done(config.name, done, &error, return_value)) {

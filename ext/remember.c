@@ -49,7 +49,7 @@ ZEND_METHOD(Larder_SharedMemory, lease)
     if (!lease_arguments(execute_data, &full, &milliseconds)) {
         RETURN_THROWS();
     }
-    /* Where there is no lease to be had, nobody is kept from computing. */
+    /* Where no lease can be had, every process may compute. */
     RETVAL_BOOL(larder_lease_take(THIS()->pool, &full.key, milliseconds) != LARDER_LEASE_HELD);
     larder_discard_key(&full);
 }
@@ -100,7 +100,7 @@ typedef struct remembering {
     uint64_t grace_ms;
     uint32_t lease_ms;                    /* 0: without one */
     uint32_t stale_wait_ms, miss_wait_ms; /* where something stale could be served, and where not */
-    uint32_t retry_ms;                    /* in which nobody tries again what has failed */
+    uint32_t retry_ms;                    /* in which a failed computation is not tried again */
 } remembering;
 
 static uint64_t microseconds(void)
@@ -289,7 +289,7 @@ static bool compute(remembering *call, const zval *found, zval *result)
     return computed && !EG(exception);
 }
 
-/* What the application throws may be made up for by what is still there. Errors are mistakes that somebody has to see,
+/* What the application throws may be made up for by what is still there. Errors are mistakes that must be seen,
  * and exit() is meant. */
 static bool may_be_forgiven(void)
 {
@@ -368,7 +368,7 @@ static bool serve(remembering *call, zval *result)
     return true;
 }
 
-/* Somebody else computes it: takes what he stores, or something stale, or the lease. True: there is a result.
+/* Another process computes it: takes what it stores, or something stale, or the lease. True: there is a result.
  * model/lease.pml: wait(), serve(), take() */
 static bool wait_for_other(remembering *call, uint64_t began, enum larder_lease_result *lease, zval *result)
 {

@@ -187,7 +187,7 @@ uint32_t larder_cost_of(double seconds)
     return seconds > 0 ? (uint32_t)MIN(seconds * 1e6, (double)UINT32_MAX) : 0;
 }
 
-/* What no value can be made of is a miss, and in nobody's way. Before the value is measured, as code may be run. */
+/* What no value can be made of is a miss, and hinders nothing. Before the value is measured, as code may be run. */
 static void look_past_the_unreadable(larder_conditions *on, larder_pool *pool, const larder_key *key)
 {
     uint32_t life = 0;

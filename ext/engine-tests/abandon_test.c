@@ -1,4 +1,4 @@
-/* A pool that was removed gives its memory back as soon as nobody reads from it. */
+/* A pool that was removed gives its memory back as soon as no process reads from it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -152,7 +152,7 @@ static larder_pool *remover;
 
 static void remove_here(void)
 {
-    larder_pool_close(pool_open("p", 4 * MIB)); /* nobody minds */
+    larder_pool_close(pool_open("p", 4 * MIB)); /* that is no fault */
     remove_it();
     larder_pool_abandon(remover);
 }

@@ -1,4 +1,4 @@
-/* Somebody else has made the directory that pools are to lie in. */
+/* Another user has made the directory that pools are to lie in. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

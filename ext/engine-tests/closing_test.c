@@ -186,7 +186,7 @@ TEST(stopped_store, "a store that was stopped when its pool was saved does not u
     CHECK_POOL(pool);
 }
 
-/* ---- everybody at once ----------------------------------------------------------------------------------- */
+/* ---- all processes at once ----------------------------------------------------------------------------------- */
 
 enum { OWN_KEYS = 40 };
 

@@ -11,7 +11,7 @@ typedef struct crowd {
     _Atomic uint32_t ready;
     uint64_t seed, rounds;
     larder_pool *pool; /* each process's own after the fork */
-    _Atomic bool stop; /* who works until he is told to */
+    _Atomic bool stop; /* a worker that ends when it is told to */
 } crowd;
 
 extern crowd *all; /* in memory that they share */

@@ -74,8 +74,8 @@ static enum larder_hold hold_of_last(const scene *s, larder_pool *pool)
     return hold_of(pool, s->next - 1);
 }
 
-/* Reads blocks from that number on until so many segments are pinned, and passes by the rest of the last one: whoever
- * goes on from there meets others. */
+/* Reads blocks from that number on until so many segments are pinned, and passes by the rest of the last one: the next
+ * reads begin in others. */
 static void pin_segments(const scene *s, larder_pool *pool, uint32_t count, uint64_t *from)
 {
     for (; pool->pinned_count < count; ++*from) {

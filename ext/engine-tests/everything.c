@@ -238,7 +238,8 @@ static void look_around(const turn *t)
     larder_keep_house(t->pool, 100);
 }
 
-/* What was stored under a tag before it was invalidated here is gone afterwards, whoever died or stopped in between. */
+/* What was stored under a tag before it was invalidated here is gone afterwards, no matter which process died or
+ * stopped in between. */
 static void use_tags(const turn *t)
 {
     /* More than two lines of the table of recent invalidations hold. */

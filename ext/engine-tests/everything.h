@@ -11,8 +11,8 @@
 void everything_begin(void);
 
 /* So many operations on keys at random. `current`, if not NULL, is told which one is next, and what is there is looked
- * at when it is done. Nobody waits for who is stopped, or dead: not for the seconds for which one waits for a pool that
- * is being made. */
+ * at when it is done. No process waits for a stopped or dead one: not for the seconds for which one waits for a pool
+ * that is being made. */
 void everything_do(larder_pool *pool, rng *r, uint64_t operations, _Atomic uint64_t *current);
 
 /* Something that makes untrue what others may be about to store under the key. */

@@ -54,7 +54,7 @@ const char *path_of(const char *name);
 /* ... of a pool's file. */
 const char *pool_path_of(const char *name);
 
-/* Writes into the file of the pool "p", whoever uses it. */
+/* Writes into the file of the pool "p", in use or not. */
 void pool_overwrite(size_t at, const void *bytes, size_t size);
 
 /* larder_check(), as a check. */

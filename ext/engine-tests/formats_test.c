@@ -111,7 +111,7 @@ TEST(killed_aside, "a pool of another format whose remover was killed halfway is
     EQUAL(test_files(""), 1);
 }
 
-/* As another version does that has seen nobody's lock. */
+/* As another version does that has seen no lock. */
 static void take_name_away(void)
 {
     REQUIRE(unlink(pool_path_of("p")) == 0);

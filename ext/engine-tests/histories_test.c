@@ -71,7 +71,7 @@ static history_event *begin(worker *w, history_event e)
     e.result = HISTORY_UNKNOWN;
     e.since = e.since == 0 ? e.begun : e.since;
     *at = e;
-    /* release: whoever reads the log after our death finds it whole; and so below. */
+    /* release: a reader of the log after our death finds it whole; and so below. */
     atomic_store_explicit(&w->log->count, count + 1, memory_order_release);
     return at;
 }

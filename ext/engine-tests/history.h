@@ -1,7 +1,7 @@
 /* What several processes did to a few keys at once, and whether it can have been so.
  *
  * Every operation is recorded with two moments of one clock that all processes share (a counter): before it began, and
- * after it was done. Of two operations that overlap nobody knows which came first, so nothing is concluded from that;
+ * after it was done. Of two operations that overlap the order is unknown, so nothing is concluded from that;
  * of all others the rule of staleness says what a read may return:
  *
  *   H1  Every value that is read was stored under that key, by a store that had begun.

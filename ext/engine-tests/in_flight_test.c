@@ -1,4 +1,5 @@
-/* Invalidations and clears that are in flight `here`, while `there` somebody reads and fills: engine/in_flight.h. */
+/* Invalidations and clears that are in flight `here`, while `there` another process reads and fills:
+ * engine/in_flight.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -138,7 +138,7 @@ TEST(asked_briefly, "to ask what is there pins nothing for longer than the quest
     CHECK(hit.hold == LARDER_BRIEFLY);
     larder_hit_drop(pool, &hit);
     EQUAL(pool->pinned_count, 0);
-    CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false})); /* as somebody who uses it does */
+    CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false})); /* as its user does */
     CHECK(hit.hold == LARDER_HELD);
     EQUAL(pool->pinned_count, 1);
     larder_pool_leave(pool);

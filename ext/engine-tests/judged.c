@@ -90,7 +90,7 @@ static uint64_t random_expiry(rng *r)
     }
 }
 
-/* Who died while he moved an item leaves the odd one. */
+/* A process that died while it moved an item leaves the odd one. */
 static bool is_same(uint64_t expiry, uint64_t other)
 {
     return (expiry | 1) == (other | 1);

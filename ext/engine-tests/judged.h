@@ -15,16 +15,16 @@
 /* Before the first process is started. */
 void judged_begin(void);
 
-/* From now on nothing expires, and nobody dies. What expires while it is moved may lose a touch (../PROOFS.md, Limits);
- * and what is being moved is judged when it has been. */
+/* From now on nothing expires, and no process dies. What expires while it is moved may lose a touch (../PROOFS.md,
+ * Limits); and what is being moved is judged when it has been. */
 void judged_lasts(void);
 
 /* Does something with a counter, or with an item, of which each process has some for itself; or looks at another's. */
 void judged_count(larder_pool *pool, rng *r);
 void judged_touch(larder_pool *pool, rng *r, uint64_t process);
 
-/* Around a round of work, when nobody works. `all_stays`: nothing will be done in it that takes a counter or an item,
- * to a pool that does not evict (J2, J4). At its end all that is there is judged. */
+/* Around a round of work, when all processes rest. `all_stays`: nothing will be done in it that takes a counter or an
+ * item, to a pool that does not evict (J2, J4). At its end all that is there is judged. */
 void judged_begin_round(larder_pool *pool, bool all_stays);
 void judged_end_round(larder_pool *pool);
 

@@ -140,9 +140,9 @@ TEST(late_event_of_another_kind,
     }
 }
 
-/* Three that meet: a delete or a write that has ticked and is stopped before it moves the key version, somebody who
- * fills after that tick, and somebody whose token is older and who is stopped before his word is final, until the first
- * is done. */
+/* Three that meet: a delete or a write that has ticked and is stopped before it moves the key version, a process that
+ * fills after that tick, and a process whose token is older and who is stopped before its word is final, until the
+ * first is done. */
 typedef struct late {
     gate moment;
     larder_pool *pool;

@@ -28,7 +28,7 @@ TEST(one_holder, "of two that want a lease one has it, until it gives it back")
     EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_TAKEN);
     EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_OURS);
     EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_HELD);
-    larder_lease_give_back(other, &key); /* it is not his to give */
+    larder_lease_give_back(other, &key); /* it is not this process's to give */
     EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_HELD);
     larder_lease_give_back(pool, &key);
     EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_TAKEN);
@@ -65,7 +65,7 @@ TEST(held_off,
     config.now = clock_now;
     larder_pool *pool = pool_open_as(&config), *other = pool_open_as(&config);
     const larder_key key = key_of("k");
-    larder_lease_hold_off(pool, &key, 5000); /* it is not his */
+    larder_lease_hold_off(pool, &key, 5000); /* it is not this process's */
     EQUAL(larder_lease_take(other, &key, 1000), LARDER_LEASE_TAKEN);
     larder_lease_give_back(other, &key);
     EQUAL(larder_lease_take(pool, &key, 1000), LARDER_LEASE_TAKEN);

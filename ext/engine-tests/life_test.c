@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OTHER "p@99" /* the same pool's in another format, which nobody holds */
+#define OTHER "p@99" /* the same pool's in another format, which no process holds */
 
 enum {
     KEYS = 24,
@@ -238,7 +238,7 @@ static void act_under_fault(void *context)
     gate_open(&plan->reached, 1);
 }
 
-/* Everybody has the same pool, in which nothing is older than it may be, and everything can be done. */
+/* All processes have the same pool, in which nothing is older than it may be, and everything can be done. */
 static void expect_one_truth(larder_pool *old, knowledge *known)
 {
     larder_pool_leave(old); /* its next request */

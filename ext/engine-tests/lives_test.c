@@ -128,7 +128,7 @@ static void remove_it(void)
     }
 }
 
-/* It fails where somebody is stopped for too long who makes it, or saves it. */
+/* It fails where the process that makes or saves it is stopped for too long. */
 static void open_it(void)
 {
     const larder_pool_config its = config();
@@ -207,7 +207,7 @@ static void work(uint64_t number, rng *r)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-/* Nobody works now: a save takes along whatever is there, and only that. */
+/* No process works now: a save takes along whatever is there, and only that. */
 static void save_quietly(void)
 {
     const larder_pool_config its = config();
@@ -224,7 +224,7 @@ static void save_quietly(void)
     EQUAL(pool->header->reason[0], 0);
 }
 
-/* Everybody has the same pool, whose file is the only one, and which can be saved whole. */
+/* All processes have the same pool, whose file is the only one, and which can be saved whole. */
 static bool look_at_all(uint64_t round)
 {
     const larder_key one = key_number(KEYS);

@@ -1,4 +1,4 @@
-/* A pool is used while its snapshot is still being loaded, by another process or by nobody any more. */
+/* A pool is used while its snapshot is still being loaded, by another process or by none. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -10,7 +10,7 @@ enum { PROCESSES = 6, LOCKS = 2, NEIGHBOURS = 32, STRANGERS = 30 };
 
 typedef struct contest {
     gate go;
-    _Atomic uint32_t owner[LOCKS]; /* number + 1 of the process that owns it; 0: nobody */
+    _Atomic uint32_t owner[LOCKS]; /* number + 1 of the process that owns it; 0: no process */
     _Atomic uint64_t won;
     uint64_t rounds, other[NEIGHBOURS + STRANGERS];
     larder_pool *pool;

@@ -119,7 +119,7 @@ TEST(does_not_fit, "a pool that does not fit says how much is free and leaves no
     char free_bytes[32];
     mkdir(place, 0700);
     /* Needs root, or a container's. In a name space of its own, the mount goes when this process does. In a chroot, /
-     * is no mount that could be made private; whoever made that one has seen to it. */
+     * is no mount that could be made private; its maker has seen to it. */
     REQUIRE(unshare(CLONE_NEWNS) == 0);
     (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
     REQUIRE(mount("none", place, "tmpfs", 0, "size=6m,mode=0700") == 0);
@@ -357,7 +357,7 @@ TEST(stopped_maker,
     larder_pool_close(pool_open("there", 4 * MIB)); /* what exists needs no lock */
     larder_pool_config config = pool_config("p", 4 * MIB);
     CONTAINS(pool_refusal(&config), "Another process");
-    config.impatient = true; /* it has been waited for */
+    config.does_not_wait = true; /* it has been waited for */
     config.name = "there";
     config.snapshots = path_of("snapshots");
     larder_error error = {.message = ""};

@@ -119,8 +119,8 @@ TEST(nothing_lost_at_the_border,
 
 /* ---- counting and touching what moves ------------------------------------------------------------------------ */
 
-/* What is counted and touched lies among so much that is stored and deleted that it is moved again and again; and who
- * moves it takes his time. */
+/* What is counted and touched lies among so much that is stored and deleted that it is moved again and again; and the
+ * mover takes its time. */
 static void dawdle(unsigned point)
 {
     if (point == LARDER_AT_FREEZE || point == LARDER_AT_MOVE || point == LARDER_AT_SETTLE) {

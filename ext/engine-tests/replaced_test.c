@@ -138,7 +138,7 @@ TEST(damaged_given_back,
     larder_pool_leave(pool);
     larder_pool_leave(second);
 
-    pool_overwrite(offsetof(larder_geometry, id), "nonsense", 8); /* while nobody is in a request */
+    pool_overwrite(offsetof(larder_geometry, id), "nonsense", 8); /* while no process is in a request */
     larder_pool *third = pool_open("p", 4 * MIB);
     COMPARE(remnants(path), >, 0);
     CHECK(!holds_text(pool, "k", "v"));

@@ -248,7 +248,7 @@ TEST(touched_meanwhile, "what is given a longer life while a run is about to tak
     larder_pool_close(pool);
 }
 
-/* ---- what nobody finds ------------------------------------------------------------------------------------- */
+/* ---- what cannot be found ------------------------------------------------------------------------------------- */
 
 static void die(void)
 {

@@ -1,5 +1,5 @@
-/* What always finds room in a full pool, wherever that which nobody may touch lies: what fits in two segments, as long
- * as nine sixteenths of the segments are not pinned.
+/* What always finds room in a full pool, wherever that which no process may touch lies: what fits in two segments, as
+ * long as nine sixteenths of the segments are not pinned.
  */
 #include "fixture.h"
 

@@ -198,7 +198,7 @@ TEST(lock_passed_on, "a store that waited for the segment lock's stuck owner wai
 TEST(crafted_lock, "a lock word of an earlier holder of a place, or of no place at all, does not block")
 {
     larder_pool *pool = pool_that(true), *other = pool_that(true);
-    const uint64_t words[] = {(uint64_t)other->incarnation << 32 | 9, /* a place nobody holds */
+    const uint64_t words[] = {(uint64_t)other->incarnation << 32 | 9, /* a place no process holds */
                               (uint64_t)(other->incarnation - 1) << 32 | (other->slot_index + 1), UINT64_MAX, 1000};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         atomic_store(&pool->header->lock, words[i]);
@@ -266,7 +266,7 @@ TEST(slow_writer, "a writer that stops between reserving and publishing never wr
     for (uint64_t i = 0; i < 4000; i++) {
         put_block(other, i, 3000);
     }
-    EQUAL(other->segments[reserved.segment].state, LARDER_LIMBO); /* nobody has got it */
+    EQUAL(other->segments[reserved.segment].state, LARDER_LIMBO); /* it was not handed out */
     memset(reserved.item, 0, sizeof *reserved.item);
     reserved.item->units = 8;
     reserved.item->key_length = 4;

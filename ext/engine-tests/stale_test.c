@@ -261,7 +261,7 @@ static void close_three(void)
 
 static uint64_t steps_met, steps_before, steps_within, steps_met_within;
 
-/* It has killed "k" for good: from here on nobody serves it, whatever others are in the middle of. */
+/* It has killed "k" for good: from here on no process serves it, whatever others are in the middle of. */
 static void look_for_dead(unsigned point)
 {
     (void)point;

@@ -1,4 +1,4 @@
-/* Writes into values: the writer gets a page of its own, and nobody else sees it. */
+/* Writes into values: the writer gets a page of its own, and no other process sees it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

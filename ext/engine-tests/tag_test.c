@@ -130,7 +130,7 @@ static void invalidate_numbers(larder_pool *pool, uint64_t first, uint64_t count
     }
 }
 
-/* Lets items, in whose keys nobody is interested, carry these tags. */
+/* Lets items, whose keys do not matter, carry these tags. */
 static void carry_numbers(larder_pool *pool, uint64_t first, uint64_t count)
 {
     static uint64_t tags[LARDER_TAGS_MAX];

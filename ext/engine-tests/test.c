@@ -154,7 +154,7 @@ static void remove_directory(const char *path)
     unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
 }
 
-/* Directories of runs that were killed: nobody holds the lock on them. */
+/* Directories of runs that were killed: no process holds the lock on them. */
 static void sweep(void)
 {
     DIR *listing = opendir(PARENT);

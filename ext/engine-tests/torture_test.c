@@ -1,5 +1,5 @@
 /* Many processes that do anything to one pool at once, and what deaths and stops of theirs leave behind. Values
- * describe themselves, so that anything torn, stale or foreign is seen by whoever reads it.
+ * describe themselves, so that anything torn, stale or foreign is seen by its reader.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -139,7 +139,7 @@ static void store_with_token(uint64_t key, rng *r)
     put_described_under(all->pool, key_number(key), &what, random_size(r), &terms);
 }
 
-/* As remember() does. Whoever has the lease computes; the others wait for a moment, and then do something else. */
+/* As remember() does. The holder of the lease computes; the others wait for a moment, and then do something else. */
 static void compute_one(uint64_t key, rng *r)
 {
     const larder_key k = key_number(key);

@@ -63,8 +63,8 @@ static bool next_aside(const larder_pool *pool, const char *after, char found[LA
     return first[0] != '\0' && snprintf(found, LARDER_PATH_MAX, "%s/%s", parent, first) < (int)LARDER_PATH_MAX;
 }
 
-/* Another directory is the one. Whoever uses a pool in this one finds out by its mark; whoever is about to make one
- * waits for the lock, and then finds that it cannot. */
+/* Another directory is the one. A process that uses a pool in this one finds out by its mark; a process that is about
+ * to make one waits for the lock, and then finds that it cannot. */
 static void retire(const larder_pool *pool, const char *path)
 {
     larder_error error;
@@ -72,7 +72,7 @@ static void retire(const larder_pool *pool, const char *path)
     if (directory < 0) {
         return;
     }
-    bool locked = larder_directory_lock(directory, path, larder_patience(pool), &error);
+    bool locked = larder_directory_lock(directory, path, larder_lock_wait_ms(pool), &error);
     DIR *listing = larder_directory_list(directory);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         char name[LARDER_NAME_MAX + 1];
@@ -110,7 +110,7 @@ static void retire_all_but(const larder_pool *pool, const char *chosen)
     }
 }
 
-/* Under a name that nobody has foreseen. */
+/* Under a name that no process has foreseen. */
 static bool make_aside(const larder_pool *pool, char path[LARDER_PATH_MAX], larder_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";

@@ -1,8 +1,8 @@
 /* Which directory a user's pools lie in, or a group's.
  *
- * Anybody can make a directory in /dev/shm, also under a name that another user's pools are to have. So there is the
- * directory's own name, its *home*, and if somebody else has that, one *aside*: <home>.<six letters at random>, of
- * which, as of the home, everybody can see that it is the owner's (directory.h).
+ * Any user can make a directory in /dev/shm, also under a name that another user's pools are to have. So there is the
+ * directory's own name, its *home*, and if another process has that, one *aside*: <home>.<six letters at random>, of
+ * which, as of the home, every process can see that it is the owner's (directory.h).
  *
  * All processes of the owner have to use the same one, also if the stranger's directory comes or goes later. So the
  * first of the owner's directories is used, the home before any aside, and these in the order of their names; and a new

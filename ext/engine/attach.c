@@ -200,7 +200,7 @@ static bool start_segments(larder_pool *pool)
     if (!segments_are_sound(pool) || !index_is_sound(pool)) {
         return false;
     }
-    if (larder_lock(pool)) { /* else somebody works with them, and will find them unsound himself if they are */
+    if (larder_lock(pool)) { /* else another process works with them, and finds by itself that they are unsound */
         if (!larder_lists_are_sound(pool)) {
             larder_segments_recover(pool);
         }
@@ -275,7 +275,7 @@ static bool attach_in(larder_pool *pool, int directory, larder_error *error)
     if (!larder_formats_settle(pool, directory, error)) {
         return false;
     }
-    /* A pool may be replaced between our looking and our locking; nobody replaces pools ten times in a row. */
+    /* A pool may be replaced between our looking and our locking; no process replaces pools ten times in a row. */
     enum attached result = VANISHED;
     for (int tries = 0; tries < 10 && result == VANISHED; tries++) {
         result = attach_existing(pool, directory, error);

@@ -1,6 +1,6 @@
 /* Tags that some item carries, or has carried in this pool's life: a Bloom filter, two bits a tag, both in one word.
  *
- * An invalidation of any other tag has nothing to kill, and must cost nobody a miss: it leaves the table of recent
+ * An invalidation of any other tag has nothing to kill, and must cost no process a miss: it leaves the table of recent
  * invalidations (recent.h) alone. Bits are never cleared, so that no process has to know which items are left. After
  * very many different tags every tag counts as carried; then the table alone says what is remembered.
  *

@@ -72,8 +72,8 @@ static bool touch_entered(larder_pool *pool, const larder_key *key, uint64_t exp
         }
         larder_segment_note_expiry(&pool->segments[found.segment], expiry);
         LARDER_FAULT(LARDER_AT_TOUCH);
-        /* By exchange: somebody may have found the item dead since we looked, larder_stays_dead(). seq_cst: a mover
-         * looks at the expiry again after it has turned the word; so one of us sees the other. */
+        /* By exchange: another process may have found the item dead since we looked, larder_stays_dead(). seq_cst: a
+         * mover looks at the expiry again after it has turned the word; so one of us sees the other. */
         bool given = atomic_compare_exchange_strong_explicit(&found.item->expiry, &seen, expiry, memory_order_seq_cst,
                                                              memory_order_relaxed);
         bool still = given && atomic_load_explicit(found.at, memory_order_seq_cst) == found.word;
@@ -125,8 +125,9 @@ void larder_clear(larder_pool *pool)
 
 /* ---- invalidating tags; the rule is in tag.h --------------------------------------------------------------- */
 
-/* Strictly forward, as in larder_own_move(): where somebody younger was first, we take another tick. Did we leave his,
- * he would look through it, as his own, at what was there before both of us. model/token.pml: raise() */
+/* Strictly forward, as in larder_own_move(): where a younger process was first, we take another tick. With the tick of
+ * that process it would look through our version, as its own, at what was there before both. model/token.pml: raise()
+ * */
 static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick)
 {
     LARDER_FAULT(LARDER_AT_TAG);
@@ -204,7 +205,7 @@ static void invalidate_entered(larder_pool *pool, const uint64_t *tags, size_t c
     open_windows(pool, tags, count, until);
     uint64_t number = larder_in_flight_begin(pool, larder_in_flight_tags(pool, tags, count));
     raise_tags(pool, tags, count);
-    /* T3: from here on nobody reads anything older. Who did has an older token than this tick. */
+    /* T3: from here on no process reads anything older. A process that did has an older token than this tick. */
     raise_tags(pool, tags, count);
     limit_windows(pool, tags, count, until);
     larder_in_flight_end(pool, number);

@@ -1,4 +1,4 @@
-/* A full look at a pool that nobody is writing to: do index, segments and items agree? For tests and doctors. */
+/* A full look at a pool that no process is writing to: do index, segments and items agree? For tests and diagnosis. */
 #ifndef LARDER_CHECK_H
 #define LARDER_CHECK_H
 

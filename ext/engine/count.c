@@ -1,6 +1,6 @@
 /* Counters: one word each, counted in place; frozen when they are moved, and written anew when they cannot be counted
- * where they are. An int beyond a counter's range is an ordinary item, and becomes a counter when it comes back. So does
- * an item that is no int, if the caller says as which number it counts.
+ * where they are. An int beyond a counter's range is an ordinary item, and becomes a counter when it comes back. So
+ * does an item that is no int, if the caller says as which number it counts.
  */
 #include "enter.h"
 #include "get.h"
@@ -49,8 +49,8 @@ static enum step add_in_place(const larder_found *found, const larder_counting *
         }
         next = (uint64_t)*result << 1;
         LARDER_FAULT(LARDER_AT_COUNT);
-        /* seq_cst: what was done before counting is seen by whoever reads the count, and after it we look whether the
-         * pool is closed. */
+        /* seq_cst: what was done before counting is seen by a process that reads the count, and after it we look
+         * whether the pool is closed. */
     } while (!atomic_compare_exchange_weak_explicit(counter, &seen, next, memory_order_seq_cst, memory_order_acquire));
     return DONE;
 }
@@ -141,7 +141,8 @@ static enum step increment_absent(larder_pool *pool, const larder_key *key, cons
 }
 
 /* Replaces the number by a new item: one that is out of a counter's range, enters or leaves it, or was frozen by a
- * mover that died. A counter is frozen first, so that nobody adds to what is being replaced. model/count.pml: anew() */
+ * mover that died. A counter is frozen first, so that no process adds to what is being replaced.
+ * model/count.pml: anew() */
 static enum step increment_anew(larder_pool *pool, const larder_key *key, const larder_counting *add,
                                 const larder_found *found, int64_t *result)
 {
@@ -149,7 +150,7 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
     int64_t number;
     if (counter) {
         LARDER_FAULT(LARDER_AT_FREEZE);
-        /* acq_rel: the last number that anybody counted. */
+        /* acq_rel: the last number that any process counted. */
         number = (int64_t)atomic_fetch_or_explicit(counter_of(found->item), 1, memory_order_acq_rel) >> 1;
     } else {
         read_number(found, add, &number);
@@ -162,11 +163,11 @@ static enum step increment_anew(larder_pool *pool, const larder_key *key, const 
     if (stored == LARDER_OK) {
         return DONE;
     }
-    /* It stays frozen: a mover may be copying it, too, and whoever counts next replaces it. */
+    /* It stays frozen: a mover may be copying it, too, and the next process that counts replaces it. */
     if (overflows) {
         return RANGE;
     }
-    /* Else somebody changed it first. */
+    /* Else another process changed it first. */
     return stored == LARDER_ABSENT || stored == LARDER_OVERTAKEN ? AGAIN : refusal_of(stored);
 }
 

@@ -27,7 +27,7 @@ larder_owner larder_owner_of(const larder_pool *pool)
 
 bool larder_owner_has(larder_owner owner, const struct stat *status)
 {
-    /* Whoever gave it to the group is a member, and members trust each other. */
+    /* The user that gave it to the group is a member, and members trust each other. */
     return owner.shared ? status->st_gid == owner.group && (status->st_mode & 07) == 0
                         : status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
@@ -57,7 +57,7 @@ static bool cannot_make(const char *path, int code, larder_error *error)
                        path, strerror(code));
 }
 
-/* Under another name first, so that nobody meets it before it is the group's. */
+/* Under another name first, so that no process finds it before it is the group's. */
 static bool make_shared(const char *path, larder_owner owner, bool *is_new, larder_error *error)
 {
     char temporary[LARDER_PATH_MAX + 16];
@@ -78,7 +78,7 @@ static bool make_shared(const char *path, larder_owner owner, bool *is_new, lard
     }
     *is_new = made && syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, 1u /* RENAME_NOREPLACE */) == 0;
     if (!*is_new) {
-        /* That somebody else was faster is as good. */
+        /* It is as good if another process was faster. */
         made = made && (errno == EEXIST || cannot_make(path, errno, error));
         rmdir(temporary);
     }
@@ -181,19 +181,17 @@ static void pause_ms(long milliseconds)
     nanosleep(&time, NULL);
 }
 
-#define BRIEF_PATIENCE_MS 20u
+#define BRIEF_WAIT_MS 20u
 
-unsigned larder_patience(const larder_pool *pool)
+unsigned larder_lock_wait_ms(const larder_pool *pool)
 {
-    return pool->config.impatient                   ? 0
-           : pool->checked_at == 0 || pool->patient ? LARDER_LOCK_PATIENCE_MS
-                                                    : BRIEF_PATIENCE_MS;
+    return pool->config.does_not_wait ? 0 : pool->checked_at == 0 || pool->waits ? LARDER_LOCK_WAIT_MS : BRIEF_WAIT_MS;
 }
 
-bool larder_directory_lock(int directory, const char *path, unsigned patience, larder_error *error)
+bool larder_directory_lock(int directory, const char *path, unsigned wait_ms, larder_error *error)
 {
     for (unsigned waited = 0; flock(directory, LOCK_EX | LOCK_NB) != 0; waited += 10) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= patience) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= wait_ms) {
             larder_fail(error,
                         "Another process has been making, saving or replacing a pool in %s for %u ms; if that does not "
                         "change, find out whether it is stopped (fuser -v %s) and end it.",
@@ -316,7 +314,7 @@ int larder_file_open(const larder_pool *pool, int directory, struct stat *status
 enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_geometry *geometry)
 {
     uint32_t dead;
-    /* One that is marked dead and still has its name lost whoever was about to take that away. */
+    /* A pool that is marked dead and still has its name: the process that was about to remove the name died. */
     if (pread(fd, geometry, sizeof *geometry, 0) != (ssize_t)sizeof *geometry ||
         pread(fd, &dead, sizeof dead, offsetof(larder_header, dead)) != (ssize_t)sizeof dead || dead != LARDER_LIVES) {
         return LARDER_DAMAGED;

@@ -1,5 +1,5 @@
 /* The directory that a user's pools lie in, or a group's. It belongs to that user alone (0700), or to the group's
- * members (02770; only a member can have given it to the group), and its lock (flock) is held by whoever makes,
+ * members (02770; only a member can have given it to the group), and its lock (flock) is held by a process that makes,
  * replaces or removes a pool, so that two processes never both make "the" pool.
  */
 #ifndef LARDER_DIRECTORY_H
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#define LARDER_LOCK_PATIENCE_MS 5000u /* how long opening waits for another process that makes a pool */
+#define LARDER_LOCK_WAIT_MS 5000u /* how long opening waits for another process that makes a pool */
 
 /* Whose pools, files and directories are: this user's alone, or all members' of a group. */
 typedef struct larder_owner {
@@ -24,19 +24,19 @@ typedef struct larder_owner {
 
 larder_owner larder_owner_of(const larder_pool *pool);
 
-/* Can nobody else use it? */
+/* Is it the owner's alone? */
 bool larder_owner_has(larder_owner owner, const struct stat *status);
 
 /* In the words of an error: "user 33", "the members of group 50". Good until the next call in this thread. */
 const char *larder_owner_name(larder_owner owner);
 
-/* Gives a new file to the owner, and to nobody else. */
+/* Gives a new file to the owner alone. */
 bool larder_owner_take(larder_owner owner, int fd);
 
 enum larder_directory {
     LARDER_DIRECTORY_OURS,
     LARDER_DIRECTORY_ABSENT,
-    LARDER_DIRECTORY_FOREIGN, /* somebody else has put there what is there */
+    LARDER_DIRECTORY_FOREIGN, /* the file there is another user's */
     LARDER_DIRECTORY_TROUBLE, /* it may be ours, but cannot be used */
 };
 
@@ -51,12 +51,12 @@ int larder_directory_open(const char *path, larder_owner owner, larder_error *er
 
 /* How long this handle waits for another process that makes or saves a pool, in milliseconds: a request that is already
  * running waits only a moment. */
-unsigned larder_patience(const larder_pool *pool);
+unsigned larder_lock_wait_ms(const larder_pool *pool);
 
-/* Waits a bounded time, `patience` milliseconds: whoever holds the lock may be stopped. */
-bool larder_directory_lock(int directory, const char *path, unsigned patience, larder_error *error);
+/* Waits a bounded time, `wait_ms`: a process that holds the lock may be stopped. */
+bool larder_directory_lock(int directory, const char *path, unsigned wait_ms, larder_error *error);
 
-/* Removes what an interrupted maker left behind. Under the lock, so nobody is making anything now. */
+/* Removes what an interrupted maker left behind. Under the lock, so no process is making anything now. */
 void larder_directory_sweep(int directory);
 
 /* Its entries, to be closed with closedir(). NULL: it cannot be read. */

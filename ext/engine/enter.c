@@ -103,7 +103,7 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     larder_memory_age(pool->memory, now);
     bool lost = pool->rw == NULL || pool->slot == NULL;
     bool recent = now - pool->checked_at < CHECK_EVERY_MS;
-    if (lost && recent && pool->in_request && !pool->patient) {
+    if (lost && recent && pool->in_request && !pool->waits) {
         return false; /* tried a moment ago */
     }
     if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
@@ -130,7 +130,7 @@ bool larder_pool_visit(larder_pool *pool)
     bool reached = larder_pool_enter_slowly(pool);
     pool->config.only_existing = before;
     if (!reached) {
-        pool->checked_at = 0; /* whoever wants to use it looks anew, and makes the next */
+        pool->checked_at = 0; /* the next use looks anew, and makes another pool */
     }
     return reached;
 }

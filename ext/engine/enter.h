@@ -20,7 +20,7 @@ static inline bool larder_pool_enter(larder_pool *pool)
 }
 
 /* Does this process know for sure that the pool still has its name? Called before operations that would otherwise be
- * lost with a pool that nobody else uses any more: unlike reads, writes look at the clock each time. */
+ * lost with a pool that no other process uses any more: unlike reads, writes look at the clock each time. */
 bool larder_pool_is_due(const larder_pool *pool);
 
 static inline bool larder_pool_enter_to_write(larder_pool *pool)

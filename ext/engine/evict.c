@@ -9,7 +9,7 @@
  * Most items are used once. A short queue in front lets them go early, so that the rest of the pool belongs to what
  * was used again; a key that comes back soon after it went skips that queue. On segments: the oldest segment of a
  * queue is walked, item by item; what was read since it came here is copied to main's open segment, the rest is
- * unlinked, and the segment is free as soon as nobody pins it.
+ * unlinked, and the segment is free as soon as no process pins it.
  *
  * A mark of one bit, set by the first reader, is all that reading costs; an LRU's list would have to be written by
  * every read. The walk adds to it: an item of main carries a level, raised by each walk that finds it used and lowered
@@ -50,7 +50,7 @@
 #define STRIDES_AT_ONCE         64u /* a larger value leaves the rest to the next: the lock is held meanwhile */
 #define HOUSE_STEPS             64u
 #define RESERVE                 3u   /* segments of room to keep: an open one each, and what writers leave alone */
-#define LOOKS_AHEAD             128u /* segments of a queue looked at for one that nobody pins, before there is need */
+#define LOOKS_AHEAD             128u /* segments of a queue looked at for an unpinned one, before there is need */
 #define WALKS_AT_ONCE           32u
 #define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
 #define WITHOUT_EVICTION(bytes) ((bytes) / 16 * 15) /* of a segment: with less alive it is worth compacting */
@@ -132,8 +132,8 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
             (!evicts && !larder_walk_can_move_all(pool, index))) {
             continue;
         }
-        /* A writer that was slow may have published something alive among the dead; now that nobody pins it, nobody
-         * will any more. */
+        /* A writer that was slow may have published something alive among the dead; now that no process pins it, no
+         * process will any more. */
         dead = dead && is_dead(pool, index, now);
         if (!dead && !mostly) {
             continue;
@@ -191,7 +191,7 @@ static enum larder_list queue_in_turn(const larder_pool *pool)
     return small_bytes(pool) > target || lists[LARDER_MAIN].count == 0 ? LARDER_SMALL : LARDER_MAIN;
 }
 
-/* The oldest of a queue's first `looks` that nobody pins; failing that, the oldest, if any will do. */
+/* The oldest of a queue's first `looks` that no process pins; failing that, the oldest, if any will do. */
 static uint32_t find_oldest(larder_pool *pool, enum larder_list queue, uint32_t looks, bool any_will_do)
 {
     uint32_t first = pool->header->lists[queue].first, at = first;
@@ -221,8 +221,9 @@ static uint64_t room(const larder_pool *pool)
     return bytes + ((uint64_t)header->lists[LARDER_LIST_LIMBO].count << pool->segment_shift);
 }
 
-/* The oldest of a queue that nobody pins; ahead of need, of its older half: what was just stored is not to go because
- * all that is older is being read. And of a bounded number: where all of these are, each store looks at them. */
+/* The oldest of a queue that no process pins; ahead of need, of its older half: what was just stored is not to go
+ * because all that is older is being read. And of a bounded number: where all of these are, each store looks at them.
+ * */
 static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool ahead)
 {
     uint32_t half = pool->header->lists[queue].count / 2;

@@ -71,16 +71,16 @@ enum larder_fault_point {
     LARDER_AT_CLAIM,         /* a snapshot is about to lose its name */
     LARDER_AT_NAME,          /* a new pool is about to get its name */
     LARDER_AT_LOAD,          /* an item is about to be loaded */
-    LARDER_AT_BEGIN,         /* whoever loads a snapshot is about to say so */
+    LARDER_AT_BEGIN,         /* a process that loads a snapshot is about to say so */
     LARDER_AT_TELL,          /* ... to say what became of it */
-    LARDER_AT_LOADED,        /* ... that he is done */
-    LARDER_AT_GIVE_UP,       /* somebody else is about to say that nobody loads it */
+    LARDER_AT_LOADED,        /* ... that it is done */
+    LARDER_AT_GIVE_UP,       /* another process is about to say that no process loads it */
     LARDER_AT_REOPEN,        /* a pool that could not be saved is about to be used again */
     LARDER_AT_DEAD,          /* a pool is about to be marked as dead */
     LARDER_AT_RETIRE,        /* ... to lose its name */
     LARDER_AT_GIVE_BACK,     /* ... its memory */
     LARDER_AT_CONDEMN,       /* a pool whose tables make no sense is about to be marked as dead */
-    LARDER_AT_TAKE_AWAY,     /* a pool of another format, which nobody holds, is about to lose its name */
+    LARDER_AT_TAKE_AWAY,     /* a pool of another format, which no process holds, is about to lose its name */
     LARDER_AT_ASIDE,         /* ... has another one, and is about to be removed, or to get its own again */
     LARDER_AT_DIRECTORY,     /* the directory for pools is about to be made */
     LARDER_FAULT_POINTS,

@@ -34,7 +34,7 @@
 #define LARDER_LAYOUTS      16u /* kinds of PHP that one pool can serve */
 #define LARDER_BUCKET_WORDS 7u
 #define LARDER_NO_EXPIRY    UINT64_MAX
-#define LARDER_LONG_AGO     UINT64_C(0) /* the expiry of what nobody can prolong any more */
+#define LARDER_LONG_AGO     UINT64_C(0) /* the expiry of an item that can no longer be prolonged */
 #define LARDER_NO_SEGMENT   UINT32_MAX
 #define LARDER_NO_SLOT      UINT32_MAX
 
@@ -60,7 +60,7 @@ enum larder_list { LARDER_SMALL = 0, LARDER_MAIN = 1, LARDER_LIST_FREE = 2, LARD
  * lists' heads and links are rebuilt from state, queue and sequence if their writer dies. */
 typedef struct larder_segment {
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t fill; /* bytes reserved so far */
-    _Atomic uint64_t live;           /* live items << 40 | their bytes / 8; a hint, exact when nobody died */
+    _Atomic uint64_t live;           /* live items << 40 | their bytes / 8; a hint, exact when no process died */
     _Atomic uint64_t latest_expiry;  /* ms; no item here lives longer */
     _Atomic uint64_t latest_version; /* no item here is younger */
     uint64_t sequence;               /* order of opening, over all segments */
@@ -134,7 +134,7 @@ _Static_assert(sizeof(larder_window) == LARDER_CACHE_LINE / 2, "two windows are 
 
 /* The right to compute a missing item; see lease.h. */
 typedef struct larder_lease {
-    _Atomic uint64_t word;    /* who has it, until when, for which key; 0: nobody */
+    _Atomic uint64_t word;    /* its holder, until when, for which key; 0: free */
     _Atomic uint64_t waiters; /* how many wait for it; a limit, not a lock: it is set to 0 when the lease is taken */
 } larder_lease;
 
@@ -220,11 +220,11 @@ enum larder_life {
 /* What became of the snapshot that a pool began with; see snapshot.h. */
 enum larder_beginning {
     LARDER_BEGAN_EMPTY = 0, /* there was none, or it was refused: `reason` */
-    LARDER_LOADING = 1,     /* or whoever was loading it has died */
+    LARDER_LOADING = 1,     /* or the process that was loading it has died */
     LARDER_LOADED = 2,
 };
 #define LARDER_REASON_MAX   552u
-#define LARDER_LOADER_COMES UINT64_MAX /* the pool has been made to be loaded; nobody has begun yet */
+#define LARDER_LOADER_COMES UINT64_MAX /* the pool has been made to be loaded; no process has begun yet */
 
 typedef struct larder_header {
     larder_geometry geometry;
@@ -233,16 +233,16 @@ typedef struct larder_header {
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older version are dead */
     _Atomic uint64_t invalidations;                         /* how often the table of them has changed */
     _Atomic uint32_t dead;                                  /* enum larder_life */
-    _Atomic uint32_t slots_used;                            /* slots ever taken: nobody needs to look beyond */
+    _Atomic uint32_t slots_used;                            /* slots ever taken: no process needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
     _Atomic uint64_t loader;   /* whose slot loads a snapshot: incarnation << 32 | slot + 1; LARDER_LOADER_COMES; 0 */
-    uint64_t alone_as_well[4]; /* the rest of its line is nobody's */
+    uint64_t alone_as_well[4]; /* the rest of its line is unused */
 
     /* Written by every write. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t clock;
     _Atomic uint64_t in_flight_begun; /* invalidations and clears, so far */
     _Atomic uint64_t in_flight_over;  /* as many are known to be over: all up to that number; see in_flight.h */
-    uint64_t alone[5];                /* the rest of its line is nobody's */
+    uint64_t alone[5];                /* the rest of its line is unused */
 
     /* How much is pinned: written by readers that pin what nothing has covered yet, and by surveys; see quota.h. */
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t covered[LARDER_QUOTAS]; /* segments */
@@ -250,7 +250,7 @@ typedef struct larder_header {
     _Atomic uint64_t buried_at; /* ms; the last one that asked whether the owners of pins live */
     _Atomic uint32_t lonely;    /* 1: then only one process had a slot */
     uint32_t unused;
-    uint64_t alone_here[4]; /* the rest of its line is nobody's */
+    uint64_t alone_here[4]; /* the rest of its line is unused */
 
     /* The segment lock and what it protects; open segments may be read without it. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | turn (19 bits) << 13 | slot + 1 */
@@ -267,7 +267,7 @@ typedef struct larder_header {
     _Atomic uint64_t dropped[LARDER_QUEUES]; /* bytes evicted so far: the clocks of the ghosts */
     uint64_t rest[5];                        /* of the line */
 
-    /* Of the snapshot, written by whoever made the pool. */
+    /* Of the snapshot, written by the process that made the pool. */
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t began; /* enum larder_beginning; what follows is written before */
     uint32_t alone_too;
     uint64_t snapshot_items, snapshot_dropped; /* loaded; those that were of no use here */

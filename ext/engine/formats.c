@@ -72,8 +72,8 @@ static bool find_other(const larder_pool *pool, int directory, uint32_t *highest
     return true;
 }
 
-/* Takes the file's name away, if nobody holds it. Whoever opens it meanwhile locks it, and then looks at its name
- * (larder_slot_take()): either he finds that gone, or we his lock. */
+/* Takes the file's name away, if no process holds it. A process that opens it meanwhile locks it, and then looks at
+ * its name (larder_slot_take()): either that process finds the name gone, or we find its lock. */
 static bool take_away(int directory, const char *file)
 {
     static const char aside[] = ".new-other"; /* swept by the next maker if we are killed */
@@ -86,7 +86,7 @@ static bool take_away(int directory, const char *file)
     }
     LARDER_FAULT(LARDER_AT_ASIDE);
     if (is_held(directory, aside)) {
-        (void)!renameat(directory, aside, directory, file); /* else its users find out, as when somebody removes it */
+        (void)!renameat(directory, aside, directory, file); /* else its users find out, as when the pool is removed */
         return false;
     }
     return unlinkat(directory, aside, 0) == 0;
@@ -122,7 +122,7 @@ static bool begin_anew(const larder_pool *pool, int directory, larder_error *err
         larder_file_retire(pool, directory, fd, &status);
         close(fd);
     }
-    /* Now: whoever makes the pool may come when the other is gone, and know nothing of it. */
+    /* Now: a process that makes the pool may come when the other is gone, and know nothing of it. */
     return larder_snapshot_discard(pool, error) >= 0;
 }
 
@@ -145,7 +145,7 @@ bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error
                            "(Larder\\SharedMemory::remove('%s')).",
                            pool->name, other, LARDER_FORMAT, pool->name);
     }
-    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
+    if (!larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error)) {
         return false;
     }
     bool settled = begin_anew(pool, directory, error);
@@ -182,7 +182,7 @@ void larder_formats_clear(larder_pool *pool)
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), &pool->trouble);
     pool->undone = directory < 0 || !find_other(pool, directory, &other, &pool->trouble);
     if (other != 0) {
-        pool->undone = !larder_directory_lock(directory, pool->directory, larder_patience(pool), &pool->trouble) ||
+        pool->undone = !larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), &pool->trouble) ||
                        larder_formats_remove(pool, directory, &pool->trouble) < 0;
         flock(directory, LOCK_UN);
     }
@@ -213,7 +213,7 @@ int larder_formats_remove(const larder_pool *pool, int directory, larder_error *
 
 int larder_formats_remove_all(const larder_pool *pool, int directory, larder_error *error)
 {
-    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
+    if (!larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error)) {
         return -1;
     }
     struct stat status;

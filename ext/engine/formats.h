@@ -8,25 +8,25 @@
  * each other, and it must never change:
  *
  *   - the name: the pool's, "@", the format in decimal;
- *   - the lock (flock) on the directory, which whoever gives or takes a name holds;
+ *   - the lock (flock) on the directory, which a process that gives or takes a name holds;
  *   - a process that uses a pool holds an open-file-description lock somewhere in its file, and one that does not has
  *     none;
- *   - a process that has its lock looks once more whether the file has its name, before it uses the pool; and whoever
- *     takes the name from a file that nobody holds asks once more whether somebody does when it has another name, and
- *     then gives it back: so either sees the other;
+ *   - a process that has its lock looks once more whether the file has its name, before it uses the pool; and a
+ *     process that takes the name from a file that no process holds asks once more whether any process does when it
+ *     has another name, and then gives it back: so either sees the other;
  *   - a process finds out by itself, soon, that its pool's name is gone.
  *
- * What is deleted or invalidated in one of them does not reach the other. So what nobody has held while another was
+ * What is deleted or invalidated in one of them does not reach the other. So what no process has held while another was
  * there is not used again:
  *
- *   U1  Whoever opens or saves a pool removes those of other formats that nobody holds.
- *   U2  If there was one of another format, held or not, and nobody holds that of its own, it begins with an empty one.
- *       Nor does it load a snapshot.
- *   U3  Whoever removes or clears a pool removes those of other formats, held or not.
+ *   U1  A process that opens or saves a pool removes those of other formats that no process holds.
+ *   U2  If there was one of another format, held or not, and no process holds that of its own, it begins with an empty
+ *       one. Nor does it load a snapshot.
+ *   U3  A process that removes or clears a pool removes those of other formats, held or not.
  *
- * As long as another is held, whoever opens one looks again every minute: the last of the old workers may end without
- * anybody starting. (Processes of both versions that run at the same time still do not hear of each other's deletes;
- * the guide says what to do about that.)
+ * As long as another is held, a process that opens one looks again every minute: the last of the old workers may end,
+ * and no process start. (Processes of both versions that run at the same time still do not hear of each other's
+ * deletes; the guide says what to do about that.)
  */
 #ifndef LARDER_FORMATS_H
 #define LARDER_FORMATS_H

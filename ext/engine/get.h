@@ -67,7 +67,7 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
 
 /* How long what was found may be served. */
 typedef struct larder_serving {
-    bool stale;     /* it is dead, but whoever killed it, or asks, lets it be served */
+    bool stale;     /* it is dead, but may be served: its invalidation, or this call, allows it */
     uint64_t until; /* ms since 1970; LARDER_NO_EXPIRY */
 } larder_serving;
 

@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Nobody in this process uses values of replaced pools any more: unmaps them. */
+/* Nothing in this process uses values of replaced pools any more: unmaps them. */
 static void bury_graves(larder_pool *pool)
 {
     while (pool->graves != NULL) {
@@ -298,13 +298,13 @@ void larder_pool_leave(larder_pool *pool)
 
 /* ---- giving back the memory of a pool that was removed or saved, while processes may still have it mapped --------
  *
- * A file's memory is given back when nobody maps it any more, which is when each of its processes has looked at the
+ * A file's memory is given back when no process maps it any more, which is when each of its processes has looked at the
  * path again; a process that removes pool after pool would have them all until its request ends, because it may be
  * using values in place, and idle workers keep one that was saved until their next request, so that there might be no
- * room for its successor. So whoever removes or saves a pool frees its segments at once, but for those that somebody
- * pins, by the protocol of pin.h: the generation is raised, and only then are the pins looked at. Who has not noticed
- * yet finds that every word is void. Nobody opens a segment any more, because the lock is not to be had (lock.c): so
- * none is written to without a pin.
+ * room for its successor. So a process that removes or saves a pool frees its segments at once, but for those that are
+ * pinned, by the protocol of pin.h: the generation is raised, and only then are the pins looked at. Who has not
+ * noticed yet finds that every word is void. No process opens a segment any more, because the lock is not to be had
+ * (lock.c): so none is written to without a pin.
  */
 
 void larder_pool_give_back(larder_pool *pool)

@@ -5,7 +5,7 @@
 
 #include "pool.h"
 
-/* The pool has lost its name for good: gives the memory of its segments back, but for those that somebody pins. */
+/* The pool has lost its name for good: gives the memory of its segments back, but for those that are pinned. */
 void larder_pool_give_back(larder_pool *pool);
 
 #endif

@@ -36,8 +36,9 @@ uint64_t larder_in_flight_begin(larder_pool *pool, larder_in_flight what)
         }
     }
     LARDER_FAULT(LARDER_AT_IN_FLIGHT);
-    /* release: who finds this number or a later one finds what was said. The tick that follows carries both to whoever
-     * takes a token at it or later (the clock is read with acquire); an older token is older than the item's killer. */
+    /* release: who finds this number or a later one finds what was said. The tick that follows carries both to a
+     * process that takes a token at it or later (the clock is read with acquire); an older token is older than the
+     * item's killer. */
     return atomic_fetch_add_explicit(&pool->header->in_flight_begun, 1, memory_order_release) + 1;
 }
 
@@ -46,7 +47,7 @@ void larder_in_flight_end(larder_pool *pool, uint64_t number)
 {
     uint64_t before = number - 1;
     for (uint32_t i = 0; i < LARDER_IN_FLIGHT_WORDS; i++) {
-        /* relaxed: nobody else writes here. */
+        /* relaxed: no other process writes here. */
         if (atomic_load_explicit(&pool->slot->in_flight[i], memory_order_relaxed) != 0) {
             LARDER_FAULT(LARDER_AT_IN_FLIGHT);
             /* release: who finds that it is over finds the cells where the second tick has moved them. */
@@ -54,7 +55,7 @@ void larder_in_flight_end(larder_pool *pool, uint64_t number)
         }
     }
     LARDER_FAULT(LARDER_AT_IN_FLIGHT);
-    /* If all before it are over; else somebody who looks at the slots says so. release: as above. */
+    /* If all before it are over; else the next process that looks at the slots says so. release: as above. */
     atomic_compare_exchange_strong_explicit(&pool->header->in_flight_over, &before, number, memory_order_release,
                                             memory_order_relaxed);
 }

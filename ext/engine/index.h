@@ -20,9 +20,9 @@
  * came first, the store sees it and gives up. All of these are seq_cst.
  *
  * A deletion is the tick of the last delete of any key of a group. Writes are not judged by other writes: of two items
- * of one key, the one with the later tick stays, and a writer that dies has overtaken nobody. Fills (token.h) are
- * judged by the key version of the key's first bucket, which moves with deletes and writes; the protocol is the same,
- * with the key version in the place of the deletion.
+ * of one key, the one with the later tick stays, and a writer that dies has overtaken no other write. Fills (token.h)
+ * are judged by the key version of the key's first bucket, which moves with deletes and writes; the protocol is the
+ * same, with the key version in the place of the deletion.
  *
  * Two kinds of PHP that share a pool cannot read each other's arrays. Each keeps a copy of its own, with a word of its
  * own: a fill leaves the other's alone, a write clears it, after it has moved the key version.
@@ -163,7 +163,7 @@ static inline bool larder_is_free(const larder_pool *pool, uint64_t word)
 }
 
 /* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. Under a
- * pin that lasts, a void word still leads to its item; but that is nobody's any more, and nothing is to be done to it.
+ * pin that lasts, a void word still leads to its item; but it belongs to no process any more.
  */
 static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder_key *key, larder_found *found)
 {
@@ -253,7 +253,7 @@ static inline bool larder_is_alive(const larder_pool *pool, const larder_item *i
 }
 
 /* The item (writable, and kept from being recycled) looks dead, and is to lose its word for that. True: it stays dead.
- * False: somebody who found it alive in its last moment has just prolonged it. */
+ * False: another process found it alive in its last moment, and has just prolonged it. */
 bool larder_stays_dead(const larder_pool *pool, larder_item *item);
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
@@ -283,7 +283,7 @@ void larder_drop(larder_pool *pool, const larder_place *place, const larder_key 
  * writers start over. */
 void larder_clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick);
 
-/* Empties the word of an item that is pinned, if nobody else has, and accounts for it. */
+/* Empties the word of an item that is pinned, if no other process has, and accounts for it. */
 bool larder_clear_found(larder_pool *pool, const larder_found *found);
 
 #endif

@@ -19,7 +19,7 @@
 #define LOOK_MS      20u        /* how often a waiter looks whether the holder lives */
 #define HELD_AT_ONCE (sizeof((larder_pool *)NULL)->leases_held / sizeof((larder_pool *)NULL)->leases_held[0])
 
-/* By the key's name: of two that have the same hash, nobody is to wait for the other. */
+/* By the key's name: of two keys that have the same hash, neither waits for the other. */
 static uint64_t mixed_of(const larder_pool *pool, const larder_key *key)
 {
     return larder_mix(pool, larder_name_of(key));
@@ -57,7 +57,7 @@ static bool has_ended(larder_pool *pool, uint64_t word)
 {
     uint32_t slot = (uint32_t)(word & ((1u << LARDER_LOCK_SLOT_BITS) - 1)) - 1;
     uint64_t left = ((word >> END_SHIFT) - larder_pool_now(pool) / 100) & TENTHS;
-    /* Nobody has that long left: it ended before. */
+    /* No lease lasts that long: it has ended. */
     if (word == 0 || left == 0 || left > LARDER_LEASE_MOST_S * 10 + 1) {
         return true;
     }
@@ -74,7 +74,7 @@ static void remember_held(larder_pool *pool, larder_lease *lease)
 {
     for (size_t i = 0; i < HELD_AT_ONCE; i++) {
         larder_lease *held = pool->leases_held[i];
-        /* relaxed: nobody else makes it ours. */
+        /* relaxed: no other process makes it ours. */
         uint64_t word = held == NULL ? 0 : atomic_load_explicit(&held->word, memory_order_relaxed);
         if (held == lease || !is_ours(pool, word) || has_ended(pool, word)) {
             pool->leases_held[i] = lease;
@@ -116,7 +116,7 @@ static uint32_t *futex_of(larder_lease *lease)
     return (uint32_t *)(void *)&lease->word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* Ends our lease: with a free one, or one that nobody has. model/lease.pml: give_back() */
+/* Ends our lease: with a free place, or one without a holder. model/lease.pml: give_back() */
 static void give_back(larder_pool *pool, larder_lease *lease, uint64_t next)
 {
     uint64_t seen = atomic_load_explicit(&lease->word, memory_order_relaxed);
@@ -195,8 +195,8 @@ bool larder_lease_wait(larder_pool *pool, const larder_key *key, uint32_t millis
     uint64_t waiters = atomic_fetch_add_explicit(&lease->waiters, 1, memory_order_relaxed);
     while (!free) {
         uint64_t seen = atomic_load_explicit(&lease->word, memory_order_acquire), now = monotonic_ms();
-        /* In a pool that was removed or saved nobody gives it back: its holder looks for it in the next one. relaxed:
-         * whoever goes on looks at the pool anew. */
+        /* In a pool that was removed or saved no process gives it back: its holder looks for it in the next one.
+         * relaxed: a process that goes on looks at the pool anew. */
         free = seen >> TAG_SHIFT != tag || has_ended(pool, seen) ||
                atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES;
         if (free || now >= deadline || waiters >= LARDER_WAITERS_MAX) {

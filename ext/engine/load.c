@@ -95,8 +95,8 @@ static bool is_of_use(const larder_pool *pool, const larder_snapshot_header *hea
 
 /* Another process holds the segment lock, mostly for a moment: that is no reason to lose what lived. `naps` counts for
  * the whole load, so that a stopped process delays it once. */
-static enum larder_result store_patiently(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                          const larder_terms *terms, unsigned *naps)
+static enum larder_result store_waiting(larder_pool *pool, const larder_key *key, const larder_value *value,
+                                        const larder_terms *terms, unsigned *naps)
 {
     const struct timespec moment = {.tv_sec = 0, .tv_nsec = NAP_NS};
     larder_claim as;
@@ -142,7 +142,7 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
                                 .tags = (const uint64_t *)(const void *)(at + sizeof *record),
                                 .past = &past};
     LARDER_FAULT(LARDER_AT_LOAD);
-    return store_patiently(pool, &key, &value, &terms, naps) == LARDER_OK;
+    return store_waiting(pool, &key, &value, &terms, naps) == LARDER_OK;
 }
 
 static void load_records(larder_pool *pool, const larder_snapshot_header *header, const uint8_t *records)
@@ -151,7 +151,7 @@ static void load_records(larder_pool *pool, const larder_snapshot_header *header
     unsigned naps = 0;
     for (uint64_t at = 0; at < header->bytes; at += record_at(records, at, header->bytes)->bytes) {
         const larder_snapshot_record *record = record_at(records, at, header->bytes);
-        /* relaxed: whoever takes the pool's name does not depend on what we do here. */
+        /* relaxed: a process that takes the pool's name does not depend on what we do here. */
         if (atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES) {
             return;
         }

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LOCK_SPINS          128     /* before the first look at the time */
-#define LOCK_FIRST_NAP_NS   20000   /* each is twice as long as the one before */
-#define LOCK_LONGEST_NAP_NS 1000000 /* so that many who wait do not keep the owner from a processor */
-#define LOCK_WAIT_NS        200000000 /* for one owner: it is stopped, or hundreds want a processor. Then a store is refused */
-#define LOCK_NEXT_WAIT_NS   1000000 /* ... and the next ones sooner, while that owner has not gone on */
+#define LOCK_SPINS          128       /* before the first look at the time */
+#define LOCK_FIRST_NAP_NS   20000     /* each is twice as long as the one before */
+#define LOCK_LONGEST_NAP_NS 1000000   /* so that many who wait do not keep the owner from a processor */
+#define LOCK_WAIT_NS        200000000 /* for one owner, perhaps of hundreds that run; then a store is refused */
+#define LOCK_NEXT_WAIT_NS   1000000   /* ... and the next ones sooner, while that owner has not gone on */
 
 /* Where nothing is evicted, what cannot be stored is lost, and not just computed anew. */
 #define LOCK_WAIT_IN_ALL_WITHOUT_EVICTION_NS 2000000000 /* for owners that go on */
@@ -212,10 +212,10 @@ bool larder_lock_whatever(larder_pool *pool)
     }
 }
 
-/* In a pool that was removed, or saved, nobody makes room any more: its memory is given back. */
+/* In a pool that was removed, or saved, no process makes room any more: its memory is given back. */
 static bool keep_if_alive(larder_pool *pool)
 {
-    /* acquire: the mark was set before whoever gives the memory back took the lock. */
+    /* acquire: the mark was set before the process that gives the memory back took the lock. */
     if (atomic_load_explicit(&pool->header->dead, memory_order_acquire) == LARDER_LIVES) {
         return true;
     }

@@ -2,7 +2,7 @@
  * open segment and deleting need none of that, and never take it.
  *
  * Its word says whose it is, slot and incarnation, so that it can be taken from a dead owner, after which the lists are
- * made anew; and for which time he holds it, so that who waits for one who is stopped waits once.
+ * made anew; and for which time it holds it, so that who waits for one who is stopped waits once.
  */
 #ifndef LARDER_LOCK_H
 #define LARDER_LOCK_H
@@ -18,7 +18,7 @@ bool larder_lock_whatever(larder_pool *pool);
 void larder_unlock(larder_pool *pool);
 
 /* What the lists of segments said follows from the table (S3 of segment.h): they are made anew when a pool is opened,
- * and when the lock was taken from an owner who died in the middle of his work. */
+ * and when the lock was taken from an owner that died in the middle of its work. */
 
 /* Do the lists have ends? Under the lock. */
 bool larder_lists_are_sound(const larder_pool *pool);

@@ -154,7 +154,7 @@ bool larder_make(larder_pool *pool, int directory, larder_error *error)
 {
     struct stat status;
     larder_geometry geometry;
-    if (!larder_directory_lock(directory, pool->directory, larder_patience(pool), error)) {
+    if (!larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error)) {
         return false;
     }
     larder_directory_sweep(directory);

@@ -124,7 +124,7 @@ struct larder_mapping {
     const uint8_t *ro;
     uint8_t *rw;
     uint64_t size;
-    uint32_t users;         /* handles and graves; 0: it is nobody's */
+    uint32_t users;         /* handles and graves; 0: the entry is free */
     uint32_t *pinned;       /* by how many of them, for each segment, if what is unpinned is protected; else NULL */
     larder_geometry layout; /* of the pool */
     _Atomic uint64_t slots[LARDER_SLOTS_MAX / 64]; /* a bit for each that is this process's */
@@ -220,7 +220,7 @@ static larder_mapping *find(const larder_pool *pool)
     return found;
 }
 
-/* One that is nobody's. NULL: there is no memory for another. */
+/* A free entry. NULL: there is no memory for another. */
 static larder_mapping *unused(void)
 {
     larder_mapping *first = mappings, *at = first;
@@ -256,7 +256,7 @@ static larder_mapping *make(const larder_pool *pool, int fd, const uint8_t *ro)
     mapping->pinned = pinned;
     mapping->layout = *g;
     mapping->apart = apart;
-    /* relaxed: nobody else has it yet. */
+    /* relaxed: no other process has it yet. */
     for (size_t i = 0; i < sizeof mapping->slots / sizeof mapping->slots[0]; i++) {
         atomic_store_explicit(&mapping->slots[i], 0, memory_order_relaxed);
     }
@@ -454,7 +454,8 @@ static void mark_all(larder_mapping *mapping, uint32_t segment)
     atomic_thread_fence(memory_order_seq_cst);
     for (struct marks *at = atomic_load_explicit(&mapping->marks, memory_order_acquire); at != NULL; at = at->next) {
         uint32_t pinned = atomic_load_explicit(&at->of[segment], memory_order_relaxed);
-        /* seq_cst: before the page is copied, so that whoever reads what is written to the file from then on sees it.
+        /* seq_cst: before the page is copied, so that a process that reads what is written to the file from then on
+         * sees it.
          */
         while (pinned != 0 &&
                !atomic_compare_exchange_weak_explicit(&at->of[segment], &pinned, pinned | LARDER_PINNED_APART,

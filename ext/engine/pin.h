@@ -9,8 +9,8 @@
  *     reader:    set the pin | full fence | load the generation: unchanged, or give up
  *     reclaimer: raise the generation | full fence | load the pins: none, or leave the segment in limbo
  *
- * So do a writer and whoever is about to take a sealed segment for dead: either the writer finds it sealed and reserves
- * nothing there, or his pin is seen and the segment left alone.
+ * So do a writer and a process that is about to take a sealed segment for dead: either the writer finds it sealed and
+ * reserves nothing there, or its pin is seen and the segment left alone.
  *
  * A pin that hands out values lasts until the request ends; quota.h says how many of them may. A pin under which
  * something is only looked at or copied is brief. Both are one bit; a process never sets a bit it has set already.

@@ -1,9 +1,9 @@
 /* A pool as one process sees it. handle.h has how it is opened and removed, enter.h what each operation begins with.
  *
  * The file is mapped read-only at the address that its header names (`ro`), because PHP uses the values there in
- * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value reaches nobody
- * else (stray.c). If the address is taken, `ro` lies elsewhere, `shift` bytes away, and
- * values can only be copied out.
+ * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value reaches no
+ * process else (stray.c). If the address is taken, `ro` lies elsewhere, `shift` bytes away, and values can only be
+ * copied out.
  *
  * A handle belongs to one thread; the threads of a process share the mapping (map.h). Fork handlers give the child's
  * handle a slot of its own (slot.h).
@@ -26,7 +26,7 @@
 /* Zeros that are mapped behind the pool: as much as an item's header can lead a reader astray by. */
 #define LARDER_MARGIN (UINT64_C(1) << 20)
 
-/* What the engine asks of whoever knows the values. */
+/* What the engine asks of its user, which alone knows the values. */
 typedef struct larder_value_ops {
     /* The item's value was copied to `copy` (writable), where readers will see it `move` bytes further on than
      * before: set its inner addresses right. */
@@ -50,7 +50,7 @@ typedef struct larder_pool_config {
     const char *snapshots; /* directory that pools are saved to and loaded from; NULL: they are not */
     bool short_requests;   /* those of this process end soon, as far as is known: see quota.h */
     bool only_existing;    /* fail if there is none */
-    bool impatient;        /* do not wait for another process that makes or saves a pool */
+    bool does_not_wait;    /* do not wait for another process that makes or saves a pool */
 } larder_pool_config;
 
 /* On a page that is zero in a forked child, so that a child that came into being without fork() still finds
@@ -133,7 +133,7 @@ typedef struct larder_pool {
     uint64_t lock_turn;       /* how often this process has tried to take the segment lock */
     uint64_t stuck_owner;     /* the lock's word that was waited for in vain: not waited for again */
     intptr_t shift;           /* ro minus geometry.base */
-    larder_geometry geometry; /* a copy nobody can damage */
+    larder_geometry geometry; /* a copy no process can damage */
 
     larder_mapping *mapping;  /* what rw and ro belong to */
     pthread_t thread;         /* whose handle it is */
@@ -147,7 +147,7 @@ typedef struct larder_pool {
     bool pins_shared;     /* a child relies on this slot's pins: leave them when the request ends */
     bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
     bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
-    bool patient;         /* it is being opened: that may wait for another process that makes it */
+    bool waits;           /* it is being opened: that may wait for another process that makes it */
     uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
     uint64_t checked_at;  /* ms; the last look whether it is still the pool of its name */
     uint64_t named_at;    /* ms; the last of these that went by the path */
@@ -172,8 +172,8 @@ typedef struct larder_pool {
 } larder_pool;
 
 /* Was the pool closed while an operation was in flight? Then what the operation did may be in the snapshot, or not.
- * Whoever saves a pool marks it, and then reads it; an operation writes, and then looks at the mark: if it sees none,
- * what it wrote is in the snapshot. model/save.pml: operation() */
+ * A process that saves a pool marks it, and then reads it; an operation writes, and then looks at the mark: if it sees
+ * none, what it wrote is in the snapshot. model/save.pml: operation() */
 static inline bool larder_pool_was_closed(const larder_pool *pool)
 {
     /* seq_cst: as is what was written before; see clock.h. */
@@ -200,7 +200,7 @@ static inline uint64_t larder_pool_now(const larder_pool *pool)
     return pool->config.now();
 }
 
-/* The counters are this process's own: nobody else writes them, everybody may add them up. */
+/* The counters are this process's own: no other process writes them, every process may add them up. */
 static inline void larder_count(larder_pool *pool, enum larder_counter which)
 {
     _Atomic uint64_t *counter = &pool->slot->counter[which];

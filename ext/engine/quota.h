@@ -3,10 +3,10 @@
  * What a pin covers can be neither evicted nor compacted before it falls: those that store do without it. So the pins
  * of all short requests together may cover three eighths of the segments, and those of requests that may be long a
  * sixteenth: they lie still while the rest of the pool is written over, and what is dead among them is lost to
- * everybody. All segments of a large value count. Past that a read copies, under a pin that lasts for the copy.
+ * every process. All segments of a large value count. Past that a read copies, under a pin that lasts for the copy.
  *
  * A request may be long if its process has not ended a short one before it, and is none that serves a site, which
- * whoever opens the pool says: else nothing tells it from a command that never ends. And it is long when it has pinned
+ * the opening says: else nothing tells it from a command that never ends. And it is long when it has pinned
  * for more than a second.
  *
  * A process that is alone in the pool may pin a quarter, however long its request is: no other does without that. It

@@ -16,7 +16,7 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
 {
     uint32_t words = pool->geometry.pin_words;
     memset(pins, 0, words * sizeof *pins);
-    /* Whoever sealed a segment, the pins of those who found it open before come before our look. */
+    /* A process that sealed a segment, the pins of processes that found it open come before our look. */
     atomic_thread_fence(memory_order_seq_cst);
     for (uint32_t i = 0; i < larder_slots_used(pool); i++) {
         const _Atomic uint64_t *own = pool->pins + (size_t)i * words;
@@ -141,7 +141,7 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
 }
 
 /* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. But
- * where nothing is evicted there are a few at most, and somebody may just have given one another expiry. */
+ * where nothing is evicted there are a few at most, and one may just have been given another expiry. */
 static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
 {
     bool evicts = pool->geometry.evict != 0;

@@ -263,11 +263,11 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
     return written;
 }
 
-/* Who saves has more patience than who stores: its owner may only have to wait for a processor. */
-static bool lock_patiently(larder_pool *pool)
+/* A save waits longer than a store: the lock's owner may only have to wait for a processor. */
+static bool lock_waiting(larder_pool *pool)
 {
     const struct timespec moment = {.tv_sec = 0, .tv_nsec = 10000000};
-    for (int tries = 0; tries < (pool->config.impatient ? 1 : 500); tries++) {
+    for (int tries = 0; tries < (pool->config.does_not_wait ? 1 : 500); tries++) {
         if (larder_lock(pool)) {
             return true;
         }
@@ -280,8 +280,8 @@ static bool lock_patiently(larder_pool *pool)
 /* Under the directory's lock. Closes the pool, and opens it again if it cannot be saved. model/save.pml: saver() */
 static bool close_and_write(larder_pool *pool, int directory, int snapshots, larder_saved *saved, larder_error *error)
 {
-    /* Nobody moves items or recycles segments while we read. */
-    if (!lock_patiently(pool)) {
+    /* No process moves items or recycles segments while we read. */
+    if (!lock_waiting(pool)) {
         larder_fail(error,
                     "Another process makes room in the pool \"%s\" and does not go on; if it is stopped, end it, and "
                     "save again.",
@@ -397,8 +397,8 @@ static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error
 {
     int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error), snapshots = -1, result = -1;
     bool renewed = pool->config.size != 0;
-    unsigned patience = pool->config.impatient ? 0 : LARDER_LOCK_PATIENCE_MS;
-    if (directory >= 0 && larder_directory_lock(directory, pool->directory, patience, error)) {
+    unsigned wait_ms = pool->config.does_not_wait ? 0 : LARDER_LOCK_WAIT_MS;
+    if (directory >= 0 && larder_directory_lock(directory, pool->directory, wait_ms, error)) {
         snapshots = larder_directory_open(pool->snapshots, larder_owner_of(pool), error);
         if (!still_has_its_name(pool, directory)) {
             result = 0; /* replaced in this very moment */

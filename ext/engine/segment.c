@@ -72,7 +72,7 @@ uint64_t larder_room_to_move(const larder_pool *pool)
     return fill < larder_segment_bytes(pool) ? room + larder_segment_bytes(pool) - fill : room;
 }
 
-/* Nobody else sees it yet: it is on no list, and not open. relaxed: its state says when it is ready. */
+/* No other process sees it yet: it is on no list, and not open. relaxed: its state says when it is ready. */
 void larder_prepare_segment(larder_pool *pool, uint32_t index, enum larder_list queue, uint32_t run, uint64_t fill)
 {
     larder_segment *segment = &pool->segments[index];
@@ -140,8 +140,8 @@ void larder_empty_segment(larder_pool *pool, uint32_t index)
     uint32_t generation = atomic_load_explicit(&pool->generations[index], memory_order_relaxed);
     larder_list_remove(pool, index);
     LARDER_FAULT(LARDER_AT_VOID);
-    /* seq_cst: before we look at the pins (pin.h). Before the state: whoever recovers from our death frees what is in
-     * limbo, and then no word may lead there. */
+    /* seq_cst: before we look at the pins (pin.h). Before the state: a process that recovers from our death frees what
+     * is in limbo, and then no word may lead there. */
     atomic_store_explicit(&pool->generations[index], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);
     LARDER_FAULT(LARDER_AT_LIMBO);
     larder_segment_set_state(&pool->segments[index], LARDER_LIMBO);

@@ -3,7 +3,7 @@
  * Life of a segment:
  *
  *     FREE ---> OPEN ---> SEALED ---> LIMBO ---> FREE
- *          taken    full       emptied     nobody pins it
+ *          taken    full       emptied     no process pins it
  *
  * The generation is raised when it enters limbo: from that moment every word that still points into it is void. Only
  * then are the pins looked at (see pin.h).
@@ -12,9 +12,9 @@
  *   S1  Room is reserved only in a segment that the writer has pinned under its generation while it was open, so that
  *       a slow writer never writes into a segment's next life.
  *   S2  A bit in the starts is set only when the item there is complete; walks follow the bits.
- *   S3  The lists can be made from the table alone; whoever takes the lock from a dead process does so.
+ *   S3  The lists can be made from the table alone; a process that takes the lock from a dead process does so.
  *   S4  In a pool that does not evict, only the owner of the segment lock reserves in main's open segment. So while a
- *       victim is chosen and walked, the room that its items are moved to is nobody else's, and a victim whose living
+ *       victim is chosen and walked, the room that its items are moved to is reserved for it, and a victim whose living
  *       bytes fit in there (larder_room_to_move()) is emptied.
  */
 #ifndef LARDER_SEGMENT_H
@@ -69,7 +69,7 @@ static inline uint64_t larder_segment_live_units(const larder_segment *segment)
 static inline void larder_segment_set_state(larder_segment *segment, enum larder_segment_state state)
 {
     LARDER_FAULT(LARDER_AT_STATE);
-    /* release: whoever finds a segment open finds it emptied before. */
+    /* release: a process that finds a segment open finds it emptied before. */
     atomic_store_explicit(&segment->state, state, memory_order_release);
 }
 
@@ -110,10 +110,10 @@ void larder_list_remove(larder_pool *pool, uint32_t segment);
  * what is worth keeping. */
 #define LARDER_KEPT_SEGMENTS 1u
 
-/* Nobody else sees it yet: makes it one of that queue, with so many behind it, of which so much is filled. */
+/* No other process sees it yet: makes it one of that queue, with so many behind it, of which so much is filled. */
 void larder_prepare_segment(larder_pool *pool, uint32_t segment, enum larder_list queue, uint32_t run, uint64_t fill);
 
-/* Frees it and those that continue it, in which nothing lives and which nobody pins. */
+/* Frees it and those that continue it, in which nothing lives and which no process pins. */
 void larder_free_segment(larder_pool *pool, uint32_t segment);
 
 /* Takes a free segment, if more than `reserve` are left, and opens it for that queue. */

@@ -55,7 +55,7 @@ static void clear_pins(larder_pool *pool, uint32_t index)
     _Atomic uint64_t *pins = pool->pins + (size_t)index * pool->geometry.pin_words;
     for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
         LARDER_FAULT(LARDER_AT_BURY);
-        /* release: what the holder read came before. Nobody else writes here: we hold the slot's lock. */
+        /* release: what the holder read came before. No other process writes here: we hold the slot's lock. */
         if (atomic_load_explicit(&pins[i], memory_order_relaxed) != 0) {
             atomic_store_explicit(&pins[i], 0, memory_order_release);
         }
@@ -71,7 +71,8 @@ static void clear_in_flight(larder_pool *pool, uint32_t index)
 {
     for (uint32_t i = 0; i < LARDER_IN_FLIGHT_WORDS; i++) {
         _Atomic uint64_t *word = &pool->slots[index].in_flight[i];
-        /* relaxed: nobody else writes here, we hold the slot's lock; and what it did not finish it has promised nobody.
+        /* relaxed: no other process writes here, we hold the slot's lock; and it has promised nothing that it did not
+         * finish.
          */
         if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
             LARDER_FAULT(LARDER_AT_IN_FLIGHT);
@@ -80,7 +81,7 @@ static void clear_in_flight(larder_pool *pool, uint32_t index)
     }
 }
 
-/* What the slot's last holder left: its pins, and what it was in the middle of. Whoever asks holds the slot's lock. */
+/* What the slot's last holder left: its pins, and what it was in the middle of. The caller holds the slot's lock. */
 static void clear_traces(larder_pool *pool, uint32_t index)
 {
     clear_pins(pool, index);
@@ -92,7 +93,7 @@ static void note_used(larder_header *header, uint32_t count)
 {
     uint32_t seen = atomic_load_explicit(&header->slots_used, memory_order_relaxed);
     LARDER_FAULT(LARDER_AT_SLOT_USED);
-    /* seq_cst: whoever looks for pins after a full fence must find this slot counted before its first pin. */
+    /* seq_cst: a process that looks for pins after a full fence must find this slot counted before its first pin. */
     while (seen < count && !atomic_compare_exchange_weak_explicit(&header->slots_used, &seen, count,
                                                                   memory_order_seq_cst, memory_order_relaxed)) {
     }
@@ -187,7 +188,7 @@ void larder_slot_release(larder_pool *pool)
 bool larder_slot_bury(larder_pool *pool, uint32_t index)
 {
     /* Through the handle's other descriptor: our own slot's lock is in its way as any other process's is. While
-     * we hold the lock nobody can take the slot and pin something that we would then drop. */
+     * we hold the lock no process can take the slot and pin something that we would then drop. */
     if (!lock_byte(pool->fd, index, F_WRLCK)) {
         return false;
     }
@@ -234,8 +235,8 @@ void larder_slot_before_fork(larder_pool *pool)
     if (pool->spare_fd < 0) {
         return;
     }
-    /* Behind our own, because pins are looked for in this order: whoever does not see ours any more, because we dropped
-     * it after the fork, sees the copy that we made before. */
+    /* Behind our own, because pins are looked for in this order: a process that does not see ours any more, because we
+     * dropped it after the fork, sees the copy that we made before. */
     pool->spare_index = lock_any(pool, pool->spare_fd, pool->pinned_count > 0 ? pool->slot_index + 1 : 0);
     if (pool->spare_index == LARDER_NO_SLOT) {
         close_and_forget(&pool->spare_fd);

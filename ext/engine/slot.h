@@ -10,7 +10,7 @@
 
 #include "pool.h"
 
-/* Takes a slot for this handle: raises its incarnation and drops the pins of whoever died in it. */
+/* Takes a slot for this handle: raises its incarnation and drops the pins of the process that died in it. */
 bool larder_slot_take(larder_pool *pool, larder_error *error);
 
 /* Does the pool's path lead to the file that this handle has open? */
@@ -19,21 +19,21 @@ bool larder_slot_has_its_name(const larder_pool *pool);
 /* Gives the slot back. Its pins fall when the lock does: the next one to need them buries it. */
 void larder_slot_release(larder_pool *pool);
 
-/* Slots ever taken: nobody needs to look beyond. */
+/* Slots ever taken: no process needs to look beyond. */
 static inline uint32_t larder_slots_used(const larder_pool *pool)
 {
-    /* seq_cst: after a full fence, whoever pinned before it is counted. Where a pin is found dropped (acquire), the
-     * copy that was made of it before, for a child, is counted, too. */
+    /* seq_cst: after a full fence, a process that pinned before it is counted. Where a pin is found dropped (acquire),
+     * the copy that was made of it before, for a child, is counted, too. */
     uint32_t used = atomic_load_explicit(&pool->header->slots_used, memory_order_seq_cst);
     return used < pool->geometry.slot_count ? used : pool->geometry.slot_count;
 }
 
-/* If the slot's holder is dead, drops its pins and returns true. Also true for a slot nobody holds. */
+/* If the slot's holder is dead, drops its pins and returns true. Also true for a slot no process holds. */
 bool larder_slot_bury(larder_pool *pool, uint32_t index);
 
-/* The same the other way round, for where it is asked often and the dead may wait: whoever makes room meets the pins of
- * the same few processes again and again, and a question to the kernel costs as much as a small store. A holder who was
- * seen alive is taken for alive for 10 ms. */
+/* The same the other way round, for where it is asked often and the dead may wait: a process that makes room meets the
+ * pins of the same few processes again and again, and a question to the kernel costs as much as a small store. A
+ * holder who was seen alive is taken for alive for 10 ms. */
 bool larder_slot_seems_alive(larder_pool *pool, uint32_t index);
 
 /* Forgets them in this process, leaving the slot's bits as they are (it was retired, or is a parent's). */

@@ -237,7 +237,7 @@ bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error
     }
     if (lies_about) {
         /* Not one that is just being written, or claimed by the maker of the next pool. */
-        done = larder_directory_lock(directory, pool->directory, larder_patience(pool), error);
+        done = larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error);
         if (done && atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES) {
             done = larder_snapshot_discard(pool, error) >= 0;
         }
@@ -254,7 +254,7 @@ bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
     if (loader == LARDER_LOADER_COMES) {
         gone = larder_pool_now(pool) - pool->geometry.created >= LARDER_LOADER_COMES_MS;
     } else {
-        /* acquire: as for the owner of the segment lock, before it is asked whether he lives. */
+        /* acquire: as for the owner of the segment lock, before it is asked whether it lives. */
         gone = slot >= pool->geometry.slot_count ||
                atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != loader >> 32 ||
                !larder_slot_seems_alive(pool, slot);
@@ -263,7 +263,7 @@ bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader)
         return true;
     }
     LARDER_FAULT(LARDER_AT_GIVE_UP);
-    /* seq_cst: either he finds that it is not for him any more, or we that he has begun. */
+    /* seq_cst: either the loader finds that the snapshot is no longer its own, or we find that it has begun. */
     return !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
                                                     memory_order_seq_cst);
 }

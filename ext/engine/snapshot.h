@@ -22,7 +22,7 @@
  * A plain set after a miss may be a write, and a miss does not mean that there is nothing older as long as the snapshot
  * is being loaded. So such a set moves the key version until then (and may refuse others' fills): were its value
  * evicted, or expired, before the loader gets to the key, what it replaced would come back. The header says who loads;
- * nobody relies on one who is dead, or does not begin within ten seconds.
+ * no process waits for a loader that is dead, or does not begin within ten seconds.
  *
  *     file = header | record | record | ...
  *     record = struct | tags | key | value        each padded to 8 bytes
@@ -43,7 +43,7 @@
 typedef struct larder_snapshot_header {
     uint64_t magic;
     uint32_t version;
-    uint32_t format; /* LARDER_FORMAT of whoever wrote it: says what items and images look like */
+    uint32_t format; /* LARDER_FORMAT of its writer: says what items and images look like */
     uint64_t inode;  /* its own */
     uint64_t birth;  /* its own, in ns since 1970; 0 where the file system does not tell */
     uint64_t clock;  /* of the pool when it was closed */
@@ -93,8 +93,8 @@ bool larder_snapshot_identify(int fd, larder_snapshot_header *header);
 /* The file's name in its directory. */
 void larder_snapshot_name(const larder_pool *pool, const char *prefix, char name[LARDER_NAME_MAX + 32]);
 
-/* For a pool that is about to get its name, whose header this is: takes the name's snapshot, so that nobody else will,
- * and sets the clock on to it. There is none, or none to be used: the header says why. */
+/* For a pool that is about to get its name, whose header this is: takes the name's snapshot, so that no other process
+ * will, and sets the clock on to it. There is none, or none to be used: the header says why. */
 void larder_snapshot_claim(larder_pool *pool, larder_header *header);
 
 /* N3: the pool lives. False: there is an old snapshot that cannot be removed. */
@@ -105,7 +105,7 @@ int larder_snapshot_discard(const larder_pool *pool, larder_error *error);
 
 #define LARDER_LOADER_COMES_MS 10000u
 
-/* Does he who is named as the loader still load? */
+/* Does the process that is named as the loader still load? */
 bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader);
 
 /* May a value yet come to this pool out of the snapshot that it began with? */

@@ -66,7 +66,7 @@ static bool open_once(larder_pool *pool, larder_window *place, uint64_t tag, uin
     if (!exchange(place, found, opening)) {
         return false;
     }
-    /* seq_cst: whoever enters the tag from here on sees that the window is being opened. */
+    /* seq_cst: a process that enters the tag from here on sees that the window is being opened. */
     atomic_thread_fence(memory_order_seq_cst);
     bool same = larder_recent_version(pool, tag) == version;
     return exchange(place, opening, same ? part | OPEN | until : 0) && same;

@@ -24,13 +24,13 @@
  *       lets it end no later.
  *   W3  Without a window nothing is served: whatever is lost (a place may be another tag's next) is dead for good.
  *
- * Why: `dead` only rises. Whoever opens has said so before it reads the version again; whoever limits has entered its
- * tick, which raises the version, before it looks at the window. So of two that meet, the first sees the tick, and
- * raises `dead` to it, or the second sees that the window is being opened, and closes it. A window that is being opened
- * has a tick in it that no other has, so that only who placed it can finish it; and nothing is served by it. A killed
- * process leaves a window that serves nothing, or one that ends by itself.
+ * Why: `dead` only rises. A process that opens a window has said so before it reads the version again; a process that
+ * limits one has entered its tick, which raises the version, before it looks at the window. So of two that meet, the
+ * first sees the tick, and raises `dead` to it, or the second sees that the window is being opened, and closes it. A
+ * window that is being opened has a tick in it that no other has, so that only who placed it can finish it; and
+ * nothing is served by it. A killed process leaves a window that serves nothing, or one that ends by itself.
  *
- * What is computed from a stale item, and stored, is as fresh as any other: whoever asks for stale items knows.
+ * What is computed from a stale item, and stored, is as fresh as any other: a caller that asks for stale items knows.
  */
 #ifndef LARDER_STALE_H
 #define LARDER_STALE_H

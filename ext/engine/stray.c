@@ -5,14 +5,14 @@
  *     write to a value --> SIGSEGV --> within a segment that this process pins?
  *                                        |yes                              |no
  *                                        v                                 v
- *                          mark the segment, make the page writable    whoever had the signal before
+ *                          mark the segment, make the page writable    the handler that was there before
  *                                        |
  *                                        v
  *                          the write is repeated: the kernel copies the page, because the mapping is private
  *
- * The page is this process's own from then on: nobody else sees what is written there, and it shows nothing that others
- * write. So nothing is read there by the engine (index.h: larder_is_apart()); values come from the writable mapping, as
- * copies. It is given back when no thread of the process pins its segment any more (map.h).
+ * The page is this process's own from then on: no other process sees what is written there, and it shows nothing that
+ * others write. So nothing is read there by the engine (index.h: larder_is_apart()); values come from the writable
+ * mapping, as copies. It is given back when no thread of the process pins its segment any more (map.h).
  *
  * Not answered, because only a mistake can cause it: a write to any other part of a pool, one by the engine's own code,
  * and one to a segment that is not pinned.
@@ -73,7 +73,7 @@ static bool answer(const siginfo_t *info, const void *context)
 {
     uintptr_t instruction = instruction_of(context), at = (uintptr_t)info->si_addr;
     bool ours = instruction >= code_from && instruction < code_to;
-    /* Reading is allowed there, so it was a write, unless somebody ran it. */
+    /* Reading is allowed there, so it was a write, unless it was run as code. */
     if (info->si_code != SEGV_ACCERR || ours || instruction == at || !larder_map_part(at)) {
         return false;
     }

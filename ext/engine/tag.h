@@ -22,10 +22,10 @@
  *   T1  When an invalidation has returned, its tags' versions, by the cells and, where T4 lets it be entered, by the
  *       table, are at least its first tick, which is younger than the version of any item that was stored under such a
  *       tag before the invalidation was in flight (in_flight.h).
- *   T2  An item that says it was looked at as of n was alive when the table had changed for the n-th time. Whoever
- *       changes it counts it: whether an item's tags let it be read is settled when nothing is in flight.
- *   T3  Each of the versions is also at least the last tick, which comes when nobody can read anything older than the
- *       first any more: it refuses what was made of that.
+ *   T2  An item that says it was looked at as of n was alive when the table had changed for the n-th time. A process
+ *       that changes it counts it: whether an item's tags let it be read is settled when nothing is in flight.
+ *   T3  Each of the versions is also at least the last tick, which comes when no process can read anything older than
+ *       the first any more: it refuses what was made of that.
  *   T4  A tick that is not entered among the recent ones, because a bit of the tag was found clear, kills no item.
  *       A store sets its tags' bits before it ticks, or before it is judged; an invalidation reads them after its tick
  *       and its cells. So a store whose bits were missed has a younger tick; or it is judged by cells that have moved,

@@ -80,13 +80,13 @@ static void drop_copies(larder_pool *pool, const larder_place *place, const lard
     }
 }
 
-/* model/count.pml: anew(). From here on nobody counts there: the sum is the last. */
+/* model/count.pml: anew(). From here on no process counts there: the sum is the last. */
 static int64_t freeze(const larder_found *found)
 {
     const larder_item *item = found->item;
     size_t at = larder_item_value_at(item->tags, item->key_length, LARDER_COUNTER_KIND);
     LARDER_FAULT(LARDER_AT_FREEZE);
-    /* acq_rel: the last number that anybody counted. */
+    /* acq_rel: the last number that any process counted. */
     return (int64_t)atomic_fetch_or_explicit((_Atomic uint64_t *)((uint8_t *)found->item + at), 1,
                                              memory_order_acq_rel) >>
            1;
@@ -108,7 +108,7 @@ static bool take_entered(larder_pool *pool, const larder_key *key, const larder_
         if (found.item->kind == LARDER_COUNTER_KIND) {
             *counter = freeze(&found);
         }
-        /* If it fails, the counter stays frozen: it was replaced, or moved, and nobody finds this one any more. */
+        /* If it fails, the counter stays frozen: it was replaced, or moved, and no process finds this one any more. */
         taken = larder_clear_found(pool, &found);
     }
     larder_found_drop(pool, &found);

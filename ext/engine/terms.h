@@ -124,7 +124,7 @@ typedef struct larder_met {
 
 enum larder_lease_result {
     LARDER_LEASE_TAKEN,  /* it is ours: larder_lease_give_back() it */
-    LARDER_LEASE_HELD,   /* somebody else computes this key */
+    LARDER_LEASE_HELD,   /* another process computes this key */
     LARDER_LEASE_OURS,   /* this process does so already, further up in its calls */
     LARDER_LEASE_NOWHERE /* another key's lease is in its place, or the pool cannot be used: go on without */
 };

@@ -280,7 +280,7 @@ uint64_t larder_own_tick(larder_pool *pool)
     larder_memory *memory = pool->memory;
     uint64_t tick = larder_tick(pool->header);
     if (tick != memory->since + memory->ticks + 1) {
-        memory->since = tick - 1; /* somebody else has ticked: count anew */
+        memory->since = tick - 1; /* another process has ticked: count anew */
         memory->ticks = 0;
     }
     memory->ticks++;
@@ -323,7 +323,7 @@ uint64_t larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uin
     larder_memory *memory = pool->memory;
     own_event *event = event_of(memory, cell);
     if (is_event(event, cell, before)) {
-        before = event->before; /* nobody finds the cell there any more */
+        before = event->before; /* no process finds the cell there any more */
     }
     *event = (own_event){.cell = cell, .tick = tick, .before = before};
     memory->events++;

@@ -26,14 +26,14 @@
  * its version was raised for older.
  *
  * The memory is bounded. Of its own events a request forgets the older, which then count as foreign and cost a refusal
- * at worst; but where nobody else has ticked since the token, which a count of its own ticks tells, there is nothing to
- * look through. A miss is remembered for LARDER_MISSES_MS, and not twice as long, by its key's name and its own token,
- * so that no other key's set is judged by it. A process that never says that a request begins would otherwise have the
- * plain sets of its later tasks taken for fills of what its first ones missed. A computation that takes longer passes
- * for a write. No web request does: that is ten times what PHP lets one take by itself, and five times what queues give
- * a task. Misses lie in two tables, the young and the old. The young grow old together, and the old go, when that time
- * has passed since the first of the young; or when the young are LARDER_MISSES_MAX. A table grows with what it holds,
- * so that a request that misses little clears little.
+ * at worst; but where no other process has ticked since the token, which a count of its own ticks tells, there is
+ * nothing to look through. A miss is remembered for LARDER_MISSES_MS, and not twice as long, by its key's name and its
+ * own token, so that no other key's set is judged by it. A process that never says that a request begins would
+ * otherwise have the plain sets of its later tasks taken for fills of what its first ones missed. A computation that
+ * takes longer passes for a write. No web request does: that is ten times what PHP lets one take by itself, and five
+ * times what queues give a task. Misses lie in two tables, the young and the old. The young grow old together, and the
+ * old go, when that time has passed since the first of the young; or when the young are LARDER_MISSES_MAX. A table
+ * grows with what it holds, so that a request that misses little clears little.
  */
 #ifndef LARDER_TOKEN_H
 #define LARDER_TOKEN_H
@@ -68,7 +68,7 @@ void larder_memory_outlive(larder_memory *memory);
 /* The key was missed now. Of several misses of a key the first counts. */
 void larder_missed(larder_pool *pool, const larder_key *key);
 
-/* The key was missed because the pool could not be reached: nobody knows what others do to it until it can be. */
+/* The key was missed because the pool could not be reached: what others do to it is unknown until it can be. */
 void larder_missed_nowhere(larder_pool *pool, const larder_key *key);
 
 /* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
@@ -98,7 +98,7 @@ static inline void larder_was_read(larder_pool *pool, const larder_key *key)
 /* Ticks, for an event of this request. */
 uint64_t larder_own_tick(larder_pool *pool);
 
-/* Ticks, and raises the cell to the tick. If somebody younger was there first, the cell gets another tick: every event
+/* Ticks, and raises the cell to the tick. If a younger process was there first, the cell gets another tick: every event
  * moves each of its cells strictly forward. What is returned is the first: a writer that was stopped in between must
  * not pass for younger than what happened meanwhile. `before`: the last event there that was not this request's. */
 uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_fault_point point, uint64_t *before);

@@ -47,7 +47,8 @@ static bool room_to_move(const walk *w, uint64_t bytes, uint64_t *offset, uint32
     return false;
 }
 
-/* From here on nobody counts in this copy; who tries waits for the word to change. model/count.pml: mover() */
+/* From here on no process counts in this copy; a process that tries waits for the word to change.
+ * model/count.pml: mover() */
 static uint64_t freeze(larder_item *item)
 {
     _Atomic uint64_t *counter =

@@ -1,9 +1,9 @@
 /* Emptying a segment, the victim: item by item, what is worth keeping is copied to main's open segment and the rest
- * unlinked. The walk stops and goes on where the header says, whoever goes on with it; at its end the segment is given
+ * unlinked. The walk stops and goes on where the header says, in any process; at its end the segment is given
  * up for limbo. Which segment, and when, is evict.c's to say.
  *
  * All of it happens under the segment lock, and besides readers, who take none: an item's word is turned to the copy by
- * CAS, so that it is at every moment in one place, or gone because somebody deleted it.
+ * CAS, so that it is at every moment in one place, or gone because it was deleted.
  */
 #ifndef LARDER_WALK_H
 #define LARDER_WALK_H

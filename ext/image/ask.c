@@ -1,8 +1,8 @@
 /* Walks through a value, depth first and in the order in which PHP's serialize() would, and asks the objects on the
  * way.
  *
- * The user's code may change the value meanwhile. So the walk holds whatever it is in (PHP copies an array that
- * somebody else holds before it writes to it, and looks at an object's properties anew each time), and nothing that is
+ * The user's code may change the value meanwhile. So the walk holds whatever it is in (PHP copies an array that is
+ * held elsewhere before it writes to it, and looks at an object's properties anew each time), and nothing that is
  * found here is relied on but the answers: the survey, during which nothing runs, starts from the value again.
  *
  * An object is asked when the walk meets it, and has its turn (to be woken, when the value is read) when all that it
@@ -20,7 +20,7 @@
 struct place {
     zval holder; /* held: an array or an object */
     uint32_t position;
-    uint32_t answer; /* whose turn comes when this is done; NO_ANSWER: nobody's */
+    uint32_t answer; /* the next after this; NO_ANSWER: none */
 };
 
 struct walk {

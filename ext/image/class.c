@@ -85,7 +85,7 @@ static uint64_t layout_of_properties(const struct larder_class *described)
     }
     for (int i = 0; i < entry->default_properties_count; i++) {
         zend_property_info *property = entry->properties_info_table[i];
-        /* A slot that only an inherited and redeclared property had is nobody's. */
+        /* A slot that only an inherited and redeclared property had is unused. */
         if (property) {
             hash = mix_string(hash, property->name);
             hash = mix(hash, property->flags & flags);
@@ -225,7 +225,7 @@ const struct larder_class *larder_class_named(zend_string *name)
     if (class->entry && zend_string_equals(class->entry->name, name)) {
         return class;
     }
-    /* Whoever autoloads may keep the name (an error message, a list of what was loaded): give it its own. */
+    /* An autoloader may keep the name (an error message, a list of what was loaded): give it its own. */
     zend_string *copy = zend_string_init(ZSTR_VAL(name), ZSTR_LEN(name), false);
     zend_class_entry *entry = zend_lookup_class(copy);
     zend_string_release(copy);

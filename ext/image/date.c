@@ -12,7 +12,7 @@ struct model {
     uint8_t zone_type; /* 0: free */
     bool has_abbreviation;
     uint64_t rules;
-    timelib_time time; /* its abbreviation belongs to nobody */
+    timelib_time time; /* its abbreviation has no owner */
 };
 
 #ifdef ZTS
@@ -170,7 +170,8 @@ static bool know_intervals(void)
     return model_of_intervals.known;
 }
 
-/* Days from the epoch to a day of the Gregorian calendar: years begin in March here, so that the leap day is the last. */
+/* Days from the epoch to a day of the Gregorian calendar: years begin in March here, so that the leap day is the last.
+ * */
 static int64_t days_to(int64_t year, int64_t month, int64_t day)
 {
     year -= month <= 2;

@@ -61,7 +61,7 @@ struct larder_survey {
     uint32_t shared_count;
     uint32_t shared_capacity;
     struct larder_shared *shared;
-    struct larder_answers *answers; /* what was told; NULL as long as nobody was asked */
+    struct larder_answers *answers; /* what was told; NULL as long as nothing was asked */
     size_t strings;                 /* bytes of all strings */
     size_t parts;                   /* bytes of everything before them */
     uint32_t part_count;            /* all but the strings */

@@ -58,7 +58,7 @@ static inline zend_ulong larder_hash_of(const char *bytes, size_t length)
     for (; length > 0; length--, bytes++) {
         hash = hash * 33 + (uint64_t)*bytes; /* signed, if it is */
     }
-    return hash | UINT64_C(0x8000000000000000); /* 0 is for a string that nobody has hashed */
+    return hash | UINT64_C(0x8000000000000000); /* 0 is for a string that has not been hashed */
 }
 
 #endif

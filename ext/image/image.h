@@ -37,8 +37,7 @@ typedef struct larder_image_plan {
     uint8_t kind;
     bool held;                      /* by the plan, too, because code was run */
     size_t size;                    /* bytes the image takes; a multiple of 8 for kinds with a layout */
-    zval value;                     /* what is written: nobody may change it before discard, nor hold anything in it
-                                       that he did not hold when it was measured */
+    zval value;                     /* what is written; until discard it may not change, nor get holders inside */
     struct larder_survey *survey;   /* what measure found inside an array or object; NULL for the rest */
     struct larder_answers *answers; /* what objects inside told of themselves; NULL if there was none to ask */
 } larder_image_plan;

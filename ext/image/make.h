@@ -8,7 +8,7 @@
  * exception is pending. */
 zend_class_entry *larder_make_class(const struct larder_class_part *part, zend_string *name);
 
-/* With a raw copy of the part's content: the addresses in it are the image's, and nobody counts it yet. */
+/* With a raw copy of the part's content: the addresses in it are the image's, and it has no count yet. */
 zend_array *larder_make_array(const zend_array *part);
 zend_object *larder_make_object(zend_class_entry *class, const struct larder_object_part *part);
 zend_reference *larder_make_reference(const struct larder_reference_part *part);

@@ -270,7 +270,7 @@ static void fill_array(struct rebuild *rebuild, zend_array *array)
     }
 }
 
-/* Whoever writes through the reference must keep to the type of the property. */
+/* Code that writes through the reference must keep to the type of the property. */
 static void keep_type(zend_object *object, zval *slot)
 {
     zend_property_info *property = zend_get_typed_property_info_for_slot(object, slot);

@@ -100,7 +100,7 @@ static uint32_t lay_out(struct larder_survey *survey)
 }
 
 /* Most objects have no others inside, nor themselves: an object, its class, and a table if it has dynamic properties is
- * all that is made anew. PHP has one table for properties of both kinds, so whoever has both is not such a one. */
+ * all that is made anew. PHP has one table for properties of both kinds, so an object with both is not such a one. */
 static bool is_lone_object(const struct larder_survey *survey, uint32_t rebuilt_parts)
 {
     const struct larder_found *found = &survey->found[0];

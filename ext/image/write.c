@@ -25,7 +25,7 @@ static void write_string(char *to, const zend_string *string, uint32_t number)
     zend_string *part = (zend_string *)to;
     size_t size = larder_string_size(ZSTR_LEN(string));
 
-    /* What follows the last byte up to the next part is nobody's secret. */
+    /* What follows the last byte up to the next part must hold no secret. */
     memset(to + size - sizeof(uint64_t), 0, sizeof(uint64_t));
     part->gc.refcount = number + LARDER_FIRST_REFCOUNT;
     part->gc.u.type_info = LARDER_STRING_IN_PLACE;

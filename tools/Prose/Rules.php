@@ -5,18 +5,22 @@ declare(strict_types=1);
 namespace Larder\Tools\Prose;
 
 /** What the project's English keeps to: short sentences, a subject that can be named, and one word for one thing. */
-final class Rules
+final readonly class Rules
 {
     private const MOST_WORDS = 25;
 
-    /** Patterns, and what to write instead. */
-    private const FORBIDDEN = [
-        '/\b(?:who|what)(?:so)?ever\b/i' => 'name the subject, or write "any process" or "anything that"',
+    /** Patterns, and what to write instead. These hold for comments of C, too. */
+    private const SUBJECTS = [
+        '/\bwho(?:so)?ever\b/i' => 'name the subject, or write "any process"',
         '/\b(?:no|any|some|every)body\b/i' => 'name the subject: a process, a request, a user',
+        '/\b(?:he|him|his|himself)\b/i' => 'a process or a server is "it", a user is "the user" or "they"',
+    ];
+
+    private const FORBIDDEN = self::SUBJECTS + [
+        '/\bwhat(?:so)?ever\b/i' => 'name the subject, or write "anything that"',
         '/(?:^|[;:] |[.!] )"?who\b(?![^.;:]*\?)/i' => 'name the subject first',
         '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
         '/\b(?:of|to|from) whom\b/i' => 'split the sentence',
-        '/\b(?:he|him|his|himself)\b/i' => 'a process or a server is "it", a user is "the user" or "they"',
         '/\bstamps?\b/i' => '"version"',
         '/\bguards?\b/i' => '"key version"',
         '/\bdrafts?\b/i' => '"pending item"',
@@ -28,16 +32,19 @@ final class Rules
         '/\bsays good-?bye\b/i' => '"closes"',
     ];
 
+    /** @param bool $isWhole false: only what a subject may not be */
+    public function __construct(private bool $isWhole = true) {}
+
     /** @return list<string> what is wrong with it, in sentences */
     public function broken(Passage $passage): array
     {
         $broken = [];
         foreach ($passage->sentences() as $sentence) {
             $words = $this->words($sentence);
-            if ($passage->isSentence && $words > self::MOST_WORDS) {
+            if ($this->isWhole && $passage->isSentence && $words > self::MOST_WORDS) {
                 $broken[] = sprintf('%d words, at most %d: %s', $words, self::MOST_WORDS, $sentence);
             }
-            foreach (self::FORBIDDEN as $pattern => $instead) {
+            foreach ($this->isWhole ? self::FORBIDDEN : self::SUBJECTS as $pattern => $instead) {
                 if (preg_match($pattern, $sentence, $found) === 1) {
                     $broken[] = sprintf('"%s": %s: %s', trim($found[0], ' ;:.!"'), $instead, $sentence);
                 }

@@ -1,5 +1,5 @@
-/* A file that is found in a pool's place: of other things, cut short, or a pool that somebody wrote over. Whoever opens
- * it gets a sound pool or a reason, and reads misses or values, whatever is in there.
+/* A file that is found in a pool's place: of other things, cut short, or a pool that was written over. Opening it
+ * gives a sound pool or a reason, and reads misses or values, whatever is in there.
  *
  *     first byte & 3   0: the rest is the file; 1: a pool, cut off where the next three bytes say, and patched;
  *                      2: a pool whose header is patched, 3: one that is patched anywhere
