@@ -48,9 +48,8 @@ enum larder_date_type larder_date_type_of(const zend_class_entry *entry, const z
 {
     enum larder_date_type type = LARDER_DATE_NONE;
 
-    if (!base || entry->default_properties_count > 0 || !base->__serialize || entry->__serialize != base->__serialize ||
-        !base->__unserialize || entry->__unserialize != base->__unserialize ||
-        entry->create_object != base->create_object) {
+    if (!base || entry->default_properties_count > 0 || entry->__serialize != base->__serialize ||
+        entry->__unserialize != base->__unserialize || entry->create_object != base->create_object) {
         return LARDER_DATE_NONE;
     }
     if (base == php_date_get_date_ce() || base == php_date_get_immutable_ce()) {
@@ -136,7 +135,6 @@ static const struct model *model_of(uint8_t zone_type, const char *zone)
     }
     struct model *model = &models[zend_inline_hash_func(zone, length) & (MODELS - 1)];
     if (UNEXPECTED(model->zone_type != zone_type || memcmp(model->zone, zone, length + 1) != 0)) {
-        model->zone_type = 0;
         return make_model(model, zone_type, zone) ? model : NULL;
     }
     return model;
@@ -162,12 +160,12 @@ static bool know_intervals(void)
         return false;
     }
     const php_interval_obj *interval = Z_PHPINTERVAL_P(&object);
-    model_of_intervals.known = interval->initialized && !interval->from_string && !interval->date_string;
+    model_of_intervals.known = true;
     model_of_intervals.time = *interval->diff;
     model_of_intervals.civil_or_wall = interval->civil_or_wall;
     knows_any = true;
     zval_ptr_dtor(&object);
-    return model_of_intervals.known;
+    return true;
 }
 
 /* Days from the epoch to a day of the Gregorian calendar: years begin in March here, so that the leap day is the last.
@@ -180,19 +178,11 @@ static int64_t days_to(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static bool is_date(int64_t year, int64_t month, int64_t day)
+/* PHP sets a date right after each change. Of one that is not, unserialize() would make another. */
+static bool is_set_right(const timelib_time *time)
 {
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-    return year >= 1 && year <= 9999 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days[month - 1] + (month == 2 && is_leap);
-}
-
-static bool is_of_day(int64_t hour, int64_t minute, int64_t second, int64_t microsecond)
-{
-    return hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60 && microsecond >= 0 &&
-           microsecond < 1000000;
+    return time->m >= 1 && time->m <= 12 && time->d >= 1 && time->d <= 31 && time->h >= 0 && time->h < 24 &&
+           time->i >= 0 && time->i < 60 && time->s >= 0 && time->s < 60 && time->us >= 0 && time->us < 1000000;
 }
 
 /* Clocks are not changed there within a day of that moment: then a local time is one moment, and has one offset. */
@@ -218,27 +208,26 @@ static bool is_unambiguous(const timelib_tzinfo *zone, int64_t seconds)
 
 static bool time_is_as_unserialised(const timelib_time *time)
 {
-    if (!time || !time->is_localtime || !time->sse_uptodate || !time->tim_uptodate ||
-        !is_date(time->y, time->m, time->d) || !is_of_day(time->h, time->i, time->s, time->us)) {
+    if (!time || time->y < 1 || time->y > 9999 || !is_set_right(time)) {
         return false;
     }
     int64_t offset = time->z;
     const struct model *model;
     switch (time->zone_type) {
     case TIMELIB_ZONETYPE_ID:
-        if (!time->tz_info || !time->tz_abbr || strlen(time->tz_abbr) >= LARDER_ABBREVIATION_LENGTH ||
+        if (!time->tz_abbr || strlen(time->tz_abbr) >= LARDER_ABBREVIATION_LENGTH ||
             !is_unambiguous(time->tz_info, time->sse)) {
             return false;
         }
         model = model_of(TIMELIB_ZONETYPE_ID, time->tz_info->name);
-        if (!model || model->time.tz_info != time->tz_info || !model->has_abbreviation) {
+        if (!model || model->time.tz_info != time->tz_info) {
             return false;
         }
         break;
     case TIMELIB_ZONETYPE_ABBR:
         model = time->tz_abbr ? model_of(TIMELIB_ZONETYPE_ABBR, time->tz_abbr) : NULL;
-        if (!model || !model->has_abbreviation || strcmp(model->abbreviation, time->tz_abbr) != 0 ||
-            model->time.z != time->z || model->time.dst != time->dst) {
+        if (!model || strcmp(model->abbreviation, time->tz_abbr) != 0 || model->time.z != time->z ||
+            model->time.dst != time->dst) {
             return false;
         }
         offset += time->dst * 3600;
@@ -246,7 +235,7 @@ static bool time_is_as_unserialised(const timelib_time *time)
     case TIMELIB_ZONETYPE_OFFSET:
         /* Seconds of an offset are not serialised. */
         model = time->z % 60 == 0 && time->z > -86400 && time->z < 86400 ? model_of(TIMELIB_ZONETYPE_OFFSET, "") : NULL;
-        if (!model || time->dst != model->time.dst) {
+        if (!model) {
             return false;
         }
         break;
@@ -269,8 +258,8 @@ static bool zone_is_as_unserialised(const php_timezone_obj *zone)
         return model && model->time.tz_info == zone->tzi.tz;
     case TIMELIB_ZONETYPE_ABBR:
         model = model_of(TIMELIB_ZONETYPE_ABBR, zone->tzi.z.abbr);
-        return model && model->has_abbreviation && strcmp(model->abbreviation, zone->tzi.z.abbr) == 0 &&
-               model->time.z == zone->tzi.z.utc_offset && model->time.dst == zone->tzi.z.dst;
+        return model && strcmp(model->abbreviation, zone->tzi.z.abbr) == 0 && model->time.z == zone->tzi.z.utc_offset &&
+               model->time.dst == zone->tzi.z.dst;
     case TIMELIB_ZONETYPE_OFFSET:
         return zone->tzi.utc_offset % 60 == 0 && zone->tzi.utc_offset > -86400 && zone->tzi.utc_offset < 86400;
     default:
@@ -431,7 +420,7 @@ static bool is_same_zone(const struct larder_date_part *part, const struct model
 {
     return model && model->rules == part->rules &&
            (part->zone_type != TIMELIB_ZONETYPE_ABBR ||
-            (model->time.z == part->offset && model->time.dst == part->dst && model->has_abbreviation));
+            (model->time.z == part->offset && model->time.dst == part->dst));
 }
 
 zend_object *larder_date_make(zend_class_entry *entry, const struct larder_date_part *part)

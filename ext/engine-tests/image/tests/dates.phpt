@@ -151,10 +151,45 @@ function dates(): iterable
         yield $interval => new DateInterval($interval);
     }
     yield 'a difference' => (new DateTime('2020-01-01'))->diff(new DateTime('2021-02-03 04:05:06.789'));
+    foreach ([1, 3, 69, 207_431, 789_012, 999_999] as $microseconds) {
+        yield "a difference of $microseconds us" => (new DateTime('@0'))->diff(new DateTime("@0." . sprintf('%06d', $microseconds)));
+    }
+    yield 'an interval that is inverted more than once' => DateInterval::__set_state(['y' => 1, 'm' => 0, 'd' => 0, 'h' => 0, 'i' => 0, 's' => 0, 'f' => 0.0, 'invert' => 256, 'days' => false, 'from_string' => false]);
     yield 'a difference to before' => (new DateTime('2020-01-01'))->diff(new DateTime('2019-02-03 04:05:06'));
     yield 'weekdays' => DateInterval::createFromDateString('3 weekdays');
     yield 'a text' => DateInterval::createFromDateString('1 day + 2 hours');
     yield 'a period' => new DatePeriod(new DateTime('2020-01-01'), new DateInterval('P1D'), 3);
+    // What lies beside the clock: names of both kinds, clocks that go back by a day, rules for years to come.
+    foreach (['EST', 'MST', 'UTC', 'GMT'] as $name) {
+        foreach ([3, 2, 3, 2] as $type) {
+            yield "$name, type $type" => DateTime::__set_state(['date' => '2022-07-01 12:00:00.000000', 'timezone_type' => $type, 'timezone' => $name]);
+        }
+    }
+    foreach (['Pacific/Kwajalein' => -7_988_400, 'Pacific/Apia' => 1_325_239_200, 'Asia/Manila' => -3_944_621_032, 'Australia/Lord_Howe' => 2_216_908_800, 'Europe/Berlin' => 2_234_998_800] as $name => $change) {
+        for ($hours = -50; $hours <= 50; $hours++) {
+            foreach ([0, 1_801] as $seconds) {
+                yield "$hours hours and $seconds seconds from a change in $name" => (new DateTime('@' . $change + 3_600 * $hours + $seconds))->setTimezone(new DateTimeZone($name));
+            }
+        }
+    }
+    foreach (['UTC', '+02:00', 'EST', 'Europe/Paris'] as $name) {
+        foreach ([1_000_000, 1_500_000, -1, -1_500_000] as $microseconds) {
+            yield "$microseconds us after noon in $name" => (new DateTime('2022-07-01 12:00', new DateTimeZone($name)))->setTime(12, 0, 0, $microseconds);
+        }
+        foreach ([[24, 0, 0], [25, 61, 61], [-1, -1, -1], [100_000, 0, 0]] as $clock) {
+            yield implode(':', $clock) . " in $name" => (new DateTime('2022-07-01', new DateTimeZone($name)))->setTime(...$clock);
+        }
+        foreach ([1.5, -1.5, 0.999_999] as $fraction) {
+            $interval = new DateInterval('PT1S');
+            $interval->f = $fraction;
+            yield "a second and $fraction later in $name" => (new DateTime('2022-07-01 12:00:00.9', new DateTimeZone($name)))->add($interval);
+            yield "a second and $fraction earlier in $name" => (new DateTime('2022-07-01 12:00:00.9', new DateTimeZone($name)))->sub($interval);
+        }
+        yield "month 14 in $name" => (new DateTime('2022-07-01', new DateTimeZone($name)))->setDate(2022, 14, 33);
+        yield "week 60 in $name" => (new DateTime('2022-07-01', new DateTimeZone($name)))->setISODate(2022, 60, 9);
+        yield "a leap second in $name" => new DateTime('2016-12-31 23:59:60', new DateTimeZone($name));
+        yield "midnight at the end of a day in $name" => new DateTime('2016-12-31 24:00', new DateTimeZone($name));
+    }
     $looked = new DateInterval('P5D');
     (array) $looked;
     yield 'an interval that was looked at' => $looked;
@@ -218,7 +253,35 @@ foreach (['Europe/Paris', 'UTC', '+02:00', '-03:30', 'EST', 'CEST', 'Z'] as $nam
         check(!str_contains((new Image($value))->dump(), 'timezone_type'), get_class($value) . " in $name is not asked");
     }
 }
+foreach (['UTC', '+02:00', '-23:59', '+23:59', 'EST'] as $name) {
+    foreach ([1, 4, 100, 400, 1582, 1899, 1900, 1999, 2000, 2023, 2024, 2100, 9999] as $year) {
+        for ($month = 1; $month <= 12; $month++) {
+            foreach ([1, 28, 'last'] as $day) {
+                $date = (new DateTimeImmutable('2022-07-01 23:59:59.999999', new DateTimeZone($name)))->setDate($year, $month, $day === 'last' ? 1 : $day);
+                $date = $day === 'last' ? $date->modify('last day of this month') : $date;
+                check(!str_contains((new Image($date))->dump(), 'timezone_type'), $date->format('c') . " in $name is not asked");
+            }
+        }
+    }
+}
+// In a zone that sets its clocks they are, but for two days around each change, and for the years of a rule.
+$paris = new DateTimeZone('Europe/Paris');
+for ($day = 0, $asked = 0; $day < 365; $day++) {
+    $asked += (int) str_contains((new Image(new DateTime("2022-01-01 12:00 +$day days", $paris)))->dump(), 'timezone_type');
+}
+check($asked > 0 && $asked <= 6, "$asked days of a year are asked in Paris");
 check(!str_contains((new Image(new DateInterval('P1DT2H')))->dump(), 'from_string'), 'an interval is not asked');
+// What unserialize() need not take alike in each PHP is asked.
+foreach (['Europe/Paris', '+02:00'] as $name) {
+    foreach ([-1, 0, 10_000] as $year) {
+        check(str_contains((new Image((new DateTime('2022-07-01', new DateTimeZone($name)))->setDate($year, 7, 1)))->dump(), 'timezone_type'), "year $year in $name is asked");
+    }
+}
+foreach (['+24:00', '-24:00', '+01:02:03'] as $name) {
+    foreach ([new DateTimeZone($name), new DateTime('2022-07-01', new DateTimeZone($name))] as $value) {
+        check(str_contains((new Image($value))->dump(), 'timezone_type'), get_class($value) . " in $name is asked");
+    }
+}
 check(str_contains((new Image(new Speaking('2022-01-02')))->dump(), 'spoken'), 'a dump has what was asked');
 check(str_contains((new Image(new Labelled('2022-01-02')))->dump(), 'timezone_type'), 'what is asked for has its name');
 
@@ -252,6 +315,47 @@ foreach (['Asia/Tokyo' => true, 'Asia/Seoul' => false, 'Asia/Nowhe' => false] as
     }
     check(($read !== null) === $isThere, $name);
     check(Counted::$gone === 0, "no destructor of what never was, $name");
+}
+
+unset($image, $changed, $read);
+
+// So it is whatever the rules differ in: what is read of another name's has that name's.
+$names = [];
+foreach (DateTimeZone::listIdentifiers(DateTimeZone::ALL_WITH_BC) as $name) {
+    // Some systems list files that are no zones.
+    if (strlen($name) >= 12 && ($zone = @timezone_open($name))) {
+        $names[strlen($name)][$name] = serialize($zone->getTransitions(PHP_INT_MIN, 4_102_444_800));
+    }
+}
+$others = 0;
+foreach ($names as $alike) {
+    foreach ($alike as $from => $transitions) {
+        $dump = (new Image(new DateTimeZone($from)))->dump();
+        foreach ($alike as $to => $its) {
+            Image::forget();
+            try {
+                check(($read = Image::load(str_replace($from, $to, $dump))->get())->getName() === $to, "$from as $to");
+                check($its === $transitions, "$from is not read as $to");
+            } catch (OutOfBoundsException) {
+                check($from !== $to, "$from is there");
+                $others++;
+            }
+            unset($read);
+        }
+    }
+}
+check($others > 1_000, "$others others were there");
+foreach ([new DateTimeZone('EST'), new DateTime('2022-07-01 12:00 EST')] as $value) {
+    foreach (['EST' => true, 'CST' => false, 'EDT' => false, 'XYZ' => false] as $name => $isThere) {
+        $dump = (new Image($value))->dump();
+        $read = null;
+        Image::forget();
+        try {
+            $read = Image::load(str_replace("EST\0", "$name\0", $dump))->get();
+        } catch (OutOfBoundsException) {
+        }
+        check(($read !== null) === $isThere, get_class($value) . " in $name");
+    }
 }
 
 // A state that is only half there, as from a constructor that was not called, is what it is to serialize().
