@@ -7,7 +7,9 @@ namespace Larder\Console;
 use Larder\Cache\Undelivered;
 use Larder\Dsn;
 use Larder\Exception;
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
+use Larder\Store;
 use Larder\Stores;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
@@ -70,10 +72,10 @@ final class MetricsCommand extends Command
             $journals = Journals::of($input);
             foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
                 $dsn = \is_string($dsn) ? $dsn : '';
-                $stores[StoreName::of($dsn)] = Presence::complaint(Dsn::parse($dsn)) === null ? Stores::open($dsn) : null;
+                $stores[StoreName::of($dsn)] = self::opened($dsn);
             }
-        } catch (Exception $mistake) {
-            return Complaint::say($output, $mistake->getMessage(), self::INVALID);
+        } catch (Exception $failure) {
+            return Complaint::of($output, $failure);
         }
         $samples = ['up' => []];
         foreach ($stores as $label => $store) {
@@ -91,6 +93,20 @@ final class MetricsCommand extends Command
         $output->write(self::exposition(self::STORES, $samples, 'store') . self::exposition(self::JOURNALS, self::held($journals), 'journal') . "# EOF\n", false, OutputInterface::OUTPUT_RAW);
 
         return \in_array(0, $samples['up'], true) ? self::FAILURE : self::SUCCESS;
+    }
+
+    /**
+     * @return ?Store null: it is not there, or cannot be opened now
+     *
+     * @throws Exception
+     */
+    private static function opened(string $dsn): ?Store
+    {
+        try {
+            return Presence::complaint(Dsn::parse($dsn)) === null ? Stores::open($dsn) : null;
+        } catch (PoolUnusable) {
+            return null;
+        }
     }
 
     /**

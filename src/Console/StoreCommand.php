@@ -7,7 +7,6 @@ namespace Larder\Console;
 use Larder\Cache;
 use Larder\Dsn;
 use Larder\Exception;
-use Larder\Exception\StoreUnavailable;
 use Larder\Store\SharedMemory\OthersPools;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
@@ -84,10 +83,8 @@ abstract class StoreCommand extends Command
             $namespace = $input->getOption('namespace');
 
             return $this->serve(\is_string($namespace) ? $cache->namespace($namespace) : $cache, $input, $output);
-        } catch (StoreUnavailable $failure) {
-            return self::say($output, $failure->getMessage(), self::FAILURE);
-        } catch (Exception $mistake) {
-            return self::say($output, $mistake->getMessage(), self::INVALID);
+        } catch (Exception $failure) {
+            return Complaint::of($output, $failure);
         }
     }
 

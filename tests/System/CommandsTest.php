@@ -25,10 +25,12 @@ use Larder\SharedMemory;
 use Larder\Store\SharedMemoryStore;
 use Larder\Tests\CommandLine;
 use Larder\Tests\Scratch;
+use Larder\Tests\System\Extension\Workers;
 use Larder\Trace\RecordingStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 /** Every command on every kind of store. */
 #[CoversClass(Commands::class)]
@@ -330,6 +332,53 @@ final class CommandsTest extends TestCase
         [$code, $printed] = $this->larder->run('top', ['dsn' => $dsn, '--times' => '1']);
         self::assertSame(0, $code, 'It may come back.');
         self::assertStringContainsString('is unavailable', $printed);
+    }
+
+    public function testPoolsThatCannotBeReachedEndEveryCommandAsAStoreThatFailed(): void
+    {
+        // No other user has a pool of that name, of which a command would warn.
+        $pool = 'test-' . bin2hex(random_bytes(6));
+        $settings = ['larder.group' => 'no-such-group-' . bin2hex(random_bytes(4))];
+        $commands = [
+            ['get', "shm:{$pool}", 'k'], ['set', "shm:{$pool}", 'k', 'v'], ['delete', "shm:{$pool}", 'k'], ['tags', "shm:{$pool}", 't'], ['flush', "shm:{$pool}", '--force'], ['keys', "shm:{$pool}"], ['prune', "shm:{$pool}"],
+            ['stats', "shm:{$pool}"], ['largest', "shm:{$pool}"], ['latency', "shm:{$pool}"], ['top', "shm:{$pool}", '--times=1'], ['pools'], ['save'], ['resize', $pool, '8M'],
+        ];
+        foreach ($commands as $command) {
+            $process = self::larder($command, $settings);
+            self::assertSame([1, ''], [$process->run(), $process->getOutput()], implode(' ', $command) . $process->getErrorOutput());
+            self::assertMatchesRegularExpression("/^[^\n]*{$settings['larder.group']}[^\n]*\n$/", $process->getErrorOutput(), implode(' ', $command));
+        }
+        $process = self::larder(['metrics', "shm:{$pool}"], $settings);
+        self::assertSame(1, $process->run(), $process->getErrorOutput());
+        self::assertStringContainsString('larder_up{store="shm:' . $pool . '"} 0', $process->getOutput());
+        $process = self::larder(['doctor', "shm:{$pool}"], $settings);
+        self::assertSame(1, $process->run(), $process->getErrorOutput());
+        self::assertStringContainsString($settings['larder.group'], $process->getOutput());
+    }
+
+    public function testAStoreWhoseExtensionIsNotLoadedEndsACommandAsAStoreThatFailed(): void
+    {
+        foreach ([['get', 'shm:x', 'k'], ['stats', 'redis://127.0.0.1?client=phpredis'], ['pools'], ['save', 'x']] as $command) {
+            $process = self::larder($command, null);
+            self::assertSame([1, ''], [$process->run(), $process->getOutput()], implode(' ', $command) . $process->getErrorOutput());
+            self::assertStringContainsString('not loaded', $process->getErrorOutput());
+        }
+    }
+
+    /**
+     * In a process of its own.
+     *
+     * @param list<string>           $command
+     * @param ?array<string, string> $settings of php.ini; null: no extension of PHP's is loaded that can be left out
+     */
+    private static function larder(array $command, ?array $settings): Process
+    {
+        $php = [\PHP_BINARY, ...($settings === null ? ['-n'] : ['-d', 'extension=' . Workers::extension()])];
+        foreach ($settings ?? [] as $name => $value) {
+            array_push($php, '-d', "{$name}={$value}");
+        }
+
+        return new Process([...$php, \dirname(__DIR__, 2) . '/bin/larder', ...$command], timeout: null);
     }
 
     /**
