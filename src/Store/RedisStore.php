@@ -21,6 +21,7 @@ use Larder\SaveMode;
 use Larder\Serializer\Payload;
 use Larder\Serializer\PhpSerializer;
 use Larder\Store;
+use Larder\Store\Redis\ApcuMemory;
 use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
@@ -29,6 +30,8 @@ use Larder\Store\Redis\Eviction;
 use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\Life;
 use Larder\Store\Redis\Living;
+use Larder\Store\Redis\NearTags;
+use Larder\Store\Redis\PoolMemory;
 use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\RedisLeases;
 use Larder\Store\Redis\RedisLog;
@@ -51,6 +54,7 @@ use Larder\Ttl;
  *     prefix!key_versions   some thousand key versions, which the keys share by their hashes: the tick at which one was last written or
  *                     deleted; and the same of counts
  *     prefix!log      if near stores follow it, what they must forget (see Redis\RedisLog)
+ *     prefix!invalidations  the last invalidations, for hosts that judge by tags themselves (see Redis\NearTags)
  *
  * Each script is one moment, and so is a plain read. A token is the epoch and the tick of a moment at or before the one in which
  * its key was found missing. A write or a delete makes fills of its key stale: it moves the key version to a new tick. That tick is
@@ -122,6 +126,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      * @param Noted  $noted    what the processes of this machine know of the server; without a name each asks for itself
      * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
      *                           die with a restart; the same for all who use the server
+     * @param ?NearTags $nearTags by which this host judges tags itself; null: the server does
      *
      * @throws InvalidOption
      */
@@ -133,21 +138,22 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         float $timeout = 1.0,
         private readonly Noted $noted = new Noted(),
         bool $trustsDisk = false,
+        ?NearTags $nearTags = null,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection, $trustsDisk);
         $this->time = new ServerTime($this->scripts, $timeout, $noted);
-        $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload);
+        $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload, $nearTags);
     }
 
     /**
      * Options: prefix; client (auto, phpredis, predis); database; timeout, read_timeout, retry_after (seconds);
-     * persistent (switch); persistence (distrusted, trusted); with TLS: tls_ca, tls_cert, tls_key (files), tls_name, tls_verify (switch); with sentinels: service,
+     * persistent (switch); persistence (distrusted, trusted); tags (far, near); with TLS: tls_ca, tls_cert, tls_key (files), tls_name, tls_verify (switch); with sentinels: service,
      * sentinel_user, sentinel_password; in a cluster: shards (1 to 1024); those of Payload::fromDsn().
      */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'persistence', ...Connections::options($dsn), ...Payload::OPTIONS);
+        $dsn->allow('prefix', 'persistence', 'tags', ...Connections::options($dsn), ...Payload::OPTIONS);
         $shards = Connections::isCluster($dsn) ? $dsn->integer('shards', Connections::SHARDS) : 0;
         if (Connections::isCluster($dsn) && $shards < 1) {
             throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
@@ -165,7 +171,20 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 'trusted' => true,
                 default => throw InvalidOption::choice('persistence', $persistence, 'distrusted', 'trusted'),
             },
+            match ($tags = $dsn->text('tags', 'far')) {
+                'far' => null,
+                'near' => self::nearTags($dsn, $shards),
+                default => throw InvalidOption::choice('tags', $tags, 'far', 'near'),
+            },
         );
+    }
+
+    /** @return ?NearTags null: this process shares no memory with others */
+    private static function nearTags(Dsn $dsn, int $shards): ?NearTags
+    {
+        $memory = ApcuMemory::isThere() ? new ApcuMemory() : PoolMemory::open();
+
+        return $memory === null ? null : new NearTags($memory, 'larder-tags-' . hash('xxh128', "{$dsn->place()}?{$dsn->text('prefix', Prefix::DEFAULT)}"), $shards);
     }
 
     /** A server that has become a replica before the request began is not read in it. */
@@ -297,7 +316,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         $calls = [];
         foreach ($this->layout->all() as $shard) {
             foreach (array_chunk($tags, Layout::AT_ONCE) as $chunk) {
-                $calls[] = [Script::Invalidate, $this->layout->names($shard), [(string) max(0, $serveStale), (string) self::MOST_TAGS, ...$chunk]];
+                $calls[] = [Script::Invalidate, [...$this->layout->names($shard), $this->layout->invalidations($shard)], [(string) max(0, $serveStale), (string) self::MOST_TAGS, ...$chunk]];
             }
         }
         $this->scripts->run($calls);

@@ -99,6 +99,32 @@ final class RedisLivesTest extends OwnServers
         self::assertSame(['kept', 'filled'], array_keys(self::again(static fn(): array => $store->fetch(['kept', 'filled', 'tagged'])->items)));
     }
 
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testWhatAHostKnowsOfTagsIsNothingToANewMasterThatHasMissedSomeOfIt(string $client): void
+    {
+        [$old, $new, $link] = $this->masterAndReplica();
+        $dsn = "redis+unix:{$link->path}/master?client={$client}&tags=near&" . self::OPTIONS;
+        $store = Stores::open($dsn);
+        self::assertInstanceOf(PerRequest::class, $store);
+        $store->save([new Item('alive', 'value', 100, ['a']), new Item('killed', 'value', 100, ['b'])]);
+        $store->invalidateTags(['other']);
+        self::replicated($old, $new);
+        // From here on nothing is replicated: the new master's clock is behind what the host knows.
+        self::redis($new)->rawCommand('REPLICAOF', '127.0.0.1', '1');
+        for ($i = 0; $i < 5; $i++) {
+            $store->invalidateTags(["lost {$i}"]);
+            self::assertCount(2, $store->fetch(['alive', 'killed'])->items);
+        }
+        $this->failOver($old, $new, $link);
+        for ($i = 0; $i < 5; $i++) {
+            Stores::open($dsn)->invalidateTags([$i === 0 ? 'b' : "other {$i}"]);
+            $store->beginRequest();
+            self::assertSame(['alive'], array_keys(self::again(static fn(): array => $store->fetch(['alive', 'killed'])->items)));
+            self::assertSame(['alive'], array_keys(Stores::open($dsn)->fetch(['alive', 'killed'])->items));
+        }
+    }
+
     /** @return iterable<string, array{string, \Closure(Store): mixed, mixed}> */
     public static function firstOperations(): iterable
     {

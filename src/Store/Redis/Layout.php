@@ -14,6 +14,7 @@ use Larder\Exception\InvalidOption;
  *     prefix!tags     the tags          prefix!{7}tags
  *     prefix!key_versions   the key versions        prefix!{7}key_versions
  *     prefix!log      the log           prefix!{7}log
+ *     prefix!invalidations  the last ones   prefix!{7}invalidations
  *     prefix!lease:x  a lease           prefix!{7}lease:x
  *     prefix!fence    the last fence    prefix!{7}fence
  *     prefix!aside:x  a large item that is put in its place by the next command
@@ -88,6 +89,11 @@ final class Layout
     public function log(int $shard): string
     {
         return $this->internal($shard) . 'log';
+    }
+
+    public function invalidations(int $shard): string
+    {
+        return $this->internal($shard) . 'invalidations';
     }
 
     /** @return string where among the key versions of its shard the key's begins */

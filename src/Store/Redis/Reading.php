@@ -8,6 +8,7 @@ use Larder\Fetched;
 use Larder\Item;
 use Larder\Reads;
 use Larder\Serializer\Payload;
+use Larder\Store\Verdict;
 use Larder\Token;
 
 /**
@@ -21,6 +22,9 @@ use Larder\Token;
  * A plain read may find that another process was the first to invalidate a tag, and that this may have killed its item. Or
  * it may find that the clock was lost. Then it asks the script in a second round trip. The first case does not happen to the
  * process again. The second does not happen to any other process, as there is a clock then.
+ *
+ * Where the host knows of the tags itself, all reads are plain, and the items are judged here (see NearTags). It asks for the versions
+ * that it lacks in a second round trip. Items that only the server can judge go to the script.
  *
  * The script judges the items by their heads. An MGET behind it, in the same round trip, brings the values, because Lua would
  * copy each of them four times. The two are not one moment. But an item that the script found live was live after the read
@@ -55,6 +59,7 @@ final class Reading
         private readonly Layout $layout,
         private readonly ServerTime $time,
         private readonly Payload $payload,
+        private readonly ?NearTags $nearTags = null,
     ) {}
 
     /** @param list<string> $keys */
@@ -137,7 +142,7 @@ final class Reading
     {
         $values = $items = $tokens = [];
         $chunks = $this->layout->grouped($keys);
-        $looks = $chunks === [] ? [] : (($this->isPlain ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
+        $looks = $chunks === [] ? [] : (($this->isPlain || $this->nearTags?->works() === true ? $this->lookPlainly($chunks) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
             if ($this->isNoting) {
                 $this->isNoting = false;
@@ -179,7 +184,7 @@ final class Reading
      */
     private function lookPlainly(array $chunks): ?array
     {
-        $reads = $found = [];
+        $reads = $all = $tokens = $found = [];
         foreach ($chunks as [$shard, $keys]) {
             $reads[] = $this->layout->items($shard, $keys, ['MGET', $this->layout->clock($shard)]);
         }
@@ -188,19 +193,96 @@ final class Reading
         if ($asksForTime) {
             $this->time->compareTo(array_pop($replies));
         }
+        $doubtful = [];
         foreach ($chunks as $i => [$shard, $keys]) {
             $values = $replies[$i] ?? null;
             if (!\is_array($values) || \count($values) !== \count($keys) + 1) {
                 throw Scripts::nonsense();
             }
             $now = $this->now($shard, $values[0]);
-            if ($now === null || ($now[2] > 0 && self::mayBeDead(\array_slice($values, 1), $now[2]))) {
+            if ($now === null) {
                 return null;
             }
-            $found[] = [$now[1], '', $values, 1];
+            if ($now[2] > 0 && self::mayBeDead(\array_slice($values, 1), $now[2])) {
+                $doubtful[$i] = $now;
+            }
+            $tokens[] = $now[1];
+            $all[] = $values;
+        }
+        if ($doubtful !== []) {
+            $all = $this->nearTags?->works() === true ? $this->judgedNear($this->nearTags, $chunks, $doubtful, $all) : null;
+        }
+        foreach ($all ?? [] as $i => $values) {
+            $found[] = [$tokens[$i], '', $values, 1];
         }
 
-        return $found;
+        return $all === null ? null : $found;
+    }
+
+    /**
+     * @param non-empty-list<array{int, array<int, string>}>   $chunks   shards, and keys there
+     * @param non-empty-array<int, array{string, Token, int}> $doubtful of some of them the clock
+     * @param list<array<mixed>>                              $values   of all, behind the clock
+     *
+     * @return ?list<array<mixed>> the same, null in place of what is dead; null: only the script can tell
+     */
+    private function judgedNear(NearTags $nearTags, array $chunks, array $doubtful, array $values): ?array
+    {
+        for ($tries = 0; $tries < 2; $tries++) {
+            $unknown = [];
+            foreach ($doubtful as $i => [$clock, , $invalidated]) {
+                $shard = $chunks[$i][0];
+                $begins = Entry::beginning(substr($clock, 1, Script::EPOCH));
+                foreach ($values[$i] ?? [] as $at => $item) {
+                    if ($at === 0 || !\is_string($item) || !isset($item[Entry::HEAD - 1]) || !str_starts_with($item, $begins) || !Entry::hasTags($item)) {
+                        continue;
+                    }
+                    $tags = substr($item, Entry::HEAD, Entry::payloadAt($item) - Entry::HEAD);
+                    $verdict = $nearTags->verdict($shard, $clock, $invalidated, Entry::version($item), $tags);
+                    if ($verdict === Verdict::Stale || ($verdict === null && $tries > 0)) {
+                        return null;
+                    }
+                    if ($verdict === null) {
+                        $unknown[$shard] = [$clock, ($unknown[$shard][1] ?? []) + array_fill_keys($nearTags->unknown($shard, $clock, $tags), true)];
+                    } elseif ($verdict === Verdict::Dead) {
+                        $values[$i][$at] = null;
+                    }
+                }
+            }
+            if ($unknown === []) {
+                return $values;
+            }
+            if (!$this->learnTags($nearTags, $unknown)) {
+                return null;
+            }
+        }
+
+        return null;
+    }
+
+    /**
+     * @param non-empty-array<int, array{string, array<array-key, true>}> $unknown by shard the clock, and the tags that are to be asked for
+     *
+     * @return bool false: the server is in another history by now, or there are too many
+     */
+    private function learnTags(NearTags $nearTags, array $unknown): bool
+    {
+        $calls = $questions = [];
+        foreach ($unknown as $shard => [, $tags]) {
+            $question = $nearTags->question($shard, array_map(strval(...), array_keys($tags)));
+            if ($question === null) {
+                return false;
+            }
+            $questions[$shard] = $question;
+            $calls[] = [Script::Versions, [...$this->layout->names($shard), $this->layout->invalidations($shard)], $question];
+        }
+        $replies = $this->scripts->run($calls);
+        $hasLearnt = true;
+        foreach (array_keys($questions) as $i => $shard) {
+            $hasLearnt = $nearTags->learn($shard, $unknown[$shard][0], $questions[$shard], $replies[$i]) && $hasLearnt;
+        }
+
+        return $hasLearnt;
     }
 
     /** @return ?array{string, Token, int} what $now is; null: there is no clock, or it is not of the life that the server is in */

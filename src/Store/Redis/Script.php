@@ -19,6 +19,8 @@ namespace Larder\Store\Redis;
  *             h: the tick at which half of all that may be there were; s: where a sweep has come to
  *     log     a stream, if anybody follows it. Each entry has the field e, its mark: epoch 8, tick 6. Behind it is what near stores
  *             must forget: k with the name of an item or t with a tag, as often as there are any; or a: everything
+ *     invalidations   a stream of the last thousand. The id of each is its tick. Each has the field e: epoch 8, the tick of the
+ *             invalidation before it 6. Behind it is each tag, as t, or as s if what was killed may be served (see NearTags)
  *
  * All numbers but those in the tags have their highest byte first. The verdict on an item is 0 live, 1 stale, 2 dead.
  *
@@ -62,7 +64,8 @@ enum Script: string
     case Delete = '3dc41ef59e4ec138d11addc394d6fc6af4ab5daa';
     case Increment = '3e3c99ec76647a196cfe233d25cb10e0ad3395d8';
     case Touch = '6cd8a7dc3d7fae223f5ad542b819b2346de3d5d8';
-    case Invalidate = '86dd94c9c70e89089272e13646b064bb4ba147e9';
+    case Invalidate = '3660405552367a95c0c1e4e1e58f73a4bf2ed31e';
+    case Versions = 'cad193492f4864599867f12c3338d17a648331f7';
     case Sweep = 'ee4b38c93cc12da2933a3e7e550ed64f87039331';
     case Living = '3407679c90ca93d185e3589b03147f266f6eef50';
     case Forget = 'd9942fb97f0800cba255a399c08b56bc6bf988c2';

@@ -214,7 +214,10 @@ final class ScriptText
     /**
      * A full server forbids a script only its first write, so the first is one that it allows: this is never refused.
      *
-     * Arguments: for how many seconds what is killed may be served; how many tags to remember; tags.
+     * Hosts that judge by tags themselves are told of it (see NearTags), unless there are too many tags at once. They notice that they
+     * were not told. So it is no error if the list cannot be written. A list of another epoch makes room for a new one.
+     *
+     * KEYS[5] is the list. Arguments: for how many seconds what is killed may be served; how many tags to remember; tags.
      */
     private const INVALIDATE = <<<'LUA'
         local refused = isFollowed and record('t', {unpack(ARGV, 4)})
@@ -228,7 +231,9 @@ final class ScriptText
         tick, floor, count = tick + 1, tonumber(floor), tonumber(count or 0)
         redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6I6', tick, tick))
         local now, serve, most = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+        local told, bytes = {}, 0
         for i = 4, #ARGV do
+            told[#told + 1], told[#told + 2], bytes = serve > 0 and 's' or 't', ARGV[i], bytes + #ARGV[i]
             local dead, stale, till = version(redis.call('HGET', KEYS[2], 't' .. ARGV[i]), floor)
             if serve <= 0 then
                 dead, stale = tick, 0
@@ -248,11 +253,37 @@ final class ScriptText
             redis.call('HDEL', KEYS[2], 'h')
         end
         redis.call('HSET', KEYS[2], 'n', count)
+        local function tell()
+            return redis.pcall('XADD', KEYS[5], 'MAXLEN', '~', 1000, string.format('%.0f-0', tick), 'e', epoch .. struct.pack('>I6', invalidated), unpack(told))
+        end
+        if bytes <= 16384 and type(tell()) == 'table' then
+            redis.call('UNLINK', KEYS[5])
+            tell()
+        end
         if cursor then
             cursor = forget(cursor, floor)
             if cursor == '0' then redis.call('HDEL', KEYS[2], 's') else redis.call('HSET', KEYS[2], 's', cursor) end
         end
         return 1
+        LUA;
+
+    /**
+     * What a host needs to judge items by their tags (see NearTags).
+     *
+     * KEYS[5] is the list of invalidations. Arguments: the tick since which it is to be told; '': from now on; tags. Reply: the clock,
+     * the list's entries since then, and the versions of the tags, as they lie there.
+     */
+    private const VERSIONS = <<<'LUA'
+        if not epoch then return {'', {}, {}} end
+        local last = ARGV[2] ~= '' and redis.pcall('XRANGE', KEYS[5], ARGV[2] .. '-1', '+', 'COUNT', 1001) or {}
+        local known, floor = unpack(redis.call('HMGET', KEYS[2], 'e', 'f'))
+        local names = {}
+        for i = 3, #ARGV do names[i - 2] = 't' .. ARGV[i] end
+        local versions = #names > 0 and redis.call('HMGET', KEYS[2], unpack(names)) or {}
+        for i = 1, #names do
+            versions[i] = known ~= epoch and string.format('%.0f', invalidated) or versions[i] or floor
+        end
+        return {found, last.err and {} or last, versions}
         LUA;
 
     /** Removes the dead ones among the keys. Reply: how many, and the oldest version of a living one with tags. */
@@ -357,6 +388,7 @@ final class ScriptText
             Script::Follow => Lua::UNREFUSED . Lua::CLOCK . Lua::DENIED,
             Script::Forget => Lua::VERSION . Lua::FORGET,
             Script::Clear, Script::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,
+            Script::Versions => Lua::LOOKED_AT_CLOCK,
             Script::Ask => '',
         };
 
@@ -368,6 +400,7 @@ final class ScriptText
             Script::Increment => self::INCREMENT,
             Script::Touch => self::TOUCH,
             Script::Invalidate => self::INVALIDATE,
+            Script::Versions => self::VERSIONS,
             Script::Sweep => self::SWEEP,
             Script::Living => self::LIVING,
             Script::Forget => self::FORGET,

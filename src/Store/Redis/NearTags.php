@@ -1,0 +1,312 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\Store\Redis;
+
+use Larder\Store\Tags;
+use Larder\Store\Verdict;
+
+/**
+ * Judges items of the server by what this host knows of its tags, so that a read of items with tags is a plain MGET.
+ *
+ *     process ── MGET clock, items ──> server     one moment: the items, and the tick at which a tag was last invalidated
+ *        │
+ *        ├── a span up to that tick?              all tags that were invalidated between two ticks (see Span)
+ *        └── a fact of each tag?                  at tick C, the last invalidation of this tag was v
+ *
+ * The invariant: all that the memory of the host holds stays true for good. A span says which tags were invalidated in a time that
+ * is over. A fact says how a tag stood at a tick that is over. A process puts another span or fact in the place of one, and the new one
+ * is as true as the old one. So the order in which processes write does not matter. Nor do delays and losses.
+ *
+ * An item lives if no tag of it was invalidated after the item's version, up to the clock that was read with it. Two things prove that:
+ *
+ * 1. A span reaches at least to the clock, and names none of its tags with a later tick than the version.
+ * 2. If the version is older than the span's beginning, there is a fact of each tag. It is of a tick at which the span had begun, and
+ *    its v is not later than the version.
+ *
+ * The moment is that of the MGET, or a later one. The read is as right as the script's, without any regard to when a request began.
+ *
+ * The host asks for the rest in one script: the versions of tags, and the invalidations since the span ends.
+ * The server keeps a list of the last invalidations for that (see ScriptText). If it lacks any, a new span begins, and the
+ * facts that are older count no more. Spans and facts are those of one history: an epoch, in one life of the server and one process
+ * of it. After a clear, a loss or a failover they are of no use.
+ *
+ * The clock of a read proves more than following a log would. So there is nothing to follow, and writes record nothing.
+ */
+final class NearTags
+{
+    /** How many tags are asked for at once; of more the script judges. */
+    private const MOST_ASKED = 1_000;
+
+    /** How many parts the facts of a store lie in, how many at most those of a shard, and how many facts are in each; of more the oldest goes. */
+    private const PARTS = 4_096;
+    private const PARTS_OF_ONE = 1_024;
+    private const FACTS = 64;
+
+    /** Bytes: hash 8 | tick 6 | version 6. */
+    private const FACT = 20;
+
+    /** Facts that a process keeps at hand. */
+    private const AT_HAND = 16_384;
+
+    /** @var array<int, Span> by shard */
+    private array $spans = [];
+
+    /** @var array<int, array<array-key, array{int, int}>> by shard and hash: at which tick, the version */
+    private array $facts = [];
+
+    private bool $works = true;
+
+    /** How many parts the facts of a shard lie in. */
+    private readonly int $parts;
+
+    /**
+     * @param string $name   of the store in the memory; another store of the same name costs both their facts, and no more
+     * @param int    $shards as of Layout
+     */
+    public function __construct(
+        private readonly HostMemory $memory,
+        private readonly string $name,
+        int $shards = 0,
+    ) {
+        $this->parts = min(self::PARTS_OF_ONE, max(1, intdiv(self::PARTS, max(1, $shards))));
+    }
+
+    /** Whether the memory takes what it is given. Otherwise each read would ask twice. */
+    public function works(): bool
+    {
+        return $this->works;
+    }
+
+    /**
+     * @param string $clock       that was read with the item
+     * @param int    $invalidated the tick at which a tag was last invalidated by it
+     * @param int    $version     of the item
+     * @param string $tags        of the item, packed
+     *
+     * @return ?Verdict Stale: only the server can tell; null: see unknown()
+     */
+    public function verdict(int $shard, string $clock, int $invalidated, int $version, string $tags): ?Verdict
+    {
+        $span = $this->span($shard, Span::history($clock), $invalidated);
+        if ($span === null || $span->until < $invalidated) {
+            return null;
+        }
+        if ($version >= $span->until) {
+            return Verdict::Live;
+        }
+        $verdict = Verdict::Live;
+        $older = [];
+        foreach (Tags::unpack($tags) as $tag) {
+            $hash = Span::hash($tag);
+            $last = $span->last($hash);
+            if ($last === 0) {
+                $older[] = $hash;
+            } elseif ($version < ($last & ~Span::MAY_BE_SERVED)) {
+                $verdict = $verdict->and(self::killed($last));
+            }
+        }
+        if ($verdict === Verdict::Dead || $version >= $span->since) {
+            return $verdict;
+        }
+        $isKnown = true;
+        foreach ($this->facts($shard, $span, $older) as $version0) {
+            if ($version0 === null) {
+                $isKnown = false;
+            } elseif ($version < ($version0 & ~Span::MAY_BE_SERVED)) {
+                $verdict = $verdict->and(self::killed($version0));
+            }
+        }
+
+        return $isKnown || $verdict === Verdict::Dead ? $verdict : null;
+    }
+
+    /**
+     * @param string $tags of an item, packed
+     *
+     * @return list<string> those to be asked for
+     */
+    public function unknown(int $shard, string $clock, string $tags): array
+    {
+        $span = $this->span($shard, Span::history($clock), \PHP_INT_MAX);
+        $names = [];
+        foreach (Tags::unpack($tags) as $tag) {
+            $hash = Span::hash($tag);
+            if ($span === null || $span->last($hash) === 0) {
+                $names[$hash] = $tag;
+            }
+        }
+        $facts = $span === null ? [] : $this->facts($shard, $span, array_map(strval(...), array_keys($names)));
+
+        return array_values(array_filter($names, static fn(int|string $hash): bool => !isset($facts[$hash]), \ARRAY_FILTER_USE_KEY));
+    }
+
+    /**
+     * @param list<string> $tags that are to be asked for
+     *
+     * @return ?list<string> the arguments of Script::Versions; null: there are too many
+     */
+    public function question(int $shard, array $tags): ?array
+    {
+        return \count($tags) > self::MOST_ASKED ? null : [isset($this->spans[$shard]) ? (string) $this->spans[$shard]->until : '', ...$tags];
+    }
+
+    /**
+     * @param string       $clock    that was read with the items
+     * @param list<string> $question as of question()
+     * @param mixed        $reply    to it
+     *
+     * @return bool false: the server is in another history by now
+     */
+    public function learn(int $shard, string $clock, array $question, mixed $reply): bool
+    {
+        [$now, $entries, $versions] = \is_array($reply) ? $reply + [null, null, null] : [null, null, null];
+        $history = Span::history($clock);
+        $tags = \array_slice($question, 1);
+        if (!\is_string($now) || \strlen($now) !== \strlen($clock) || Span::history($now) !== $history || !\is_array($versions) || \count($versions) !== \count($tags)) {
+            return false;
+        }
+        $tick = Entry::number($now, Script::INVALIDATED);
+        $span = $this->spans[$shard] ?? null;
+        // If the span is another one by now than when this was asked, the entries do not go on from it.
+        $span = $span?->isOf($history) === true ? $span->extended($entries, $tick) : null;
+        $span ??= Span::at($history, $tick);
+        $this->keep($shard, $span);
+        $this->works = $this->works && $this->memory->write($this->place($shard, 'span'), $span->bytes);
+        $learnt = [];
+        foreach ($tags as $i => $tag) {
+            $version = self::version($versions[$i] ?? null);
+            if ($version === null) {
+                return false;
+            }
+            $hash = Span::hash($tag);
+            $learnt[$this->part($hash)][$hash] = $hash . Span::number($tick) . Span::number($version);
+            $this->facts[$shard][$hash] = [$tick, $version];
+        }
+        $this->store($shard, $history, $learnt);
+
+        return true;
+    }
+
+    /** @return ?Span one that reaches to that tick, or else the one that comes nearest */
+    private function span(int $shard, string $history, int $invalidated): ?Span
+    {
+        $span = $this->spans[$shard] ?? null;
+        if ($span !== null && !$span->isOf($history)) {
+            unset($this->spans[$shard], $this->facts[$shard]);
+            $span = null;
+        }
+        if ($span === null || ($span->until < $invalidated && $invalidated < \PHP_INT_MAX)) {
+            $name = $this->place($shard, 'span');
+            $shared = Span::read($this->memory->read([$name])[$name] ?? '', $history);
+            if ($shared !== null && ($span === null || $shared->until > $span->until)) {
+                $this->keep($shard, $span = $shared);
+            }
+        }
+
+        return $span;
+    }
+
+    private function keep(int $shard, Span $span): void
+    {
+        $this->spans[$shard] = $span;
+        if (\count($this->facts[$shard] ?? []) > self::AT_HAND) {
+            $this->facts[$shard] = [];
+        }
+    }
+
+    /**
+     * @param list<string> $hashes
+     *
+     * @return array<array-key, ?int> by hash the versions that the span can go on from; null: there is none
+     */
+    private function facts(int $shard, Span $span, array $hashes): array
+    {
+        $versions = $parts = [];
+        foreach ($hashes as $hash) {
+            [$tick, $version] = $this->facts[$shard][$hash] ?? [-1, 0];
+            if ($tick >= $span->since) {
+                $versions[$hash] = $version;
+            } else {
+                $parts[$this->place($shard, (string) $this->part($hash))][] = $hash;
+            }
+        }
+        if ($parts === []) {
+            return $versions;
+        }
+        $read = $this->memory->read(array_keys($parts));
+        $history = substr($span->bytes, 0, Span::HISTORY);
+        foreach ($parts as $name => $hashes) {
+            $bytes = $read[$name] ?? '';
+            $bytes = str_starts_with($bytes, $history) ? $bytes : '';
+            foreach ($hashes as $hash) {
+                $at = self::find($bytes, $hash);
+                $tick = $at === null ? -1 : Entry::number($bytes, $at + 8);
+                $versions[$hash] = null;
+                if ($at !== null && $tick >= $span->since) {
+                    $versions[$hash] = Entry::number($bytes, $at + 14);
+                    $this->facts[$shard][$hash] = [$tick, $versions[$hash]];
+                }
+            }
+        }
+
+        return $versions;
+    }
+
+    /** @param array<int, array<array-key, string>> $learnt facts by their part */
+    private function store(int $shard, string $history, array $learnt): void
+    {
+        $names = [];
+        foreach ($learnt as $part => $_) {
+            $names[$part] = $this->place($shard, (string) $part);
+        }
+        $there = $names === [] || !$this->works ? [] : $this->memory->read(array_values($names));
+        foreach ($this->works ? $learnt : [] as $part => $facts) {
+            $bytes = $there[$names[$part]] ?? '';
+            $old = str_starts_with($bytes, $history) && (\strlen($bytes) - Span::HISTORY) % self::FACT === 0 ? substr($bytes, Span::HISTORY) : '';
+            foreach ($facts as $hash => $_) {
+                $at = self::find($history . $old, (string) $hash);
+                $old = $at === null ? $old : substr_replace($old, '', $at - Span::HISTORY, self::FACT);
+            }
+            $this->works = $this->works && $this->memory->write($names[$part], $history . substr($old . implode('', $facts), -self::FACTS * self::FACT));
+        }
+    }
+
+    /** @return ?int where the fact of that tag is */
+    private static function find(string $bytes, string $hash): ?int
+    {
+        for ($at = $bytes === '' ? false : strpos($bytes, $hash, Span::HISTORY); $at !== false; $at = strpos($bytes, $hash, $at + 1)) {
+            if (($at - Span::HISTORY) % self::FACT === 0) {
+                return $at;
+            }
+        }
+
+        return null;
+    }
+
+    private function part(string $hash): int
+    {
+        return (\ord($hash[0]) << 8 | \ord($hash[1])) % $this->parts;
+    }
+
+    private static function killed(int $tick): Verdict
+    {
+        return ($tick & Span::MAY_BE_SERVED) === 0 ? Verdict::Dead : Verdict::Stale;
+    }
+
+    /** @param mixed $field a tag's version, as it lies in the server (see Script) */
+    private static function version(mixed $field): ?int
+    {
+        if (!\is_string($field) || preg_match('/^(\d+)(?: (\d+) \d+)?$/D', $field, $ticks) !== 1) {
+            return null;
+        }
+
+        return isset($ticks[2]) ? max((int) $ticks[1], (int) $ticks[2]) | Span::MAY_BE_SERVED : (int) $ticks[1];
+    }
+
+    private function place(int $shard, string $what): string
+    {
+        return "{$this->name}:{$shard}:{$what}";
+    }
+}
