@@ -15,7 +15,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use Symfony\Component\Process\Process;
 
 /**
- * Two hosts with a near store each, in front of one Redis, to which all kinds of things happen: no request of either reads anything older
+ * Two hosts with a near store each, or with what they know of tags, in front of one Redis, to which all kinds of things happen: no request of either reads anything older
  * than what was finished before it began. In `make hosts` for a million operations, otherwise for some thousand.
  */
 #[CoversClass(TieredStore::class)]
@@ -74,6 +74,14 @@ final class HostsTest extends OwnServers
         yield 'the log is lost' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'DEL', 'larder!log')];
         yield 'everything is flushed' => ['shm:', 'client=predis', static fn(CacheServer $server): mixed => $log($server, 'FLUSHALL')];
         yield 'all connections break' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'CLIENT', 'KILL', 'TYPE', 'normal')];
+        // No near store, but what each host knows of tags, in a pool or in APCu.
+        $near = 'client=phpredis&tags=near';
+        yield 'tags near' => ['', $near, static function (): void {}];
+        yield 'tags near, and the workers are killed' => ['', 'client=predis&tags=near', static function (): void {}, true];
+        yield 'tags near, and the server is killed and loses everything' => ['', $near, $kill];
+        yield 'tags near, and the list of invalidations is lost' => ['', $near, static fn(CacheServer $server): mixed => $log($server, 'DEL', 'larder!invalidations')];
+        yield 'tags near, and everything is flushed' => ['', $near, static fn(CacheServer $server): mixed => $log($server, 'FLUSHALL')];
+        yield 'tags near behind a near store' => ['shm:', $near, static fn(CacheServer $server): mixed => $log($server, 'XTRIM', 'larder!log', 'MAXLEN', '0')];
         yield 'a host is cut off' => ['shm:', 'client=phpredis', static function (CacheServer $server, Places $places): void {
             $host = mt_rand(0, 1);
             $places->cut($host, true);
@@ -101,8 +109,9 @@ final class HostsTest extends OwnServers
         foreach (['a', 'b'] as $i => $name) {
             $this->pools[] = $pool = "test-{$name}-" . bin2hex(random_bytes(4));
             mkdir("{$folder}/tmp-{$name}", 0o700);
-            $dsn = str_replace('shm:', "shm:{$pool}?size=16M", $near) . " > redis://{$places->address()}:{$server->port}/0?{$options}&timeout=0.3&read_timeout=0.3&retry_after=0.1";
-            $words = [\PHP_BINARY, ...self::settings(), __DIR__ . '/Hosts/host.php', $dsn, $folder, $name, (string) self::WORKERS, (string) (int) $requests, (string) ($seed + 1_000 * $i), $kills ? 'kills' : ''];
+            $dsn = ($near === '' ? '' : str_replace('shm:', "shm:{$pool}?size=16M", $near) . ' > ') . "redis://{$places->address()}:{$server->port}/0?{$options}&timeout=0.3&read_timeout=0.3&retry_after=0.1";
+            // One host keeps what it knows of tags in APCu. A killed process would keep APCu's lock.
+            $words = [\PHP_BINARY, ...self::settings(), '-d', 'apc.enable_cli=' . ($kills ? 0 : $i), __DIR__ . '/Hosts/host.php', $dsn, $folder, $name, (string) self::WORKERS, (string) (int) $requests, (string) ($seed + 1_000 * $i), $kills ? 'kills' : ''];
             $hosts[] = $host = new Process($places->command($i, $words), env: ['TMPDIR' => "{$folder}/tmp-{$name}"], timeout: null);
             $host->start();
         }

@@ -56,7 +56,7 @@ final class Host
         }
     }
 
-    /** Whether this host is well: it can write, owes nothing, and reads from its own memory. */
+    /** Whether this host is well: it can write, owes nothing, and reads from its own memory if it has values there. */
     public function isWell(): bool
     {
         $key = "alive {$this->name}";
@@ -66,7 +66,7 @@ final class Host
         $cache = $this->opened();
         $store = $cache->store;
 
-        return $cache->get($key) === 'yes' && $store instanceof TieredStore && $store->near->read($key) === 'yes' && !$cache->health()->isFlagged();
+        return $cache->get($key) === 'yes' && (!$store instanceof TieredStore || $store->near->read($key) === 'yes') && !$cache->health()->isFlagged();
     }
 
     /** @param array<int, int> $told */
