@@ -47,7 +47,7 @@ final class NearTags
     /** Bytes: hash 8 | tick 6 | version 6. */
     private const FACT = 20;
 
-    /** Facts that a process keeps at hand. */
+    /** Facts that a process keeps at hand, and what it has found of the tags of so many items. */
     private const AT_HAND = 16_384;
 
     /** @var array<int, Span> by shard */
@@ -55,6 +55,13 @@ final class NearTags
 
     /** @var array<int, array<array-key, array{int, int}>> by shard and hash: at which tick, the version */
     private array $facts = [];
+
+    /** @var array<int, array<array-key, int>> by shard and all tags of an item: when the last of them was invalidated, as the span knows it */
+    private array $last = [];
+
+    /** The clock that was read last, and its history. */
+    private string $clock = '';
+    private string $history = '';
 
     private bool $works = true;
 
@@ -89,34 +96,42 @@ final class NearTags
      */
     public function verdict(int $shard, string $clock, int $invalidated, int $version, string $tags): ?Verdict
     {
-        $span = $this->span($shard, Span::history($clock), $invalidated);
+        if ($clock !== $this->clock) {
+            $this->history = Span::history($clock);
+            $this->clock = $clock;
+        }
+        $span = $this->span($shard, $this->history, $invalidated);
         if ($span === null || $span->until < $invalidated) {
             return null;
         }
-        if ($version >= $span->until) {
+        $last = $this->last[$shard][$tags] ?? null;
+        if ($version >= $span->until || ($last !== null && $version >= $last)) {
             return Verdict::Live;
         }
         $verdict = Verdict::Live;
+        $last = 0;
         $older = [];
         foreach (Tags::unpack($tags) as $tag) {
             $hash = Span::hash($tag);
-            $last = $span->last($hash);
-            if ($last === 0) {
+            $tick = $span->last($hash);
+            if ($tick === 0) {
                 $older[] = $hash;
-            } elseif ($version < ($last & ~Span::MAY_BE_SERVED)) {
-                $verdict = $verdict->and(self::killed($last));
+            } else {
+                $last = max($last, $tick & ~Span::MAY_BE_SERVED);
+                $verdict = $verdict->and(self::verdictOf($tick, $version));
             }
         }
         if ($verdict === Verdict::Dead || $version >= $span->since) {
             return $verdict;
         }
         $isKnown = true;
-        foreach ($this->facts($shard, $span, $older) as $version0) {
-            if ($version0 === null) {
-                $isKnown = false;
-            } elseif ($version < ($version0 & ~Span::MAY_BE_SERVED)) {
-                $verdict = $verdict->and(self::killed($version0));
-            }
+        foreach ($this->facts($shard, $span, $older) as $tick) {
+            $isKnown = $isKnown && $tick !== null;
+            $last = max($last, ($tick ?? 0) & ~Span::MAY_BE_SERVED);
+            $verdict = $verdict->and(self::verdictOf($tick ?? 0, $version));
+        }
+        if ($isKnown && \count($this->last[$shard] ?? []) < self::AT_HAND) {
+            $this->last[$shard][$tags] = $last;
         }
 
         return $isKnown || $verdict === Verdict::Dead ? $verdict : null;
@@ -194,7 +209,7 @@ final class NearTags
     {
         $span = $this->spans[$shard] ?? null;
         if ($span !== null && !$span->isOf($history)) {
-            unset($this->spans[$shard], $this->facts[$shard]);
+            unset($this->spans[$shard], $this->facts[$shard], $this->last[$shard]);
             $span = null;
         }
         if ($span === null || ($span->until < $invalidated && $invalidated < \PHP_INT_MAX)) {
@@ -211,6 +226,7 @@ final class NearTags
     private function keep(int $shard, Span $span): void
     {
         $this->spans[$shard] = $span;
+        $this->last[$shard] = [];
         if (\count($this->facts[$shard] ?? []) > self::AT_HAND) {
             $this->facts[$shard] = [];
         }
@@ -290,9 +306,14 @@ final class NearTags
         return (\ord($hash[0]) << 8 | \ord($hash[1])) % $this->parts;
     }
 
-    private static function killed(int $tick): Verdict
+    /** @param int $tick at which a tag was last invalidated */
+    private static function verdictOf(int $tick, int $version): Verdict
     {
-        return ($tick & Span::MAY_BE_SERVED) === 0 ? Verdict::Dead : Verdict::Stale;
+        return match (true) {
+            $version >= ($tick & ~Span::MAY_BE_SERVED) => Verdict::Live,
+            $tick < Span::MAY_BE_SERVED => Verdict::Dead,
+            default => Verdict::Stale,
+        };
     }
 
     /** @param mixed $field a tag's version, as it lies in the server (see Script) */
