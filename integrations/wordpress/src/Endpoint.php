@@ -28,6 +28,12 @@ final class Endpoint
         $this->route('figures', 'GET', $this->figures(...));
         $this->route('groups', 'GET', $this->groups(...));
         $this->route('flush', 'POST', $this->flush(...), ['what' => ['enum' => ['cache', 'pages', 'everything', 'site', 'group', 'page'], ...$text], 'name' => ['type' => 'string', 'default' => '', 'maxLength' => 2_000]]);
+        $this->route('measure', 'POST', $this->measure(...), [
+            'run' => ['pattern' => '^[0-9a-f]{8}$', ...$text],
+            'place' => ['enum' => ['cache', 'database'], ...$text],
+            'operation' => ['enum' => Transients::OPERATIONS, ...$text],
+            'from' => ['type' => 'integer', 'required' => true, 'minimum' => 0, 'maximum' => Measurement::NUMBER],
+        ]);
         $this->route('summary', 'POST', $this->summary(...), ['times' => ['type' => 'array', 'required' => true, 'minItems' => 1, 'maxItems' => self::MOST_TIMES, 'items' => ['type' => 'number']]]);
     }
 
@@ -45,7 +51,16 @@ final class Endpoint
     {
         register_rest_route(self::SPACE, "/{$name}", [
             'methods' => $method,
-            'callback' => $answer,
+            'callback' => static function (\WP_REST_Request $request) use ($answer): \WP_REST_Response|\WP_Error {
+                $cache = $GLOBALS['wp_object_cache'] ?? null;
+                $backend = $cache instanceof ObjectCache ? $cache->backend() : null;
+                // What the dashboard itself asks is no visitor's.
+                if ($backend instanceof Measured) {
+                    $backend->drop();
+                }
+
+                return $answer($request);
+            },
             'permission_callback' => static fn(): bool => current_user_can(self::capability()),
             'args' => $arguments,
         ]);
@@ -107,6 +122,15 @@ final class Endpoint
         return $isDone === true
             ? new \WP_REST_Response(['done' => true])
             : new \WP_Error('larder_store', __('The store does not answer; nothing was flushed.', 'larder'), ['status' => 503]);
+    }
+
+    /** @param \WP_REST_Request<array<string, mixed>> $request */
+    private function measure(\WP_REST_Request $request): \WP_REST_Response
+    {
+        $text = static fn(string $name): string => \is_string($request->get_param($name)) ? $request->get_param($name) : '';
+        $from = $request->get_param('from');
+
+        return new \WP_REST_Response(Measurement::step($text('run'), $text('place') === 'database', $text('operation'), \is_int($from) ? $from : 0));
     }
 
     /** @param \WP_REST_Request<array<string, mixed>> $request */

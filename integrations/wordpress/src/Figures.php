@@ -58,7 +58,7 @@ final class Figures
             'slowest' => $measured->slowest(),
         ];
         $entries = $measured->entries();
-        if ($cache->trouble() !== null) {
+        if (!$measured->isKept() || $cache->trouble() !== null) {
             return;
         }
         try {

@@ -25,6 +25,8 @@ final class Measured implements Backend
     /** @var array<string, int> operation => how many calls */
     private array $calls = [];
 
+    private bool $isKept = true;
+
     /** @var list<array{int, string, string}> the slowest calls: nanoseconds, operation, key or the first of several */
     private array $slowest = [];
 
@@ -41,6 +43,17 @@ final class Measured implements Backend
         private readonly string $prefix,
     ) {
         $this->begun = hrtime(true);
+    }
+
+    /** The request is one of administration, of which nothing is kept. */
+    public function drop(): void
+    {
+        $this->isKept = false;
+    }
+
+    public function isKept(): bool
+    {
+        return $this->isKept;
     }
 
     /** What is behind it. */

@@ -34,10 +34,13 @@ final class Plugin
         register_deactivation_hook($file, static function () use ($plugin): void {
             $plugin->pages->disable();
             $plugin->disable();
+            wp_clear_scheduled_hook(Measurement::EVENT);
+            Measurement::clean();
         });
         $plugin->pages->hook();
         // Before WordPress closes the object cache, which is where it goes.
         add_action('shutdown', $plugin->keepPurge(...), \PHP_INT_MAX);
+        add_action('larder_measured', [Measurement::class, 'clean']);
         add_action('rest_api_init', static function () use ($plugin): void {
             (new Endpoint($plugin))->register();
         });
@@ -48,6 +51,7 @@ final class Plugin
         add_action(Settings::isOutdated() && PHP_SAPI !== 'cli' ? 'init' : 'admin_init', $plugin->keepUp(...));
         if (is_admin()) {
             (new SettingsPage($plugin))->hook();
+            (new DashboardPage($plugin, \dirname($file)))->hook();
             add_action('admin_post_larder_pages', static function () use ($plugin): void {
                 (new PagesScreen($plugin->pages))->act();
             });

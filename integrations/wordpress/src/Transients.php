@@ -7,32 +7,54 @@ namespace Larder\WordPress;
 /** Times transients as the SQLite Object Cache plugin's published measurement does: hackhack$i = [name, i, padding], for an hour. */
 final class Transients
 {
+    public const OPERATIONS = ['set', 'get', 'delete'];
+
     public function __construct(
         private readonly int $items,
+        private readonly string $name = 'hackhack',
     ) {}
 
-    /** @return array<string, array{median: float, p95: float, p99: float, max: float}> µs by operation */
+    /** @return array<string, array{median: float, p95: float, p99: float, max: float, ...}> the Distribution of each operation, in µs */
     public function measure(): array
     {
         $measured = [];
-        foreach ([
-            'set' => static fn(string $name, int $i): bool => set_transient($name, [$name, $i, str_pad('test', $i, 'x')], 3_600),
-            'get' => static fn(string $name, int $i): mixed => get_transient($name),
-            'delete' => static fn(string $name, int $i): bool => delete_transient($name),
-        ] as $operation => $do) {
-            wp_cache_flush_runtime();
-            $times = [];
-            for ($i = 0; $i < $this->items; $i++) {
-                $name = "hackhack{$i}";
-                $begun = hrtime(true);
-                $do($name, $i);
-                $times[] = (hrtime(true) - $begun) / 1_000;
-            }
-            sort($times);
-            $at = static fn(float $share): float => $times[min(\count($times) - 1, (int) ($share * \count($times)))];
-            $measured[$operation] = ['median' => $at(0.5), 'p95' => $at(0.95), 'p99' => $at(0.99), 'max' => $at(1.0)];
+        foreach (self::OPERATIONS as $operation) {
+            $times = $this->time($operation, 0, \INF)['times'];
+            $measured[$operation] = Distribution::of($times === [] ? [0.0] : $times);
         }
 
         return $measured;
+    }
+
+    /**
+     * Times one operation, on one transient after the other.
+     *
+     * @param string $operation one of OPERATIONS
+     * @param int    $from      the number of the first
+     * @param float  $seconds   after which it stops
+     *
+     * @return array{times: list<float>, next: int, wrong: int} µs of each; the number to go on with; how many were not what they should be
+     */
+    public function time(string $operation, int $from, float $seconds): array
+    {
+        // A request that follows does not have them at hand.
+        wp_cache_flush_runtime();
+        $end = microtime(true) + $seconds;
+        $times = [];
+        $wrong = 0;
+        for ($i = $from; $i < $this->items && ($times === [] || microtime(true) < $end); $i++) {
+            $name = $this->name . $i;
+            $value = [$name, $i, str_pad('test', $i, 'x')];
+            $begun = hrtime(true);
+            $found = match ($operation) {
+                'set' => set_transient($name, $value, 3_600),
+                'get' => get_transient($name),
+                default => delete_transient($name),
+            };
+            $times[] = (hrtime(true) - $begun) / 1_000;
+            $wrong += $found === ($operation === 'get' ? $value : true) ? 0 : 1;
+        }
+
+        return ['times' => $times, 'next' => $i, 'wrong' => $wrong];
     }
 }

@@ -34,7 +34,7 @@ final class FaceTest extends TestCase
     {
         self::$site->run('wp_insert_user(["user_login" => "editor", "user_pass" => "password", "role" => "editor"]); wp_cache_set("stays", 1, "shop");');
         $admin = $this->browser('admin');
-        foreach (['GET' => ['figures', 'groups'], 'POST' => ['flush?what=cache', 'summary?times=1']] as $method => $routes) {
+        foreach (['GET' => ['figures', 'groups'], 'POST' => ['flush?what=cache', 'summary?times=1', 'measure?run=00000000&place=cache&operation=set&from=0']] as $method => $routes) {
             foreach ($routes as $route) {
                 self::assertSame(401, $this->ask($route, [], $method)->status, $route);
                 self::assertSame(403, $this->ask($route, $this->browser('editor'), $method)->status, $route);
@@ -120,6 +120,32 @@ final class FaceTest extends TestCase
     {
         $of = $this->decoded($this->ask('summary?' . http_build_query(['times' => [1, 2, 3, 4, 10]]), $this->browser('admin'), 'POST'));
         self::assertEqualsWithDelta(['n' => 5, 'min' => 1, 'p1' => 1.04, 'p5' => 1.2, 'median' => 3, 'mean' => 4, 'p95' => 8.8, 'p99' => 9.76, 'max' => 10, 'range' => 9, 'mad' => 2.4, 'stdev' => sqrt(12.5)], $of, 1e-9);
+    }
+
+    public function testTheDashboardInABrowser(): void
+    {
+        // WordPress itself asks a third party for avatars.
+        self::$site->run('update_option("show_avatars", 0); wp_cache_set("a", 1, "shop"); wp_cache_set("b", 1, "other");');
+        self::$site->visit('/hello-world/');
+        $seen = Browser::run(__DIR__ . '/settings.mjs', [self::$site->url, __DIR__ . '/dashboard.mjs']);
+        self::assertSame([], $seen['errors']);
+        self::assertSame([], $seen['foreign'], 'no request to a third party');
+        self::assertSame('The object cache is on and uses shared memory.', $seen['state']);
+        self::assertSame(['Hit ratio', 'Operations a second', 'Memory', 'Time saved (a minute)', 'Queries of the database (a minute)'], $seen['charts']);
+        self::assertSame([3, 4, 3, 3, 4], $seen['tables'], 'columns of the table beside each chart');
+        self::assertSame([], $seen['unnamed']);
+        self::assertMatchesRegularExpression('/^rgb\(\d+, \d+, \d+\)$/', \is_string($seen['color']) ? $seen['color'] : '');
+        self::assertIsArray($seen['operations']);
+        self::assertSame([13], array_values(array_unique($seen['operations'], \SORT_REGULAR)));
+        self::assertGreaterThan(0, $seen['slowest']);
+        self::assertNotSame([], $seen['purges']);
+        self::assertFalse($seen['isLive']);
+        self::assertSame('12', self::$site->run('echo wp_cache_get("a", "shop") === false ? 1 : 0, wp_cache_get("b", "other") === 1 ? 2 : 0;'));
+        self::assertFalse(self::$site->visit('/hello-world/')->isHit());
+        self::assertSame([['Set: Object cache', '1,000'], ['Set: Database', '1,000'], ['Get: Object cache', '1,000'], ['Get: Database', '1,000'], ['Delete: Object cache', '1,000'], ['Delete: Database', '1,000']], $seen['measured']);
+        self::assertSame(3, $seen['drawn']);
+        self::assertSame('0', self::$site->run('echo $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->options} WHERE option_name LIKE \'%larder_measure%\'");'));
+        self::assertSame(0, $seen['overflow'], 'nothing scrolls sideways at 400 pixels');
     }
 
     /** @return list<string> headers */
