@@ -52,10 +52,10 @@ final readonly class Recommendation
     ];
     /** The designs that can be had on a host. */
     private const DESIGNS = [
-        'one host without the extension' => ['cache-apcu', 'cache-tier-apcu', 'cache-sqlite', 'cache-file', 'cache-php-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-memcached', 'zend-*'],
-        'one host with the extension' => ['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-tier-*', 'cache-sqlite', 'cache-file', 'cache-php-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-memcached', 'zend-*'],
+        'one host without the extension' => ['cache-apcu', 'cache-tier-apcu', 'cache-sqlite', 'cache-file', 'cache-php-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-redis-near', 'cache-memcached', 'zend-*'],
+        'one host with the extension' => ['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-tier-*', 'cache-sqlite', 'cache-file', 'cache-php-file', 'tag-files', 'tag-sets', 'memcached-tag-*', 'cache-redis', 'cache-redis-near', 'cache-memcached', 'zend-*'],
         // As on one host, over Unix sockets. Over the network come as many round trips as a design makes, which differ.
-        'several hosts' => ['tag-sets', 'memcached-tag-sets', 'cache-redis', 'cache-redis-cluster', 'cache-memcached', 'zend-redis', 'zend-memcached-redis'],
+        'several hosts' => ['tag-sets', 'memcached-tag-sets', 'cache-redis', 'cache-redis-near', 'cache-redis-cluster', 'cache-memcached', 'zend-redis', 'zend-memcached-redis'],
     ];
     /** Of a catalogue's cache. The first is our assumption of a shop in which people buy; the other is what the tool of source D asks. */
     private const CATALOGUES = [

@@ -11,6 +11,8 @@ use Larder\Bench\Experiment\Tags;
 final readonly class TagPromises
 {
     private const OURS = 'shared-memory';
+    /** On several hosts, each of which judges by tags itself. */
+    private const NEAR = 'cache-redis-near';
     /** Two times within 5 % of each other are the same, because nothing measured here is told apart more finely. */
     private const SAME = 1.05;
     /**
@@ -21,7 +23,7 @@ final readonly class TagPromises
     /** Larder's own. */
     private const DESIGNS = [
         Design::SharedMemory, Design::LibrarySharedMemory, Design::LibraryApcu, Design::LibrarySqlite, Design::LibraryFile, Design::LibraryPhpFile,
-        Design::LibraryApcuTier, Design::LibrarySharedMemoryTier, Design::LibraryRedis, Design::LibraryRedisCluster, Design::LibraryMemcached,
+        Design::LibraryApcuTier, Design::LibrarySharedMemoryTier, Design::LibraryRedis, Design::LibraryRedisNear, Design::LibraryRedisCluster, Design::LibraryMemcached,
         ...Design::ADAPTERS,
     ];
 
@@ -42,6 +44,9 @@ final readonly class TagPromises
             $promises->against('cleaning %s items by tag', 'cleans by tag', 'cleans', 'tag-sets', 100),
             $promises->against('reading %s tagged items', 'reads', 'reads', 'tag-files', 1),
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1),
+            $promises->against('reading %s tagged items, of those that hit', Tags::HITS, 'reads', 'tag-sets', 0.95, self::NEAR),
+            $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1, self::NEAR),
+            $promises->against('cleaning %s items by tag', 'cleans by tag', 'cleans', 'tag-sets', 100, self::NEAR),
             $promises->against('storing again what was cleaned of %s tagged items', Tags::REFILLS, 'writes', 'tag-sets', 1),
             ...$promises->amongMany(),
             $promises->left(true, 0.95),
@@ -95,14 +100,14 @@ final readonly class TagPromises
     }
 
     /** @param string $title of the promise, with a place for the number of items */
-    private function against(string $title, string $metric, string $what, string $design, float $bound): Promise
+    private function against(string $title, string $metric, string $what, string $design, float $bound, string $ours = self::OURS): Promise
     {
         $theirs = $this->designs->speaker($metric, $design);
 
         return Promise::atLeast(
-            sprintf($title, $this->designs->case['items'] ?? 'all') . ", against {$this->designs->title($theirs)}",
+            sprintf($title, $this->designs->case['items'] ?? 'all') . ($ours === self::OURS ? '' : ", {$this->designs->title($ours)}") . ", against {$this->designs->title($theirs)}",
             "{$what} per second, ours over theirs",
-            $this->findings->ratio('tags', $metric, $this->designs->case, self::OURS, $theirs),
+            $this->findings->ratio('tags', $metric, $this->designs->case, $ours, $theirs),
             $bound,
         );
     }

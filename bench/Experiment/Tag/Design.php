@@ -21,6 +21,7 @@ enum Design: string
     case LibraryApcuRedisTier = 'cache-tier-apcu-redis';
     case LibrarySharedMemoryRedisTier = 'cache-tier-shared-memory-redis';
     case LibraryRedis = 'cache-redis';
+    case LibraryRedisNear = 'cache-redis-near';
     case LibraryRedisCluster = 'cache-redis-cluster';
     case LibraryMemcached = 'cache-memcached';
     case Files = 'tag-files';
@@ -63,6 +64,7 @@ enum Design: string
             self::LibraryApcuRedisTier => "Larder\\Cache over APCu before {$redis}",
             self::LibrarySharedMemoryRedisTier => "Larder\\Cache over shared memory before {$redis}",
             self::LibraryRedis => "Larder\\Cache over {$redis}",
+            self::LibraryRedisNear => "Larder\\Cache over {$redis}, tags judged near",
             self::LibraryRedisCluster => "Larder\\Cache over a {$redis} Cluster of three",
             self::LibraryMemcached => 'Larder\Cache over Memcached',
             self::Files => 'tag files (re-creation)',
@@ -103,7 +105,7 @@ enum Design: string
             self::LibrarySharedMemoryTier => ['cache-tier-shared-memory'],
             self::LibraryApcuRedisTier => ['redis', 'cache-tier-apcu-redis'],
             self::LibrarySharedMemoryRedisTier => ['redis', 'cache-tier-shared-memory-redis'],
-            self::LibraryRedis, self::MagentoRedis, self::SymfonyRedis, self::LaravelRedis => ['redis', 'cache-redis'],
+            self::LibraryRedis, self::LibraryRedisNear, self::MagentoRedis, self::SymfonyRedis, self::LaravelRedis => ['redis', 'cache-redis'],
             self::LibraryRedisCluster => ['cluster', 'cache-redis'],
             self::LibraryMemcached => ['memcached', 'cache-memcached'],
             self::Files, self::ZendFile, self::SymfonyOwnFiles => ['file-disk'],
@@ -235,6 +237,7 @@ enum Design: string
             self::LibraryApcuRedisTier => new LibraryTags("apcu: > {$overRedis}"),
             self::LibrarySharedMemoryRedisTier => new LibraryTags("{$shared()} > {$overRedis}"),
             self::LibraryRedis => new LibraryTags($overRedis),
+            self::LibraryRedisNear => new LibraryTags("{$overRedis}?tags=near"),
             self::LibraryRedisCluster => new LibraryTags("redis+cluster://{$place->string('cluster')}"),
             self::LibraryMemcached => new LibraryTags("memcached+unix:{$memcached}"),
             self::Files => new TagFiles($directory),

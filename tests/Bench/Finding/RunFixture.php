@@ -204,7 +204,7 @@ final class RunFixture
             $this->add('tags', ['tagged items' => (string) $items], Tags::INVALIDATE, Direction::LowerIsBetter, 'shared-memory', $time);
             $this->add('tags', ['tagged items' => (string) $items], Tags::LIVE, Direction::LowerIsBetter, 'shared-memory', $ours < 1 ? 400.0 : 60_000.0);
         }
-        foreach (['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'cache-php-file', 'cache-tier-apcu', 'cache-tier-shared-memory', 'cache-redis', 'cache-redis-cluster', 'cache-memcached'] as $design) {
+        foreach (['shared-memory', 'cache-shared-memory', 'cache-apcu', 'cache-sqlite', 'cache-file', 'cache-php-file', 'cache-tier-apcu', 'cache-tier-shared-memory', 'cache-redis', 'cache-redis-near', 'cache-redis-cluster', 'cache-memcached'] as $design) {
             foreach (['200,000' => $ours < 1 ? 350.0 : 35_000.0, '200' => 330.0] as $items => $time) {
                 $this->add('tags', ['items in the store' => (string) $items], Tags::CLEAN, Direction::LowerIsBetter, $design, $time);
             }
@@ -213,7 +213,7 @@ final class RunFixture
             $this->add('tags', Tags::caseOfLeft(10, $isCarried), Tags::LEFT, Direction::HigherIsBetter, 'shared-memory', $ours < 1 ? 0.998 : ($isCarried ? 0.9 : 0.98), 0.001);
         }
         $this->contestOfAdapters($ours);
-        $designs = ['tag-files' => [50_000.0, 500.0, 0.4], 'tag-sets' => [20_000.0, 3_000.0, 400.0], 'memcached-tag-sets' => [30_000.0, 2_000.0, 90.0]];
+        $designs = ['tag-files' => [50_000.0, 500.0, 0.4], 'tag-sets' => [20_000.0, 3_000.0, 400.0], 'memcached-tag-sets' => [30_000.0, 2_000.0, 90.0], 'cache-redis-near' => $ours < 1 ? [5_000.0, 4_000.0, 60_000.0] : [9_000.0, 1_000.0, 300.0]];
         foreach (['shared-memory' => $ours < 1 ? [3e6, 9e5, 5e6] : [100.0, 100.0, 0.1], ...$designs] as $design => $rates) {
             foreach (['reads' => 0, 'writes' => 1, 'cleans by tag' => 2, Tags::REFILLS => 1] as $metric => $index) {
                 $this->rates('tags', ['items' => '200,000'], $metric, [$design => $rates[$index]]);
@@ -234,6 +234,7 @@ final class RunFixture
         }
         $this->rates('tags', $all, Tags::HITS, [
             'tag-files' => 60_000.0, 'tag-sets' => 40_000.0, 'symfony-own-redis' => 30_000.0, 'symfony-own-tags-apcu' => 90_000.0, 'laravel-own-redis' => 35_000.0, 'laravel-own-apcu' => 100_000.0,
+            'cache-redis-near' => $ours < 1 ? 45_000.0 : 9_000.0,
             'magento-redis' => $ours < 1 ? 45_000.0 : 9_000.0, 'symfony-redis' => $ours < 1 ? 45_000.0 : 9_000.0, 'symfony-apcu' => $ours < 1 ? 95_000.0 : 9_000.0, 'laravel-redis' => $ours < 1 ? 45_000.0 : 9_000.0,
         ]);
         $this->rates('tags', $all, 'cleans by tag', ['symfony-own-redis' => 800.0]);

@@ -59,6 +59,7 @@ final class DesignsTest extends RealServers
     #[TestWith(['cache-tier-shared-memory'])]
     #[TestWith(['cache-tier-apcu-redis'])]
     #[TestWith(['cache-tier-shared-memory-redis'])]
+    #[TestWith(['cache-redis-near'])]
     #[TestWith(['cache-redis-cluster'])]
     #[TestWith(['magento-shared-memory'])]
     #[TestWith(['magento-redis'])]
