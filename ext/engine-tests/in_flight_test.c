@@ -226,9 +226,12 @@ TEST(many_at_once, "while a hundred tags are invalidated in one call, most fills
     close_two();
 }
 
+static bool came_between;
+
 static void invalidate_beside(void)
 {
     uint64_t other = tag_of_another_bit();
+    came_between = true;
     larder_invalidate(there, &other, 1);
     EQUAL(store(there, LARDER_FILL, "other tag", &other, token_now(there)), LARDER_OK);
     EQUAL(store(there, LARDER_FILL, "k", &tag, token_now(there)), LARDER_OVERTAKEN);
@@ -237,10 +240,15 @@ static void invalidate_beside(void)
 TEST(overlapping, "of invalidations that overlap, one that is not over is noticed; afterwards nobody looks for them")
 {
     begin();
+    uint64_t other = tag_of_another_bit();
     larder_pool *third = pool_open("p", 4 * MIB);
+    EQUAL(store(here, LARDER_WRITE, "carries it", &tag, 0), LARDER_OK);
+    EQUAL(store(here, LARDER_WRITE, "carries the other", &other, 0), LARDER_OK);
+    came_between = false;
     fault_arm(LARDER_AT_INVALIDATED, 0, invalidate_beside);
     larder_invalidate(here, &tag, 1);
     fault_disarm();
+    CHECK(came_between);
     EQUAL(store(third, LARDER_FILL, "k", &tag, token_now(third)), LARDER_OK);
     CHECK(larder_all_is_over(here));
     larder_pool_close(third);
