@@ -1,10 +1,15 @@
 /* Pools that do not evict: they refuse, and drop nothing. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "increment.h"
 #include "fixture.h"
 #include "waiting.h"
 
 #include "engine/lock.h"
 #include "engine/token.h"
+
+#include <time.h>
 
 TEST(never_drops, "a pool that does not evict refuses when it is full, and everything it took is still there")
 {

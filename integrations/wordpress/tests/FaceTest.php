@@ -73,9 +73,9 @@ final class FaceTest extends TestCase
     public function testAPurgeIsListedWithItsReasonAndItsUser(): void
     {
         self::$site->run('wp_set_current_user(1); wp_update_post(["ID" => 1, "post_content" => "Purged."]);');
-        $purges = $this->figures()['purges'];
-        self::assertContains('post 1', $purges[0]['reasons'] ?? []);
-        self::assertSame(['admin', 'command line'], [$purges[0]['user'], $purges[0]['where']]);
+        // What wp-cron does in between may be listed above it.
+        $purge = array_values(array_filter($this->figures()['purges'], static fn(array $purge): bool => $purge['where'] === 'command line' && \in_array('post 1', $purge['reasons'], true)))[0] ?? null;
+        self::assertSame('admin', $purge['user'] ?? null);
     }
 
     public function testEachFlushTakesWhatItSaysAndNothingElse(): void
