@@ -111,7 +111,7 @@ final class RedisStoreTest extends OneRedis
         $names = $redis->keys('memory:*');
         sort($names);
         self::assertSame(['memory:alive', 'memory:and well'], $names);
-        self::assertEqualsCanonicalizing(['memory!clock', 'memory!tags', 'memory!key_versions'], $redis->keys('memory!*'));
+        self::assertEqualsCanonicalizing(['memory!clock', 'memory!tags', 'memory!key_versions', 'memory!invalidations'], $redis->keys('memory!*'));
         self::assertSame([], array_filter($redis->hKeys('memory!tags'), static fn(string $field): bool => $field[0] === 't'));
         self::assertSame('not ours', $redis->get('another:foreign'));
         self::assertCount(2, $store->fetch(['alive', 'and well'])->items);
@@ -128,7 +128,7 @@ final class RedisStoreTest extends OneRedis
             if ($i === 1_990) {
                 $store->save([new Item('new', 'x', null, ['never invalidated', 'tag 5']), new Item('dead', 'x', null, ['tag 1999'])]);
             }
-            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!key_versions', 'tags!log'], ['0', '500', "tag {$i}", "again {$i}"]]]);
+            $scripts->run([[Script::Invalidate, ['tags!clock', 'tags!tags', 'tags!key_versions', 'tags!log', 'tags!invalidations'], ['0', '500', "tag {$i}", "again {$i}"]]]);
         }
         $fields = array_filter(self::redis()->hKeys('tags!tags'), static fn(string $field): bool => $field[0] === 't');
         self::assertLessThanOrEqual(750, \count($fields));
