@@ -161,7 +161,9 @@ function dates(): iterable
     yield 'a period' => new DatePeriod(new DateTime('2020-01-01'), new DateInterval('P1D'), 3);
     // What lies beside the clock: names of both kinds, clocks that go back by a day, rules for years to come.
     foreach (['EST', 'MST', 'UTC', 'GMT'] as $name) {
-        foreach ([3, 2, 3, 2] as $type) {
+        // Not every release of the zones has a zone of each of these names.
+        $isZone = in_array($name, DateTimeZone::listIdentifiers(DateTimeZone::ALL_WITH_BC), true);
+        foreach ($isZone ? [3, 2, 3, 2] : [2] as $type) {
             yield "$name, type $type" => DateTime::__set_state(['date' => '2022-07-01 12:00:00.000000', 'timezone_type' => $type, 'timezone' => $name]);
         }
     }
