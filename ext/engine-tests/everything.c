@@ -17,8 +17,8 @@
 enum {
     KEYS = 300,
     LONG_RUN = 700000 /* bytes: of so many segments that their words are made void at once */,
-    LONGEST_WAIT_NS = 100000000 /* of one turn: 10 ms for each owner of the segment lock that does not go on, 50 where
-                                   nothing is evicted; then 1 ms at a time, or 10 */
+    LONGEST_WAIT_NS = 100000000 /* of one turn: 70 ms for an owner of the segment lock that does not go on; then 1 ms
+                                   at a time, or 10 where nothing is evicted */
 };
 
 /* One operation. */

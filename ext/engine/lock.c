@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LOCK_SPINS          128       /* before the first look at the time */
-#define LOCK_FIRST_NAP_NS   20000     /* each is twice as long as the one before */
-#define LOCK_LONGEST_NAP_NS 1000000   /* so that many who wait do not keep the owner from a processor */
-#define LOCK_WAIT_NS        200000000 /* for one owner, perhaps of hundreds that run; then a store is refused */
-#define LOCK_NEXT_WAIT_NS   1000000   /* ... and the next ones sooner, while that owner has not gone on */
+#define LOCK_SPINS          128      /* before the first look at the time */
+#define LOCK_FIRST_NAP_NS   20000    /* each is twice as long as the one before */
+#define LOCK_LONGEST_NAP_NS 1000000  /* so that many who wait do not keep the owner from a processor */
+#define LOCK_WAIT_NS        70000000 /* for one owner, perhaps of hundreds that run; then a store is refused */
+#define LOCK_NEXT_WAIT_NS   1000000  /* ... and the next ones sooner, while that owner has not gone on */
 
 /* Where nothing is evicted, what cannot be stored is lost, and not just computed anew. */
 #define LOCK_WAIT_IN_ALL_WITHOUT_EVICTION_NS 2000000000 /* for owners that go on */
