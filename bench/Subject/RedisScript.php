@@ -23,7 +23,7 @@ final class RedisScript
     private readonly Cache $cache;
     private readonly Layout $layout;
     private readonly string $hash;
-    /** @var list<string> the clock's, the tags' and the key versions' */
+    /** @var list<string> of the store's own keys, which come before the item's */
     private readonly array $names;
     private readonly bool $hasIgbinary;
 
@@ -47,7 +47,7 @@ final class RedisScript
 
     public function get(string $key): mixed
     {
-        $reply = $this->redis->evalSha($this->hash, [...$this->names, $this->layout->item($key), 'an epoch', '0', '1'], 4);
+        $reply = $this->redis->evalSha($this->hash, [...$this->names, $this->layout->item($key), 'an epoch', '0', '1'], count($this->names) + 1);
         $item = is_array($reply) ? $reply[5] ?? null : null;
         if (!is_string($item)) {
             return null;

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment\Tag;
 
 use Larder\Bench\Fields;
-use Larder\Bench\FileSystem;
 use Larder\SharedMemory;
 
 /** How large a pool must be for items, found by storing some of them in another. */
@@ -20,24 +19,21 @@ final class Room
     public static function times(Design $design, Fields $place, Catalogue $catalogue, float $times): Fields
     {
         $name = $place->string('pool') . '-room';
-        $fields = ['redis' => '', 'memcached' => '', 'zend' => $place->string('zend'), 'laravel' => $place->string('laravel'), 'servers' => $place->string('servers')];
-        // What stands behind the pool shall not have these items, either.
-        $directory = "{$place->string('directory')}/room";
-        mkdir($directory, 0o700);
+        // A store behind the pool takes no room in it, and shall not have these items, either.
+        $alone = in_array($design, [Design::LibrarySharedMemoryTier, Design::LibrarySharedMemoryRedisTier], true) ? Design::LibrarySharedMemory : $design;
         $some = min(self::ITEMS, $catalogue->items);
         try {
-            $cache = $design->open(new Fields([...$fields, 'directory' => $directory, 'pool' => $name, 'bytes' => self::MEGABYTES << 20], 'place'));
+            $cache = $alone->open(new Fields([...$place->all(), 'pool' => $name, 'bytes' => self::MEGABYTES << 20], 'place'));
             for ($number = 0; $number < $some; $number++) {
                 $cache->save($catalogue->id($number), $catalogue->value($number), $catalogue->tags($number), $catalogue->lifetime($number));
             }
             $pool = SharedMemory::open($name, self::MEGABYTES << 20)->statistics();
         } finally {
             SharedMemory::remove($name);
-            FileSystem::remove($directory);
         }
         // A part of a pool is its index.
         $bytes = $times * $catalogue->items * ($pool['bytes'] / $some) * $pool['size'] / $pool['capacity'];
 
-        return new Fields([...$fields, 'directory' => $place->string('directory'), 'pool' => $place->string('pool'), 'bytes' => max(self::LEAST_MEGABYTES << 20, (int) $bytes)], 'place');
+        return new Fields([...$place->all(), 'bytes' => max(self::LEAST_MEGABYTES << 20, (int) $bytes)], 'place');
     }
 }

@@ -177,7 +177,7 @@ final class DesignsTest extends RealServers
 
     public function testAPoolHasRoomForOneAndAQuarterTimesItsItems(): void
     {
-        $place = Fields::ofJson(json_encode(['directory' => $this->directory, 'pool' => basename($this->directory), 'zend' => '', 'laravel' => '', 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
+        $place = Fields::ofJson(json_encode(['directory' => $this->directory, 'pool' => basename($this->directory), 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
         $catalogue = new Catalogue(40_000);
         $room = Room::times(Design::SharedMemory, $place, $catalogue, 1.25);
         $pool = SharedMemory::open($room->string('pool'), $room->int('bytes'));
@@ -188,6 +188,16 @@ final class DesignsTest extends RealServers
 
         self::assertSame($catalogue->items, $statistics['items']);
         self::assertEqualsWithDelta(1.25, $statistics['capacity'] / $statistics['bytes'], 0.05);
+    }
+
+    public function testThePoolInFrontOfAServerHasRoomTooAndTheServerNoItemOfTheTrial(): void
+    {
+        $place = Fields::ofJson(json_encode(['directory' => $this->directory, 'pool' => basename($this->directory), 'redis' => "{$this->directory}/nothing", 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
+        foreach ([Design::LibrarySharedMemoryTier, Design::LibrarySharedMemoryRedisTier] as $design) {
+            $room = Room::times($design, $place, new Catalogue(1_000), 1.25);
+            self::assertGreaterThan(0, $room->int('bytes'));
+            self::assertSame("{$this->directory}/nothing", $room->string('redis'), 'The rest of the place stays as it is.');
+        }
     }
 
     public function testTheTagsThatAreComparedAreCleanedBeforeTheFewItemsAreStored(): void
