@@ -227,9 +227,8 @@ final class CommandLine
 
     private function cache(): ObjectCache
     {
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-
-        if (!$cache instanceof ObjectCache) {
+        $cache = ObjectCache::current();
+        if ($cache === null) {
             \WP_CLI::error('The object cache is off; see wp larder doctor.', false);
             exit(1);
         }

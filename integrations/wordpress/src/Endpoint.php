@@ -52,8 +52,7 @@ final class Endpoint
         register_rest_route(self::SPACE, "/{$name}", [
             'methods' => $method,
             'callback' => static function (\WP_REST_Request $request) use ($answer): \WP_REST_Response|\WP_Error {
-                $cache = $GLOBALS['wp_object_cache'] ?? null;
-                $backend = $cache instanceof ObjectCache ? $cache->backend() : null;
+                $backend = ObjectCache::current()?->backend();
                 // What the dashboard itself asks is no visitor's.
                 if ($backend instanceof Measured) {
                     $backend->drop();
@@ -70,15 +69,12 @@ final class Endpoint
     {
         $report = new Report($this->plugin);
         $pages = new PageReport($this->plugin->pages);
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $cache = ObjectCache::current();
         $answer = ['state' => [$report->state(), $pages->state()], 'problems' => $report->problems(), 'columns' => Figures::COLUMNS, 'sample' => Sample::size()];
-        if (!$cache instanceof ObjectCache) {
+        if ($cache === null) {
             return new \WP_REST_Response([...$answer, 'rows' => [], 'now' => null, 'requests' => null, 'purges' => []]);
         }
-        $installed = $this->plugin->pages->installed();
-        if (($installed['store'] ?? null) === 'files' && \is_string($installed['pages'] ?? null)) {
-            Figures::takeHits($installed['pages']);
-        }
+        Figures::takeHits($this->plugin->pages->installed());
 
         return new \WP_REST_Response([
             ...$answer,
@@ -91,9 +87,9 @@ final class Endpoint
 
     private function groups(): \WP_REST_Response
     {
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $cache = ObjectCache::current();
 
-        return new \WP_REST_Response($cache instanceof ObjectCache
+        return new \WP_REST_Response($cache !== null
             ? (new Groups($cache->backend(), Settings::ofThisSite()->prefix()))->biggest(self::COUNTING)
             : ['groups' => [], 'isWhole' => true]);
     }
@@ -107,15 +103,15 @@ final class Endpoint
         if ($name === '' && ($what === 'group' || $what === 'page')) {
             return new \WP_Error('larder_name', __('Say which one: a group, or the address of a page.', 'larder'), ['status' => 400]);
         }
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $cache = ObjectCache::current();
         $pages = $this->plugin->pages;
         $site = ctype_digit($name) ? (int) $name : get_current_blog_id();
         $isDone = match ($what) {
             'cache' => wp_cache_flush(),
             'pages' => $pages->flush(),
             'everything' => $pages->flush() && wp_cache_flush(),
-            'site' => $pages->flush($site) && $cache instanceof ObjectCache && $cache->flush_site($site),
-            'group' => $cache instanceof ObjectCache && $cache->flush_group($name),
+            'site' => $pages->flush($site) && $cache?->flush_site($site) === true,
+            'group' => $cache?->flush_group($name) === true,
             default => $pages->forget($name),
         };
 

@@ -87,8 +87,8 @@ final class Figures
      */
     public static function keepPurge(array $reasons): void
     {
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-        if ($reasons === [] || !$cache instanceof ObjectCache || $cache->trouble() !== null || Sample::size() === 0) {
+        $cache = ObjectCache::current();
+        if ($reasons === [] || $cache === null || $cache->trouble() !== null || Sample::size() === 0) {
             return;
         }
         self::join();
@@ -209,9 +209,17 @@ final class Figures
         return $purges;
     }
 
-    /** Brings what hits of pages in files have noted to the counters. */
-    public static function takeHits(string $directory): void
+    /**
+     * Brings what hits of pages in files have noted to the counters.
+     *
+     * @param array<array-key, mixed> $installed what the page cache uses
+     */
+    public static function takeHits(array $installed): void
     {
+        $directory = $installed['pages'] ?? null;
+        if (($installed['store'] ?? null) !== 'files' || !\is_string($directory)) {
+            return;
+        }
         $file = "{$directory}/hits";
         $mine = "{$directory}/." . bin2hex(random_bytes(8));
         // A hit that writes meanwhile has opened it under its old name.
@@ -255,10 +263,7 @@ final class Figures
         if (\is_array($row) && \is_int($row[0] ?? null) && intdiv($row[0], self::PERIOD) === intdiv(time(), self::PERIOD)) {
             return;
         }
-        $pages = \defined('LARDER_PAGE_CACHE') && \is_array(LARDER_PAGE_CACHE) ? LARDER_PAGE_CACHE : [];
-        if (($pages['store'] ?? null) === 'files' && \is_string($pages['pages'] ?? null)) {
-            self::takeHits($pages['pages']);
-        }
+        self::takeHits(\defined('LARDER_PAGE_CACHE') && \is_array(LARDER_PAGE_CACHE) ? LARDER_PAGE_CACHE : []);
         wp_cache_set($place, self::now($cache), self::GROUP, self::DAY);
     }
 

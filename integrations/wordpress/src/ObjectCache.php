@@ -546,6 +546,14 @@ final class ObjectCache
         return $this->flushes;
     }
 
+    /** @return ?self this request's; null: WordPress uses its own, or another plugin's */
+    public static function current(): ?self
+    {
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+
+        return $cache instanceof self ? $cache : null;
+    }
+
     /** For administration: what is behind this cache. */
     public function backend(): Backend
     {

@@ -259,9 +259,9 @@ final class PageCache
             return new PageFiles(\is_string($pages) ? $pages : '');
         }
         $settings = Settings::of($installed);
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        $cache = ObjectCache::current();
         $here = Settings::ofThisSite();
-        $isSame = $cache instanceof ObjectCache && $here->pool === $settings->pool && $here->dsn === $settings->dsn;
+        $isSame = $cache !== null && $here->pool === $settings->pool && $here->dsn === $settings->dsn;
 
         return new PagesInStore($isSame ? $cache->backend() : Opening::with($settings)->backend(), $settings, $installed);
     }

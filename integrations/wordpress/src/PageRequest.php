@@ -56,7 +56,7 @@ final class PageRequest
     /** Seconds that the right to make a page lasts. */
     private const LEASE = 30;
 
-    /** Of how many hits one is counted for the dashboard, if WP_LARDER_SAMPLE says nothing else. */
+    /** Of how many hits one is counted for the dashboard, if WP_LARDER_SAMPLE says nothing else. Sample has the same number, but a hit need not load it. */
     private const SAMPLE = 32;
 
     /** Bytes of hits that wait in a file for being counted. */

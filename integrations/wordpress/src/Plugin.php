@@ -210,8 +210,7 @@ final class Plugin
 
     private function keepPurge(): void
     {
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-        $flushes = $cache instanceof ObjectCache ? $cache->flushes() : [];
+        $flushes = ObjectCache::current()?->flushes() ?? [];
         $reasons = $this->pages->reasons();
         if ($flushes !== [] || $reasons !== []) {
             Figures::keepPurge([...$flushes, ...$reasons]);

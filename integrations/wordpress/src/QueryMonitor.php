@@ -48,9 +48,9 @@ final class QueryMonitor
 
                 public function output(): void
                 {
-                    $cache = $GLOBALS['wp_object_cache'] ?? null;
+                    $cache = ObjectCache::current();
                     $this->before_non_tabular_output();
-                    if ($cache instanceof ObjectCache) {
+                    if ($cache !== null) {
                         printf('<section><h3>Larder</h3><p>%s</p></section>', esc_html($cache->trouble() ?? 'The store answers.'));
                         $cache->stats();
                     } else {

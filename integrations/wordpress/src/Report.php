@@ -13,7 +13,7 @@ final class Report
 
     public function isOn(): bool
     {
-        return ($GLOBALS['wp_object_cache'] ?? null) instanceof ObjectCache;
+        return ObjectCache::current() !== null;
     }
 
     public function state(): string
@@ -55,8 +55,8 @@ final class Report
         } elseif (!$this->isOn()) {
             $problems[] = 'The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.';
         }
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-        if ($cache instanceof ObjectCache) {
+        $cache = ObjectCache::current();
+        if ($cache !== null) {
             // What is not asked does not fail.
             $cache->get('larder', 'larder-report', true);
             if ($cache->trouble() !== null) {

@@ -43,8 +43,7 @@ final class SettingsPage
                 /* translators: %s: a length of time, such as "5 minutes". */
                 : sprintf(__('A command line last used this cache %s ago.', 'larder'), human_time_diff($heard))),
         );
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-        $figures = $cache instanceof ObjectCache ? $cache->backend()->statistics() : [];
+        $figures = ObjectCache::current()?->backend()->statistics() ?? [];
         if ($figures !== []) {
             echo '<table class="widefat striped" style="max-width:30em"><tbody>';
             foreach ($figures as $name => $figure) {

@@ -38,8 +38,7 @@ final class SiteHealth
             'why' => ['label' => __('Why this store', 'larder'), 'value' => $report->why()],
             'heard' => ['label' => __('Command line last heard', 'larder'), 'value' => $heard === null ? __('never', 'larder') : gmdate('c', $heard)],
         ];
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-        foreach ($cache instanceof ObjectCache ? $cache->backend()->statistics() : [] as $name => $value) {
+        foreach (ObjectCache::current()?->backend()->statistics() ?? [] as $name => $value) {
             $fields[$name] = ['label' => $name, 'value' => $value];
         }
 
