@@ -27,6 +27,19 @@ final class ServerChecks
     }
 
     /**
+     * @param bool         $areNear    whether this host is to judge by tags itself
+     * @param list<string> $extensions loaded ones
+     *
+     * @return list<Finding>
+     */
+    public static function tags(string $what, bool $areNear, array $extensions): array
+    {
+        return $areNear && array_intersect(['apcu', 'larder'], $extensions) === []
+            ? [Finding::problem($what, 'With tags=near this host keeps what it knows of tags in APCu or a pool. It has neither, so the server judges, by a script for each read.', 'the extension apcu or larder, loaded')]
+            : [];
+    }
+
+    /**
      * @param array<mixed> $about
      *
      * @return list<Finding>

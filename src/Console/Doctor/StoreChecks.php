@@ -205,6 +205,7 @@ final class StoreChecks
                 [$cache, $memory] = [apcu_cache_info(true), apcu_sma_info()];
                 array_push($found, ...ApcuChecks::memory($what, \is_array($cache) ? $cache : [], \is_array($memory) ? $memory : []));
             }
+            array_push($found, ...ServerChecks::tags($what, $tier->text('tags', 'far') === 'near', $this->machine->extensions));
             $files = (int) ($this->machine->ini['opcache.max_accelerated_files'] ?? 0);
             $items = $known->items ?? 0;
             if ($tier->scheme === 'php' && $files > 0 && $items > 0.8 * $files) {

@@ -249,6 +249,15 @@ final class DoctorTest extends TestCase
         self::assertSame([], $says('array:'));
     }
 
+    public function testAHostWithoutMemoryForTagsIsToldSo(): void
+    {
+        foreach ([[true, [], 1], [true, ['apcu'], 0], [true, ['larder'], 0], [false, [], 0]] as [$areNear, $extensions, $problems]) {
+            $found = ServerChecks::tags('redis', $areNear, [...$extensions, 'redis']);
+            self::assertCount($problems, array_filter($found, static fn(Finding $each): bool => $each->severity === Severity::Problem));
+            self::assertCount($problems, $found);
+        }
+    }
+
     public function testWhatElseANearStoreIsUsedForIsAProblem(): void
     {
         $scratch = new Scratch();
