@@ -71,7 +71,7 @@ final class Reading
     /** Of a tier, what its near store tells is among the details. */
     private static function in(StoreStatistics $known, string $name): ?int
     {
-        $figure = get_object_vars($known)[$name] ?? $known->details[$name] ?? null;
+        $figure = property_exists($known, $name) ? $known->{$name} : $known->details[$name] ?? null;
 
         return \is_int($figure) ? $figure : null;
     }

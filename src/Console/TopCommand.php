@@ -138,7 +138,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $line["{$counter}_per_second"] = $reading->rate($counter);
         }
         foreach (['items', 'bytes', 'capacity', 'hits', 'misses', 'evictions', 'expired'] as $figure) {
-            $line[$figure] = get_object_vars($reading->known)[$figure] ?? null;
+            $line[$figure] = $reading->figure($figure);
         }
         if ($isOfTier) {
             $line['near'] = self::near($reading);

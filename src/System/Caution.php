@@ -12,16 +12,13 @@ use Psr\Log\LoggerInterface;
  */
 final class Caution
 {
-    /** Null: PHP's error log. It is made when there is something to tell, which most requests have not. */
-    private ?LoggerInterface $logger = null;
-
     /** @var array<string, true> */
     private array $told = [];
 
-    public function setLogger(LoggerInterface $logger): void
-    {
-        $this->logger = $logger;
-    }
+    /** @param ?LoggerInterface $logger null: PHP's error log */
+    public function __construct(
+        private readonly ?LoggerInterface $logger,
+    ) {}
 
     public function isTold(string $says): bool
     {

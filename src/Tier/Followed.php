@@ -62,6 +62,12 @@ final class Followed
         return [$this->head, $this->position, $this->sent, $this->offset, $this->place];
     }
 
+    /** @return ?string the position to go on from, though it may be in another far store's log; null: there is none */
+    public function goesOnFrom(): ?string
+    {
+        return $this->position ?? $this->others?->position;
+    }
+
     /** @return ?float seconds since the log was asked; null: it was not since this machine was booted */
     public function age(): ?float
     {

@@ -15,6 +15,7 @@ use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\System\Caution;
+use Psr\Log\LoggerInterface;
 
 /**
  * Brings a near store up to date with the log of the far one.
@@ -48,6 +49,12 @@ final class Follower
     /** Whether the last time brought anything to forget. */
     private bool $hadNews = false;
 
+    /** Null: PHP's error log. */
+    private ?LoggerInterface $logger = null;
+
+    /** Made when there is something to tell, which most requests have not. */
+    private ?Caution $caution = null;
+
     /** Why the log could not be read the last time. */
     private ?StoreUnavailable $failure = null;
 
@@ -64,7 +71,6 @@ final class Follower
         private readonly int $grace,
         private readonly \Closure $clock,
         private readonly string $place,
-        private readonly Caution $caution,
     ) {
         $this->followed = Key::internal('tier', 'followed');
         $this->failing = Key::internal('tier', 'failing');
@@ -81,6 +87,11 @@ final class Follower
         $followed = Followed::read($store->read(Key::internal('tier', 'followed')), '');
 
         return $followed->others->place ?? ($followed->position === null ? null : '');
+    }
+
+    public function setLogger(LoggerInterface $logger): void
+    {
+        $this->logger = $logger;
     }
 
     /** How far the near store has followed. What it is then asked for is not older. */
@@ -129,7 +140,7 @@ final class Follower
     public function farHasAnswered(): void
     {
         if ($this->failure !== null && !$this->isOfTiers) {
-            $this->caution->tell(self::UNREAD, ['exception' => $this->failure]);
+            $this->tell(self::UNREAD, ['exception' => $this->failure]);
         }
         $this->failure = null;
     }
@@ -143,26 +154,27 @@ final class Follower
      */
     public function details(): array
     {
+        $followed = $this->followed();
+        $position = $followed->goesOnFrom();
+        $tally = new Tally();
+        $news = null;
         try {
-            $followed = $this->read();
             $tally = $this->tally();
-            $position = $followed->position ?? $followed->others?->position;
             $news = $position === null ? null : $this->log->since($position);
         } catch (StoreUnavailable) {
-            $news = null;
+            // The rest cannot be told.
         }
-        $tally ??= new Tally();
 
         return [
             'lag' => $news?->isComplete === true ? \count($news->events) : null,
-            'position' => $position ?? null,
-            'age' => isset($followed) ? ($followed->others ?? $followed)->age() : null,
+            'position' => $position,
+            'age' => ($followed->others ?? $followed)->age(),
             'events' => $tally->events,
             'beginnings' => $tally->beginnings,
             'bypasses' => $tally->bypasses,
             'bypassed at' => $tally->when,
             'bypassed because' => $tally->why,
-            'others' => isset($followed) && $news?->isComplete === false ? $followed->others?->place : null,
+            'others' => $news?->isComplete === false ? $followed->others?->place : null,
         ];
     }
 
@@ -184,14 +196,14 @@ final class Follower
             $this->hadNews = false;
             if ($sent - $followed->sent > self::OTHERS / 2) {
                 // So that another tier sees that this near store is in use.
-                $this->near->save([new Item($this->followed, Followed::now($head, (string) $followed->position, $sent, $this->place)->toStore())]);
+                $this->keep($this->followed, Followed::now($head, (string) $followed->position, $sent, $this->place)->toStore());
             }
 
             return true;
         }
         $others = $followed->others;
         if (!$news->isComplete && $others !== null) {
-            $this->caution->tell(self::SHARED, ['why' => "They are {$others->place} and {$this->place}."]);
+            $this->tell(self::SHARED, ['why' => "They are {$others->place} and {$this->place}."]);
             if ($others->isSince(max(1, (int) hrtime(true) - self::OTHERS))) {
                 // It has values of the other one. Nor may that one's values go here and there.
                 $this->bypass("It is in use in front of {$others->place}, too.");
@@ -204,12 +216,12 @@ final class Follower
         } elseif ($news->events !== []) {
             $tally = $this->tally()->withEvents(\count($news->events));
             $this->apply($news->events);
-            $this->near->save([new Item($this->tally, $tally->toStore())]);
+            $this->keep($this->tally, $tally->toStore());
         }
         $this->hadNews = !$news->isComplete || $news->events !== [];
         if ($this->hadNews || $others !== null || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
             $this->near->delete([$this->failing]);
-            $this->near->save([new Item($this->followed, Followed::now($head, $news->position, $sent, $this->place)->toStore())]);
+            $this->keep($this->followed, Followed::now($head, $news->position, $sent, $this->place)->toStore());
         }
 
         return true;
@@ -227,7 +239,7 @@ final class Follower
             if ($head !== null && $head === $followed->head) {
                 return [$head, null];
             }
-            $position = $followed->position ?? $followed->others?->position;
+            $position = $followed->goesOnFrom();
             $own = $this->log instanceof Beside && $head !== null && $position !== null ? $this->log->own($head, $position) : null;
 
             return [$head, $own ?? $this->log->since($position)];
@@ -248,10 +260,16 @@ final class Follower
         return Tally::read($this->near->read($this->tally));
     }
 
+    /** @param array{why?: string, exception?: \Throwable} $context */
+    private function tell(string $says, array $context): void
+    {
+        ($this->caution ??= new Caution($this->logger))->tell($says, $context);
+    }
+
     private function bypass(string $why): void
     {
         try {
-            $this->near->save([new Item($this->tally, $this->tally()->withBypass($why, ($this->clock)())->toStore())]);
+            $this->keep($this->tally, $this->tally()->withBypass($why, ($this->clock)())->toStore());
         } catch (StoreUnavailable) {
             // It is only for those who look after it.
         }
@@ -261,7 +279,17 @@ final class Follower
     private function empty(Tally $tally): void
     {
         $this->near->clear();
-        $this->near->save([new Item($this->tally, $tally->toStore())]);
+        $this->keep($this->tally, $tally->toStore());
+    }
+
+    /**
+     * @param list<mixed> $value
+     *
+     * @throws StoreUnavailable
+     */
+    private function keep(string $key, array $value): void
+    {
+        $this->near->save([new Item($key, $value)]);
     }
 
     /**

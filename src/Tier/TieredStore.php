@@ -31,7 +31,6 @@ use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
-use Larder\System\Caution;
 use Larder\Tidying;
 use Larder\Token;
 use Psr\Log\LoggerAwareInterface;
@@ -72,8 +71,6 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     private readonly \stdClass $absent;
 
     private readonly Follower $follower;
-
-    private readonly Caution $caution;
 
     /** Whether what is missing in the far store cannot be in any near one. */
     private readonly bool $isMissingEverywhere;
@@ -147,13 +144,13 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $this->asksAlong = $log instanceof Away && !$far instanceof self;
         $this->staleness = (int) ($staleness * 1e9);
         $this->notBefore = hrtime(true) - $this->staleness;
-        $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock, $place, $this->caution = new Caution());
+        $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock, $place);
     }
 
     /** What is to be said of the log goes there. */
     public function setLogger(LoggerInterface $logger): void
     {
-        $this->caution->setLogger($logger);
+        $this->follower->setLogger($logger);
         if ($this->log instanceof LoggerAwareInterface) {
             $this->log->setLogger($logger);
         }

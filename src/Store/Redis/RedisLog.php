@@ -49,16 +49,18 @@ final class RedisLog implements Away, LoggerAwareInterface
      */
     private ?array $along = null;
 
-    private readonly Caution $caution;
+    /** Null: PHP's error log. */
+    private ?LoggerInterface $logger = null;
+
+    /** Made when there is something to tell, which most requests have not. */
+    private ?Caution $caution = null;
 
     /** @param \Closure(): ?string $evicts by which policy the server evicts, if it does */
     public function __construct(
         private readonly Scripts $scripts,
         private readonly Layout $layout,
         private readonly \Closure $evicts,
-    ) {
-        $this->caution = new Caution();
-    }
+    ) {}
 
     public function askAlong(?string $position): void
     {
@@ -162,15 +164,15 @@ final class RedisLog implements Away, LoggerAwareInterface
 
     public function setLogger(LoggerInterface $logger): void
     {
-        $this->caution->setLogger($logger);
+        $this->logger = $logger;
     }
 
     /** That a log may go at any time is told when a near store begins with it, which is seldom unless it does go. */
     private function warn(): void
     {
-        $policy = $this->caution->isTold(self::EVICTS) ? null : ($this->evicts)();
+        $policy = $this->caution?->isTold(self::EVICTS) === true ? null : ($this->evicts)();
         if ($policy !== null && str_starts_with($policy, 'allkeys-')) {
-            $this->caution->tell(self::EVICTS, ['why' => $policy]);
+            ($this->caution ??= new Caution($this->logger))->tell(self::EVICTS, ['why' => $policy]);
         }
     }
 
