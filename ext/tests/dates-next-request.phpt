@@ -6,16 +6,10 @@ require __DIR__ . '/pool.inc';
 
 use Larder\SharedMemory;
 
-$directory = sys_get_temp_dir() . '/' . pool_name();
-@mkdir($directory);
-file_put_contents("$directory/index.php", sprintf(
+[$address, $end_serving] = serve(sprintf(
     '<?php $found = Larder\SharedMemory::open(%s, 4 << 20)->get($_GET["key"]); echo serialize($found), "\n", $found["date"]->format("c T"), "\n", serialize($found["zone"]->getTransitions(0, 1_700_000_000));',
     var_export(pool_name(), true),
 ));
-$listening = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($listening, false);
-fclose($listening);
-$server = proc_open('exec ' . escapeshellarg(PHP_BINARY) . ' ' . getenv('TEST_PHP_EXTRA_ARGS') . " -S $address -t " . escapeshellarg($directory), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
 
 $pool = fresh_pool(4 << 20);
 $kept = [];
@@ -36,10 +30,7 @@ try {
         }
     }
 } finally {
-    proc_terminate($server);
-    proc_close($server);
-    unlink("$directory/index.php");
-    rmdir($directory);
+    $end_serving();
 }
 echo "done\n";
 ?>

@@ -14,16 +14,10 @@ function request(string $address): string
     return (string) file_get_contents("http://$address/");
 }
 
-$directory = sys_get_temp_dir() . '/' . pool_name();
-@mkdir($directory);
-file_put_contents("$directory/index.php", sprintf(
+[$address, $end_serving] = serve(sprintf(
     '<?php $pool = Larder\SharedMemory::open(%s, 4 << 20); $found = $pool->get("key"); if ($found === null) { $pool->set("key", "stored"); } echo $found ?? "nothing";',
     var_export(pool_name(), true),
 ));
-$listening = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($listening, false);
-fclose($listening);
-$server = proc_open('exec ' . escapeshellarg(PHP_BINARY) . ' ' . getenv('TEST_PHP_EXTRA_ARGS') . " -S $address -t " . escapeshellarg($directory), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
 for ($end = hrtime(true) + 30_000_000_000; ($found = @file_get_contents("http://$address/")) === false && hrtime(true) < $end; usleep(10_000));
 same($found, 'nothing', 'the first request');
 
@@ -51,10 +45,7 @@ try {
     same(request($address), 'stored', 'renamed: the pool that was made in its place');
     echo "renamed: noticed\n";
 } finally {
-    proc_terminate($server);
-    proc_close($server);
-    unlink("$directory/index.php");
-    rmdir($directory);
+    $end_serving();
 }
 ?>
 --CLEAN--

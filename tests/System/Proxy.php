@@ -38,6 +38,21 @@ final class Proxy
         pcntl_waitpid($this->process, $status);
     }
 
+    /**
+     * @param \Closure(): mixed $operation
+     *
+     * @return int how often a client has asked in it, and the server answered
+     *
+     * @phpstan-impure
+     */
+    public function roundTripsOf(\Closure $operation): int
+    {
+        $before = $this->roundTrips();
+        $operation();
+
+        return $this->roundTrips() - $before;
+    }
+
     /** How often a client has asked and the server answered. */
     public function roundTrips(): int
     {

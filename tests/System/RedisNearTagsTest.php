@@ -49,10 +49,10 @@ final class RedisNearTagsTest extends OneRedis
         // The server has to be told the script once.
         self::redis()->rawCommand('SCRIPT', 'LOAD', ScriptText::of(Script::Versions));
         $second = $this->open($client);
-        self::assertSame(2, $this->trips(static fn(): mixed => $store->fetch($keys)), 'It asks for what it does not know.');
+        self::assertSame(2, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch($keys)), 'It asks for what it does not know.');
         $before = $this->scripts();
         foreach ([$store, $second] as $process) {
-            self::assertSame(1, $this->trips(static function () use ($process, $keys): void {
+            self::assertSame(1, $this->proxy->roundTripsOf(static function () use ($process, $keys): void {
                 $fetched = $process->fetch($keys);
                 self::assertSame([['alive', 'without'], ['killed', 'absent']], [array_keys($fetched->items), array_keys($fetched->tokens)]);
             }));
@@ -61,12 +61,12 @@ final class RedisNearTagsTest extends OneRedis
         // What others write and delete, and what is filled, changes nothing about that.
         $other->save([new Item('alive', 'y', 100, ['a']), new Item('killed', 'y', 100, ['c'])]);
         $other->delete(['without']);
-        self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch($keys)));
+        self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch($keys)));
         // An invalidation is heard of by the next read, which asks once for all that it has missed.
         $other->invalidateTags(['a', 'another']);
         $other->invalidateTags(['one more']);
         foreach ([2, 1] as $trips) {
-            self::assertSame($trips, $this->trips(static function () use ($store, $keys): void {
+            self::assertSame($trips, $this->proxy->roundTripsOf(static function () use ($store, $keys): void {
                 self::assertSame(['killed'], array_keys($store->fetch($keys)->items));
             }));
         }
@@ -209,7 +209,7 @@ final class RedisNearTagsTest extends OneRedis
         $other->invalidateTags(['another']);
         $store = new RedisStore(new PhpRedisConnection(new Server(socket: $this->proxy->socket)), $this->prefix, nearTags: new NearTags($memory, 'test'));
         self::assertSame(['alive'], array_keys($store->fetch(['alive'])->items));
-        self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch(['alive'])));
+        self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch(['alive'])));
         self::assertCount(1, $store->fetch(['alive'])->items);
     }
 
@@ -221,19 +221,6 @@ final class RedisNearTagsTest extends OneRedis
         $store->acquire('lease', bin2hex(random_bytes(4)), 0.001);
 
         return $store;
-    }
-
-    /**
-     * @param \Closure(): mixed $operation
-     *
-     * @phpstan-impure
-     */
-    private function trips(\Closure $operation): int
-    {
-        $before = $this->proxy->roundTrips();
-        $operation();
-
-        return $this->proxy->roundTrips() - $before;
     }
 
     /** @return int how many scripts the server has run */

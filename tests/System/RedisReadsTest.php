@@ -66,8 +66,8 @@ final class RedisReadsTest extends OneRedis
             foreach ($asked as $keys) {
                 $store->save([new Item('there', 'x', 100), $tagged]);
                 $happens();
-                self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch($keys)), $what);
-                self::assertSame(1, $this->trips(static fn(): mixed => $store->token($keys[0])), $what);
+                self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch($keys)), $what);
+                self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->token($keys[0])), $what);
             }
         }
     }
@@ -86,14 +86,14 @@ final class RedisReadsTest extends OneRedis
         self::assertSame(2, $this->proxy->roundTrips() - $before);
         self::assertSame([['without', 'alive'], ['absent', 'killed', 'served'], ['served']], array_map(array_keys(...), [$fetched->items, $fetched->tokens, $fetched->stale]));
         foreach ([$keys, ['alive'], ['killed'], ['absent']] as $asked) {
-            self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch($asked)));
+            self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch($asked)));
         }
         // Tags are in use here: it does not expect otherwise again.
         $other->clear();
         $store->save([new Item('alive', 'x', 100, ['a'])]);
-        self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch(['alive'])));
+        self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch(['alive'])));
         $other->invalidateTags(['b']);
-        self::assertSame(1, $this->trips(static fn(): mixed => $store->fetch(['alive'])));
+        self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $store->fetch(['alive'])));
         self::assertSame(['alive'], array_keys($store->fetch(['alive'])->items));
     }
 
@@ -153,8 +153,8 @@ final class RedisReadsTest extends OneRedis
             $before = $this->proxy->roundTrips();
             $tokens = $store->fetch(['old'])->tokens;
             self::assertSame($what === 'clear' ? 1 : 2, $this->proxy->roundTrips() - $before, $what);
-            self::assertSame(1, $this->trips(static fn(): mixed => $other->fetch(['old'])), $what);
-            self::assertSame(1, $this->trips(static fn(): mixed => $other->token('old')), $what);
+            self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $other->fetch(['old'])), $what);
+            self::assertSame(1, $this->proxy->roundTripsOf(static fn(): mixed => $other->token('old')), $what);
             self::assertSame([], $other->save([new Item('old', 'new', 100, token: $tokens['old'], fill: true)]), $what);
             self::assertSame('new', $store->fetch(['old'])->items['old']->value, $what);
         }
@@ -249,19 +249,6 @@ final class RedisReadsTest extends OneRedis
         $store->fetch(['nothing']);
 
         return $store;
-    }
-
-    /**
-     * @param \Closure(): mixed $operation
-     *
-     * @phpstan-impure
-     */
-    private function trips(\Closure $operation): int
-    {
-        $before = $this->proxy->roundTrips();
-        $operation();
-
-        return $this->proxy->roundTrips() - $before;
     }
 
     /** @return array<string, int> how often the server has run which command */
