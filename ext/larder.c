@@ -59,8 +59,8 @@ static void end_globals(void *of_this_thread)
 
 static int (*deactivate_sapi)(void);
 
-/* The server interface has sent the response: whatever is done from here on keeps only the next request waiting
- * of this worker. (post_deactivate comes before it.) */
+/* The server interface has sent the response: work that is done from here on keeps only this worker's next request
+ * waiting. (post_deactivate comes before it.) */
 static int deactivate_and_keep_house(void)
 {
     larder_pool *pool;

@@ -190,8 +190,8 @@ static uint64_t version_of(larder_pool *pool, const char *name)
     return version;
 }
 
-/* The token is of a moment in which the other's key version has moved and its word is still to come: it tells nothing.
- * */
+/* The token is of a moment in which the other's key version has moved and its word is still to come. It tells
+ * nothing. */
 TEST(made_of, "of two judged writes that name the item they were made from, or that there was none, one is stored")
 {
     open_two(4 * MIB);

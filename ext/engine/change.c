@@ -126,8 +126,8 @@ void larder_clear(larder_pool *pool)
 /* ---- invalidating tags; the rule is in tag.h --------------------------------------------------------------- */
 
 /* Strictly forward, as in larder_own_move(): where a younger process was first, we take another tick. With the tick of
- * that process it would look through our version, as its own, at what was there before both. model/token.pml: raise()
- * */
+ * that process it would look through our version, as its own, at what was there before both.
+ * model/token.pml: raise() */
 static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick)
 {
     LARDER_FAULT(LARDER_AT_TAG);

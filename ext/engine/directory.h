@@ -36,7 +36,7 @@ bool larder_owner_take(larder_owner owner, int fd);
 enum larder_directory {
     LARDER_DIRECTORY_OURS,
     LARDER_DIRECTORY_ABSENT,
-    LARDER_DIRECTORY_FOREIGN, /* the file there is another user's */
+    LARDER_DIRECTORY_FOREIGN, /* another user made what is there */
     LARDER_DIRECTORY_TROUBLE, /* it may be ours, but cannot be used */
 };
 

@@ -222,8 +222,8 @@ static uint64_t room(const larder_pool *pool)
 }
 
 /* The oldest of a queue that no process pins; ahead of need, of its older half: what was just stored is not to go
- * because all that is older is being read. And of a bounded number: where all of these are, each store looks at them.
- * */
+ * because all that is older is being read. And of a bounded number: where all of these are, each store looks at
+ * them. */
 static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool ahead)
 {
     uint32_t half = pool->header->lists[queue].count / 2;

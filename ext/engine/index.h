@@ -163,8 +163,8 @@ static inline bool larder_is_free(const larder_pool *pool, uint64_t word)
 }
 
 /* Does the word point at an item of that key? Pins its segment briefly, unless this process pins it already. Under a
- * pin that lasts, a void word still leads to its item; but it belongs to no process any more.
- */
+ * pin that lasts, a void word still leads to its item; but it belongs to no process any more, and nothing is to be
+ * done to it. */
 static inline bool larder_matches(larder_pool *pool, uint64_t word, const larder_key *key, larder_found *found)
 {
     uint32_t segment = larder_word_segment(pool, word);

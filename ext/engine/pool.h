@@ -2,7 +2,7 @@
  *
  * The file is mapped read-only at the address that its header names (`ro`), because PHP uses the values there in
  * place, and writable wherever there is room (`rw`), for the engine alone: a stray write through a value reaches no
- * process else (stray.c). If the address is taken, `ro` lies elsewhere, `shift` bytes away, and values can only be
+ * other process (stray.c). If the address is taken, `ro` lies elsewhere, `shift` bytes away, and values can only be
  * copied out.
  *
  * A handle belongs to one thread; the threads of a process share the mapping (map.h). Fork handlers give the child's

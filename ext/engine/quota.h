@@ -5,9 +5,9 @@
  * sixteenth: they lie still while the rest of the pool is written over, and what is dead among them is lost to
  * every process. All segments of a large value count. Past that a read copies, under a pin that lasts for the copy.
  *
- * A request may be long if its process has not ended a short one before it, and is none that serves a site, which
- * the opening says: else nothing tells it from a command that never ends. And it is long when it has pinned
- * for more than a second.
+ * A request may be long if its process has not ended a short one before it, and is none that serves a site. Opening
+ * the pool says which: else nothing tells it from a command that never ends. And it is long when it has pinned for more
+ * than a second.
  *
  * A process that is alone in the pool may pin a quarter, however long its request is: no other does without that. It
  * keeps this when others come. Therefore what long requests cover leaves short ones their part. All pins

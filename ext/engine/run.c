@@ -16,7 +16,7 @@ static void gather_pins(larder_pool *pool, uint64_t *pins)
 {
     uint32_t words = pool->geometry.pin_words;
     memset(pins, 0, words * sizeof *pins);
-    /* A process that sealed a segment, the pins of processes that found it open come before our look. */
+    /* Pins of processes that found a segment open, before it was sealed, come before our look. */
     atomic_thread_fence(memory_order_seq_cst);
     for (uint32_t i = 0; i < larder_slots_used(pool); i++) {
         const _Atomic uint64_t *own = pool->pins + (size_t)i * words;

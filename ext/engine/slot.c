@@ -71,9 +71,8 @@ static void clear_in_flight(larder_pool *pool, uint32_t index)
 {
     for (uint32_t i = 0; i < LARDER_IN_FLIGHT_WORDS; i++) {
         _Atomic uint64_t *word = &pool->slots[index].in_flight[i];
-        /* relaxed: no other process writes here, we hold the slot's lock; and it has promised nothing that it did not
-         * finish.
-         */
+        /* relaxed: we hold the slot's lock, so no other process writes here. Its last holder has promised nothing that it
+         * did not finish. */
         if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
             LARDER_FAULT(LARDER_AT_IN_FLIGHT);
             atomic_store_explicit(word, 0, memory_order_relaxed);

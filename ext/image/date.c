@@ -168,8 +168,7 @@ static bool know_intervals(void)
     return true;
 }
 
-/* Days from the epoch to a day of the Gregorian calendar: years begin in March here, so that the leap day is the last.
- * */
+/* Days from the epoch to a day of the Gregorian calendar. Years begin in March here: the leap day is the last. */
 static int64_t days_to(int64_t year, int64_t month, int64_t day)
 {
     year -= month <= 2;

@@ -32,7 +32,7 @@ final readonly class Rules
         '/\bsays good-?bye\b/i' => '"closes"',
     ];
 
-    /** @param bool $isWhole false: only what a subject may not be */
+    /** @param bool $isWhole false: only the rules for subjects */
     public function __construct(private bool $isWhole = true) {}
 
     /** @return list<string> what is wrong with it, in sentences */
