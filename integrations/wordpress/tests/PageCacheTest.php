@@ -100,8 +100,7 @@ final class PageCacheTest extends TestCase
         $site = $this->site($hasExtension, "define('WP_LARDER_SAMPLE', 1); " . PageSite::ORDINARY);
         $figures = function () use ($site): array {
             $figures = json_decode($site->run(<<<'PHP'
-                $pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->installed()["pages"];
-                Larder\WordPress\Figures::takeHits($pages);
+                Larder\WordPress\Figures::takeHits((new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->installed());
                 $now = array_combine(Larder\WordPress\Figures::COLUMNS, Larder\WordPress\Figures::now($GLOBALS["wp_object_cache"]));
                 echo json_encode([$now["page-hits"], $now["page-ms"], $now["page-queries"]]);
                 PHP), true);

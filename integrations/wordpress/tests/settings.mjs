@@ -9,7 +9,8 @@ import {join} from 'node:path';
 const [chromium, site, steps] = process.argv.slice(2);
 const puppeteer = createRequire(join(process.cwd(), 'package.json'))('puppeteer-core');
 const seen = {errors: []};
-const browser = await puppeteer.launch({executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']});
+// A busy machine takes long to start a browser. What is stuck is stopped with its suite.
+const browser = await puppeteer.launch({executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'], timeout: 0, protocolTimeout: 0});
 const page = await browser.newPage();
 page.setDefaultTimeout(0);
 page.setDefaultNavigationTimeout(0);

@@ -12,9 +12,12 @@ const puppeteer = createRequire(join(process.cwd(), 'package.json'))('puppeteer-
 const problems = [];
 const found = {charts: 0, tables: 0, sections: 0};
 
+// A busy machine takes long to start a browser and to draw. What is stuck is stopped with its suite.
 const browser = await puppeteer.launch({
     executablePath: chromium,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    timeout: 0,
+    protocolTimeout: 0,
 });
 const views = [
     {name: 'phone', width: 360, height: 800, features: []},
@@ -45,6 +48,8 @@ const contrast = `(() => {
 
 for (const view of views) {
     const page = await browser.newPage();
+    page.setDefaultTimeout(0);
+    page.setDefaultNavigationTimeout(0);
     page.on('console', (message) => {
         if (['error', 'warn', 'warning'].includes(message.type())) problems.push(`${view.name}: console: ${message.text()}`);
     });
@@ -60,7 +65,7 @@ for (const view of views) {
     if (screenshots) await page.screenshot({path: join(screenshots, `${view.name}-first.png`)});
     // As a reader does who wants to see everything.
     await page.evaluate(() => document.querySelectorAll('details.experiment').forEach((each) => each.setAttribute('open', '')));
-    await page.waitForFunction(() => [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg')), {timeout: 60_000})
+    await page.waitForFunction(() => [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg')), {timeout: 600_000})
         .catch(() => problems.push(`${view.name}: a chart was not drawn`));
     const state = await page.evaluate(() => ({
         charts: document.querySelectorAll('.chart svg').length,
