@@ -13,7 +13,7 @@ final class Experiments
         $experiments = [];
         foreach ([
             new Gets(), new Connect(), new Web(), new Clients(), new Serializers(), new Tags(), new Transients(), new Pages(), new PageCaches(), new Sessions(), new Memory(), new Full(),
-            new Pins(), new Shapes(), new Cold(), new Scale(), new Traces(),
+            new Pins(), new Hosts(), new Shapes(), new Cold(), new Scale(), new Traces(),
         ] as $experiment) {
             $experiments[$experiment->name()] = $experiment;
         }

@@ -25,7 +25,7 @@ final class Findings
     private const LEAST_TIME = 0.1;
 
     /** Experiments whose subjects take turns. */
-    public const IN_TURNS = ['gets', 'connect', 'web', 'serializers', 'pins', 'shapes', 'transients', 'pages', 'pagecache'];
+    public const IN_TURNS = ['gets', 'connect', 'web', 'serializers', 'pins', 'shapes', 'transients', 'pages', 'pagecache', 'hosts'];
 
     /** What the others are compared with: the first of these that was measured. */
     private const REFERENCES = ['shared-memory', 'apcu-php', 'apcu', 'empty', 'files', 'tag-files'];

@@ -89,6 +89,6 @@ final readonly class Promise
 
     private static function number(float $bound): string
     {
-        return $bound < 0.01 ? '1/' . round(1 / $bound) : rtrim(rtrim(number_format($bound, 2), '0'), '.');
+        return $bound > 0.0 && $bound < 0.01 ? '1/' . round(1 / $bound) : rtrim(rtrim(number_format($bound, 2), '0'), '.');
     }
 }

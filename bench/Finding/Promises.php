@@ -16,7 +16,7 @@ final class Promises
     public static function of(Findings $findings): array
     {
         $promises = [];
-        foreach ([EnginePromises::of(...), PoolPromises::of(...), TagPromises::of(...), SitePromises::of(...), ShapePromises::of(...), WordPressPromises::of(...)] as $of) {
+        foreach ([EnginePromises::of(...), PoolPromises::of(...), HostPromises::of(...), TagPromises::of(...), SitePromises::of(...), ShapePromises::of(...), WordPressPromises::of(...)] as $of) {
             foreach ($of($findings) as $experiment => $those) {
                 if ($findings->run->outcome($experiment) !== null) {
                     array_push($promises, ...$those);

@@ -5,6 +5,9 @@ declare(strict_types=1);
 namespace Larder\Tests\Bench\Finding;
 
 use Larder\Bench\Experiment\Full;
+use Larder\Bench\Experiment\HostCache;
+use Larder\Bench\Experiment\HostPages;
+use Larder\Bench\Experiment\Hosts;
 use Larder\Bench\Experiment\Measurement;
 use Larder\Bench\Experiment\Outcome;
 use Larder\Bench\Experiment\PageCaches;
@@ -189,6 +192,7 @@ final class RunFixture
         }
         $this->rates('pins', ['workers that never end' => '20'], Pins::LEFT, [Pins::IN_PLACE => $ours < 1 ? 8_500.0 : 4_000.0, Pins::COPIED => 9_000.0]);
         $this->rates('pins', ['beside' => 'a process that read while it was alone'], Pins::UNCOPIED, [Pins::IN_PLACE => $ours < 1 ? 0.97 : 0.05]);
+        $this->contestOfHosts($ours);
         foreach (['get' => 0.03, 'set' => 0.7] as $operation => $share) {
             foreach (['tree', 'models'] as $value) {
                 $case = ['value' => $value, 'operation' => $operation, 'keys' => 'one hot key'];
@@ -218,6 +222,25 @@ final class RunFixture
             foreach (['reads' => 0, 'writes' => 1, 'cleans by tag' => 2, Tags::REFILLS => 1] as $metric => $index) {
                 $this->rates('tags', ['items' => '200,000'], $metric, [$design => $rates[$index]]);
             }
+        }
+    }
+
+    private function contestOfHosts(float $ours): void
+    {
+        foreach (['0 ms' => [70e3, 13e6, 23e6], '0.25 ms' => [400e3, 14e6, 90e6]] as $delay => [$get, $mget, $gets]) {
+            $its = [HostCache::TIER_POOL => $ours < 1 ? $get : 20 * $get, HostPages::GET => $get, HostPages::MGET => $mget, HostPages::GETS => $gets];
+            foreach ($its as $subject => $time) {
+                $this->add('hosts', ['delay' => $delay], Hosts::TIME, Direction::LowerIsBetter, $subject, $time);
+            }
+            foreach ([HostCache::TIER_POOL => $ours < 1 ? 160.0 : 800.0, 'shared-memory' => 150.0] as $subject => $time) {
+                $this->add('hosts', ['delay' => $delay], Hosts::HIT, Direction::LowerIsBetter, $subject, $time);
+            }
+        }
+        foreach (Hosts::SIMULATED as $hosts) {
+            $this->add('hosts', ['following hosts' => $hosts], Hosts::WORK, Direction::LowerIsBetter, 'redis', $ours < 1 ? 65e3 : 65e3 * (int) $hosts);
+        }
+        foreach ([HostCache::TIER_APCU, HostCache::TIER_POOL] as $subject) {
+            $this->add('hosts', Hosts::case(4, '0.25 ms', '99 %'), Hosts::STALE, Direction::LowerIsBetter, $subject, $ours < 1 ? 0.0 : 3.0);
         }
     }
 

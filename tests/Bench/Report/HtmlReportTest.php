@@ -76,7 +76,7 @@ final class HtmlReportTest extends TestCase
     {
         $html = self::render(null);
 
-        self::assertStringContainsString('In gets, connect, web, serializers, pins, shapes, transients, pages, pagecache, and among the servers of clients, the subjects take turns', $html);
+        self::assertStringContainsString('In gets, connect, web, serializers, pins, shapes, transients, pages, pagecache, hosts, and among the servers of clients, the subjects take turns', $html);
         self::assertStringNotContainsString('All subjects take turns', $html);
     }
 
