@@ -8,7 +8,7 @@ namespace Larder\Bench\Finding;
 final class Features
 {
     public const HEADINGS = [
-        '', 'memory of dead items', 'hard limit kept', 'survives its own restart', 'several hosts', 'when full', 'largest value', 'tags', 'shared with the command line', 'needs a server',
+        'store', 'memory of dead items', 'hard limit kept', 'survives its own restart', 'several hosts', 'when full', 'largest value', 'tags', 'shared with the command line', 'needs a server',
     ];
 
     /** @return list<list<string>> */

@@ -24,15 +24,15 @@ final readonly class Conclusions
 
     private function recommendation(): string
     {
-        $rows = '';
+        $rows = [];
         foreach (Recommendation::of($this->findings) as $advice) {
-            $rows .= Markup::row([
+            $rows[] = [
                 Markup::escape($advice->site),
                 Markup::escape($advice->host),
                 $advice->best === null ? 'not measured' : '<strong>' . $this->title($advice, $advice->best) . '</strong>',
                 $advice->ties === [] ? '–' : implode('; ', array_map(fn(string $subject): string => $this->title($advice, $subject), $advice->ties)),
                 $advice->next === null || $advice->ratio === null ? '–' : $this->title($advice, $advice->next) . ': ' . Quantity::interval($advice->ratio) . ' ×',
-            ]);
+            ];
         }
 
         return '<section id="recommendation"><h2>Which cache for which site</h2><p>The store with the least time of a request, by the samples above. A store that is not shown to be slower ties with it.</p>'
@@ -51,40 +51,35 @@ final readonly class Conclusions
 
     private function sourcesOwn(): string
     {
-        $rows = implode('', array_map(Markup::row(...), Sources::adviceOfD()));
-
         return '<section id="sources-own"><h2>What source D recommends</h2><p>As published, with its weighting: deletes over writes over '
-            . 'reads. ' . Markup::escape(Sources::D) . '</p>' . Markup::table(Sources::HEADINGS_OF_D, $rows) . '</section>';
+            . 'reads. ' . Markup::escape(Sources::D) . '</p>' . Markup::table(Sources::HEADINGS_OF_D, Sources::adviceOfD()) . '</section>';
     }
 
     private function features(): string
     {
-        $rows = implode('', array_map(
-            static fn(array $row): string => Markup::row(array_map(Markup::escape(...), $row)),
-            Features::rows(),
-        ));
+        $rows = array_map(static fn(array $row): array => array_map(Markup::escape(...), $row), Features::rows());
 
         return '<section id="features"><h2>What no time tells</h2>' . Markup::table(Features::HEADINGS, $rows) . '</section>';
     }
 
     private function ledger(): string
     {
-        $rows = '';
+        $rows = [];
         foreach (Ledger::of($this->findings) as $claim) {
-            $rows .= Markup::row([
+            $rows[] = [
                 $claim->source,
                 Markup::escape($claim->claim),
                 Markup::escape($claim->figure),
                 $claim->found === null ? '–' : Quantity::interval($claim->found),
                 Markup::state($claim->state->value),
-            ]);
+            ];
         }
 
         return '<section id="ledger"><h2>What the sources claim</h2><p>Each claim of the four sources, and whether this run agrees. A '
             . '"three times" that lies between twice and four and a half times is agreed with. '
             . 'Where Valkey was measured and Redis was not, it speaks for Redis.</p><ul>'
             . implode('', array_map(static fn(string $letter, string $source): string => "<li>{$letter}: " . Markup::escape($source) . '</li>', ['A', 'B', 'C', 'D'], [Sources::A, Sources::B, Sources::C, Sources::D]))
-            . '</ul>' . Markup::table(['source', 'claim', 'figure', 'found here', ''], $rows) . '</section>';
+            . '</ul>' . Markup::table(['source', 'claim', 'figure', 'found here', 'verdict'], $rows) . '</section>';
     }
 
     private function notMeasured(): string

@@ -77,30 +77,33 @@ final readonly class Figures
     /** @param list<array<string, string>> $cases */
     private function figure(string $metric, string $group, array $cases): string
     {
-        $rows = '';
+        $rows = [];
         $unit = $direction = '';
         $isLoaded = $this->isLoaded($metric, $cases);
         $reference = $this->findings->reference($this->outcome, $metric, $cases);
         foreach ($cases as $case) {
             foreach ($this->findings->inCase($this->outcome, $metric, $case) as $measurement) {
                 [$unit, $direction] = [$measurement->unit, $measurement->direction->inWords()];
-                $rows .= $this->row($measurement, $reference, $isLoaded);
+                $row = $this->row($measurement, $reference, $isLoaded);
+                if ($row !== []) {
+                    $rows[] = $row;
+                }
             }
         }
-        if ($rows === '') {
+        if ($rows === []) {
             return '';
         }
         $compared = $reference === null ? [] : ['over ' . $this->title($reference), 'verdict on ' . $this->title($reference)];
         $headings = [
-            'subject', $this->seriesName($cases), 'median', '95 % interval', 'n', 'min', 'p1', 'p5', 'mean', 'p95', 'p99', 'max', 'range', 'MAD',
-            'stdev', 'client CPU', 'server CPU', ...($isLoaded ? ['generator busy'] : []), ...$compared,
+            'subject', $this->seriesName($cases), 'median', ...$compared, '95 % interval', 'n', 'min', 'p1', 'p5', 'mean', 'p95', 'p99', 'max', 'range', 'MAD',
+            'stdev', 'client CPU', 'server CPU', ...($isLoaded ? ['generator busy'] : []),
         ];
 
         return sprintf(
             '<figure><figcaption>%s</figcaption>%s<details><summary>The figures behind it</summary>%s</details></figure>',
             Markup::escape(ucfirst($metric) . ($group === '' ? '' : ", {$group}") . " ({$unit}, {$direction})"),
             $this->chart($this->plot($metric, $cases, $unit, $direction)),
-            Markup::table($headings, $rows, true),
+            Markup::figures($headings, $rows),
         );
     }
 
@@ -230,11 +233,12 @@ final readonly class Figures
         );
     }
 
-    private function row(Measurement $measurement, ?string $reference, bool $isLoaded): string
+    /** @return list<string> HTML of the cells; none: it has no figures */
+    private function row(Measurement $measurement, ?string $reference, bool $isLoaded): array
     {
         $values = $this->values($measurement);
         if ($values === []) {
-            return '';
+            return [];
         }
         $summary = Summary::of($values);
         $median = $this->findings->median($this->outcome->name, $measurement);
@@ -243,6 +247,7 @@ final readonly class Figures
             Markup::escape($this->title($measurement->subject)),
             Markup::escape($this->series($measurement->case)),
             '<strong>' . $show($summary->median) . '</strong>',
+            ...($reference === null ? [] : $this->against($reference, $measurement)),
             $show($median->low) . ' … ' . $show($median->high),
             (string) $summary->n,
             ...array_map($show, [$summary->min, $summary->p1, $summary->p5, $summary->mean, $summary->p95, $summary->p99, $summary->max, $summary->range, $summary->mad, $summary->stdev]),
@@ -252,16 +257,19 @@ final readonly class Figures
             $share = Saturation::share($measurement);
             $cells[] = $share === null ? '–' : sprintf('%d %%', round(100 * $share));
         }
-        if ($reference !== null) {
-            $ratio = $this->findings->ratio($this->outcome->name, $measurement->metric, $measurement->case, $measurement->subject, $reference);
-            $verdict = $measurement->subject === $reference
-                ? null
-                : $this->findings->verdict($this->outcome->name, $measurement->metric, $measurement->case, $reference, $measurement->subject);
-            $cells[] = $ratio === null ? '–' : Quantity::interval($ratio);
-            $cells[] = $verdict === null ? '–' : $verdict->value;
-        }
 
-        return Markup::row($cells);
+        return $cells;
+    }
+
+    /** @return list<string> HTML of two cells: its ratio to the reference, and the reference's verdict on it */
+    private function against(string $reference, Measurement $measurement): array
+    {
+        $ratio = $this->findings->ratio($this->outcome->name, $measurement->metric, $measurement->case, $measurement->subject, $reference);
+        $verdict = $measurement->subject === $reference
+            ? null
+            : $this->findings->verdict($this->outcome->name, $measurement->metric, $measurement->case, $reference, $measurement->subject);
+
+        return [$ratio === null ? '–' : Quantity::interval($ratio), $verdict === null ? '–' : $verdict->value];
     }
 
     /**

@@ -36,7 +36,7 @@ final readonly class HtmlReport
         $answer = (new Answer($findings))->render();
         $conclusions = (new Conclusions($findings))->render();
         $style = (string) file_get_contents(__DIR__ . '/report.css');
-        $scripts = $this->scripts === null ? '' : "<script>{$this->scripts}</script><script>" . file_get_contents(__DIR__ . '/report.js') . '</script>';
+        $scripts = ($this->scripts === null ? '' : "<script>{$this->scripts}</script>") . '<script>' . file_get_contents(__DIR__ . '/report.js') . '</script>';
         $incomplete = $run->isComplete ? '' : '<p class="warning">This run is not complete: it was interrupted or something failed. Figures that were not measured are missing below.</p>';
 
         return <<<HTML
@@ -76,33 +76,41 @@ final readonly class HtmlReport
 
     private function promises(Findings $findings): string
     {
-        $rows = $met = $untold = $open = '';
+        $rows = $met = $untold = $open = [];
         $told = $measured = 0;
         foreach (Promises::of($findings) as $promise) {
             $measured += $promise->state === PromiseState::NotMeasured ? 0 : 1;
             $told += in_array($promise->state, [PromiseState::Met, PromiseState::Missed], true) ? 1 : 0;
-            $row = Markup::row([
+            $row = [
                 Markup::escape($promise->title),
                 Markup::escape($promise->figure),
                 $promise->found === null ? '–' : Quantity::interval($promise->found),
                 $promise->bound,
                 $promise->state === PromiseState::NotShown ? Markup::samples($promise) : Markup::state($promise->state->value),
-            ]);
+            ];
             match ($promise->state) {
-                PromiseState::Met => $met .= $row,
-                PromiseState::Missed => $rows .= $row,
-                PromiseState::NotShown => $untold .= $row,
-                PromiseState::NotMeasured => $open .= $row,
+                PromiseState::Met => $met[] = $row,
+                PromiseState::Missed => $rows[] = $row,
+                PromiseState::NotShown => $untold[] = $row,
+                PromiseState::NotMeasured => $open[] = $row,
             };
         }
-        $table = static fn(string $rows, string $last = ''): string => $rows === '' ? '<p>None.</p>' : Markup::table(['promise', 'figure', 'found', 'bound', $last], $rows);
 
         return '<section id="promises"><h2>What Larder promises</h2><p>What Larder claims of itself, a ratio or a figure '
             . 'of this run, with its 95&nbsp;% interval. Met means that all of the interval keeps the bound, missed that none of it '
             . 'does; where it says so, met means that the interval reaches the bound. '
             . "This run can tell of {$told} of the {$measured} promises that it measures."
             . ($findings->run->profile === 'quick' ? ' A quick run takes few samples; a thorough one can tell of more.' : '') . '</p>'
-            . '<h3>Not met</h3>' . $table($rows) . "<details><summary>What this run cannot tell</summary>{$table($untold, 'samples that would tell')}</details><details><summary>What it did not measure</summary>{$table($open)}</details><details><summary>Met</summary>{$table($met)}</details></section>";
+            . '<h3>Not met</h3>' . $this->promiseTable($rows) . "<details><summary>What this run cannot tell</summary>{$this->promiseTable($untold, 'samples that would tell')}</details><details><summary>What it did not measure</summary>{$this->promiseTable($open)}</details><details><summary>Met</summary>{$this->promiseTable($met)}</details></section>";
+    }
+
+    /**
+     * @param list<list<string>> $rows
+     * @param string             $last heading of the last column
+     */
+    private function promiseTable(array $rows, string $last = 'state'): string
+    {
+        return $rows === [] ? '<p>None.</p>' : Markup::table(['promise', 'figure', 'found', 'bound', $last], $rows);
     }
 
     private function experiment(Findings $findings, Outcome $outcome): string
@@ -135,17 +143,17 @@ final readonly class HtmlReport
 
     private function published(Findings $findings, Outcome $outcome): string
     {
-        $rows = '';
+        $rows = [];
         foreach (Sources::figures() as $figure) {
             if ($figure->experiment !== $outcome->name) {
                 continue;
             }
-            $rows .= Markup::row([Markup::escape($figure->title), Quantity::number($figure->value), $figure->measuredIn($findings), Markup::escape($figure->unit)]);
+            $rows[] = [Markup::escape($figure->title), Quantity::number($figure->value), $figure->measuredIn($findings), Markup::escape($figure->unit)];
         }
 
-        return $rows === '' ? '' : '<h3>Published, and measured here</h3><p>The published figures are those of '
+        return $rows === [] ? '' : '<h3>Published, and measured here</h3><p>The published figures are those of '
             . Markup::escape(Sources::of($outcome->name)) . '</p>'
-            . Markup::table(['', 'published by the source', 'measured here', 'unit'], $rows, true);
+            . Markup::table(['figure', 'published by the source', 'measured here', 'unit'], $rows);
     }
 
     private function how(Findings $findings): string
@@ -164,9 +172,9 @@ final readonly class HtmlReport
         }
         $assumed = Quantity::number(100 * NoiseFloor::ASSUMED);
         $inTurns = implode(', ', Findings::IN_TURNS);
-        $settings = '';
+        $settings = [];
         foreach ($run->settings as $name => $value) {
-            $settings .= Markup::row([Markup::escape($name), Markup::escape($value)]);
+            $settings[] = [Markup::escape($name), Markup::escape($value)];
         }
 
         $settings = Markup::table(['setting', 'value'], $settings);
@@ -190,16 +198,16 @@ final readonly class HtmlReport
 
     private function environment(Run $run): string
     {
-        $rows = '';
+        $rows = [];
         foreach ([...$run->environment, ...$run->versions] as $name => $value) {
-            $rows .= Markup::row([Markup::escape($name), Markup::escape($value)]);
+            $rows[] = [Markup::escape($name), Markup::escape($value)];
         }
         foreach ($run->servers as $name => $server) {
-            $rows .= Markup::row([
+            $rows[] = [
                 Markup::escape($name),
                 Markup::escape($server['version'] ?? 'unknown') . (isset($server['memory']) ? ', ' . Markup::escape($server['memory']) : '')
                     . '<br><code>' . nl2br(Markup::escape(trim($server['command'] ?? ''))) . '</code>',
-            ]);
+            ];
         }
 
         return '<section id="environment"><h2>The machine</h2>' . Markup::table(['', ''], $rows) . '</section>';

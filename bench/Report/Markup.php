@@ -9,32 +9,65 @@ use Larder\Bench\Finding\Promise;
 /** Pieces of HTML. */
 final class Markup
 {
+    /** How many columns of figures a narrow screen has; report.css hides the others. */
+    private const ON_A_TELEPHONE = 4;
+
     public static function escape(string $text): string
     {
         return htmlspecialchars($text, ENT_QUOTES | ENT_SUBSTITUTE, 'UTF-8');
     }
 
     /**
-     * @param list<string> $headings
-     * @param string $rows HTML
+     * A table of words: on a narrow screen each row is a stack of its cells, each with its column's heading.
+     *
+     * @param list<string> $headings all of them empty: the table has none
+     * @param list<list<string>> $rows HTML of the cells
      */
-    public static function table(array $headings, string $rows, bool $isNumeric = false): string
+    public static function table(array $headings, array $rows): string
     {
-        $head = array_filter($headings) === []
+        $labels = array_map(static fn(string $heading): string => $heading === '' ? '' : ' data-label="' . self::escape($heading) . '"', $headings);
+
+        return '<div class="scroll" tabindex="0"><table class="words">' . self::head($headings) . '<tbody>' . self::rows($rows, $labels) . '</tbody></table></div>';
+    }
+
+    /**
+     * A table of figures: a narrow screen has the first columns only, as many as fit it, until the reader asks for all.
+     *
+     * @param list<string> $headings the columns that matter most come first
+     * @param list<list<string>> $rows HTML of the cells
+     */
+    public static function figures(array $headings, array $rows): string
+    {
+        $choice = count($headings) > self::ON_A_TELEPHONE ? '<label class="all"><input type="checkbox"> all ' . count($headings) . ' columns</label>' : '';
+
+        return $choice . '<div class="scroll" tabindex="0"><table class="figures">' . self::head($headings) . '<tbody>' . self::rows($rows) . '</tbody></table></div>';
+    }
+
+    /** @param list<string> $headings */
+    private static function head(array $headings): string
+    {
+        return array_filter($headings) === []
             ? ''
             : '<thead><tr>' . implode('', array_map(static fn(string $heading): string => '<th scope="col">' . self::escape($heading) . '</th>', $headings)) . '</tr></thead>';
-
-        return sprintf('<div class="scroll" tabindex="0"><table%s>%s<tbody>%s</tbody></table></div>', $isNumeric ? ' class="figures"' : '', $head, $rows);
     }
 
     /**
      * A report has tens of thousands of cells, and HTML does not need their end tags.
      *
-     * @param list<string> $cells HTML
+     * @param list<list<string>> $rows HTML of the cells
+     * @param list<string> $attributes of the cells of each column
      */
-    public static function row(array $cells): string
+    private static function rows(array $rows, array $attributes = []): string
     {
-        return '<tr>' . implode('', array_map(static fn(string $cell): string => "<td>{$cell}", $cells));
+        $html = '';
+        foreach ($rows as $cells) {
+            $html .= '<tr>';
+            foreach ($cells as $column => $cell) {
+                $html .= '<td' . ($attributes[$column] ?? '') . ">{$cell}";
+            }
+        }
+
+        return $html;
     }
 
     /** A word that is a state, such as `met`, in its colour. */

@@ -20,22 +20,24 @@ final readonly class ShapeTable
     public function render(): string
     {
         $ratios = new ShapeRatios($this->findings);
-        $rows = '';
+        $rows = [];
         foreach (['all reads' => $ratios->reads(), 'all stores' => $ratios->stores(), 'all first fetches of a request' => $ratios->fetches()] as $title => $mean) {
-            $rows .= $mean === null ? '' : Markup::row([$title, 'geometric mean', Quantity::interval($mean), '']);
+            if ($mean !== null) {
+                $rows[] = [$title, 'geometric mean', Quantity::interval($mean), ''];
+            }
         }
         foreach ($ratios->table($this->outcome) as $row) {
             $name = $row['case']['value'] ?? '';
-            $rows .= Markup::row([
+            $rows[] = [
                 Markup::escape(Values::find($name)->title ?? $name),
                 Markup::escape($row['metric'] === Shapes::ONE ? 'the one fetch of a request' : $row['case']['operation'] ?? ''),
                 self::interval($row['php']),
                 self::interval($row['igbinary']),
-            ]);
+            ];
         }
 
-        return $rows === '' ? '' : '<h3>Shared memory over APCu (time, lower is better)</h3>'
-            . Markup::table(['value', 'operation', 'APCu with PHP\'s serialiser = 1', 'APCu with igbinary = 1'], $rows, true);
+        return $rows === [] ? '' : '<h3>Shared memory over APCu (time, lower is better)</h3>'
+            . Markup::figures(['value', 'operation', 'APCu with PHP\'s serialiser = 1', 'APCu with igbinary = 1'], $rows);
     }
 
     private static function interval(?Interval $interval): string

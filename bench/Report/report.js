@@ -1,4 +1,16 @@
 'use strict';
+// A click on a heading, or Enter on it, sorts the rows by its column; another one turns them round.
+for (const table of document.querySelectorAll('table')) {
+    if (!table.tHead || table.tBodies[0].rows.length < 2) continue;
+    for (const heading of table.tHead.rows[0].cells) {
+        const button = document.createElement('button');
+        button.type = 'button';
+        button.append(...heading.childNodes);
+        button.addEventListener('click', () => sort(table, heading));
+        heading.append(button);
+    }
+}
+
 // Draws each chart where its specification stands. SVG, so that the style sheet colours text and lines: one drawing
 // serves the light page, the dark page and paper.
 // What is folded has no width to be drawn in: it is drawn when it is opened.
@@ -14,6 +26,30 @@ function unfold() {
 addEventListener('hashchange', unfold);
 unfold();
 addEventListener('beforeprint', () => document.querySelectorAll('details.experiment').forEach((each) => each.setAttribute('open', '')));
+
+function sort(table, heading) {
+    const turn = heading.ariaSort === 'ascending' ? -1 : 1;
+    const rows = [...table.tBodies[0].rows].map((row) => {
+        const text = row.cells[heading.cellIndex].textContent.trim();
+        return {row, text, number: quantity(text)};
+    });
+    // A cell without a figure is last in both directions. A column in which anything else is no figure is one of words.
+    const isEmpty = ({text}) => text === '–' || text === '';
+    const isNumeric = rows.every((each) => isEmpty(each) || !Number.isNaN(each.number));
+    const inWords = new Intl.Collator('en', {numeric: true});
+    rows.sort((one, other) => isEmpty(one) - isEmpty(other) || turn * (isNumeric && !isEmpty(one) ? one.number - other.number : inWords.compare(one.text, other.text)));
+    for (const each of table.tHead.rows[0].cells) each.ariaSort = null;
+    heading.ariaSort = turn === 1 ? 'ascending' : 'descending';
+    table.tBodies[0].append(...rows.map(({row}) => row));
+}
+
+// A figure as the report writes it, by itself or at the beginning of an interval or a bound: 1,036, 1/1,036, 27.2 ns, 0.12 [0.1 … 0.2].
+function quantity(text) {
+    const [, part, digits, unit] = /^(?:at (?:most|least) )?(1\/)?(\d[\d,]*(?:\.\d+)?)(?: (ns|µs|ms|s|%|×))?(?= …| \[| \(|$)/.exec(text) ?? [];
+    if (digits === undefined) return text === '∞' ? Infinity : NaN;
+    const number = Number(digits.replaceAll(',', ''));
+    return (part ? 1 / number : number) * ({µs: 1e3, ms: 1e6, s: 1e9}[unit] ?? 1);
+}
 
 function draw(place) {
     const specification = JSON.parse(place.querySelector('script').textContent);

@@ -10,6 +10,7 @@ use Larder\Bench\Finding\Findings;
 use Larder\Bench\Finding\Run;
 use Larder\Bench\Report\Charts;
 use Larder\Bench\Report\HtmlReport;
+use Larder\Bench\Report\Markup;
 use Larder\Bench\Server\Program;
 use Larder\Tests\Bench\Finding\RunFixture;
 use PHPUnit\Framework\TestCase;
@@ -42,12 +43,28 @@ final class BrowserTest extends TestCase
         self::assertGreaterThan($found->int('charts'), $found->int('tables'));
     }
 
+    public function testARowsPlaceFollowsTheHeadingThatWasPressed(): void
+    {
+        $rows = [['B', '1.08 µs', '1/1,036', '–', 'at most 0.5'], ['a 10', '900 ns', '2.63 [2.5 … 2.7]', 'ties', 'at least 0.25'], ['a 9', '–', '1,193 [1 … 2]', 'wins', '3'], ['C', '2 s', '21.1', '–', 'at most 40']];
+        $found = $this->check($this->report(Markup::figures(['name', 'time', 'ratio', 'verdict', 'bound'], $rows)));
+
+        self::assertSame([], $found->strings('problems'));
+        self::assertSame([
+            'a 9 | a 10 | B | C', 'C | B | a 10 | a 9',
+            '900 ns | 1.08 µs | 2 s | –', '2 s | 1.08 µs | 900 ns | –',
+            '1/1,036 | 2.63 [2.5 … 2.7] | 21.1 | 1,193 [1 … 2]', '1,193 [1 … 2] | 21.1 | 2.63 [2.5 … 2.7] | 1/1,036',
+            'ties | wins | – | –', 'wins | ties | – | –',
+            'at least 0.25 | at most 0.5 | 3 | at most 40', 'at most 40 | 3 | at most 0.5 | at least 0.25',
+        ], $found->strings('sorted'));
+    }
+
     /** What the check above would say if there were something to say. */
     public function testWhatIsWrongWithAReportIsSeen(): void
     {
         $problems = implode("\n", $this->check($this->report(
             '<p style="width: 5000px; color: #eeeeee; background: #ffffff">wide and pale</p><img src="http://127.0.0.1:9/x.png">'
-            . '<script>console.error("planted"); setTimeout(() => { throw new Error("thrown"); });</script><figure><figcaption>x</figcaption><div class="chart"><svg></svg></div></figure>',
+            . '<script>console.error("planted"); setTimeout(() => { throw new Error("thrown"); });</script><figure><figcaption>x</figcaption><div class="chart"><svg></svg></div></figure>'
+            . '<div class="scroll"><table style="width: 900px"><thead style="position: static"><tr><th style="position: static">one<th>two<tbody>' . str_repeat('<tr><td>1<td>2', 20) . '</table></div>',
         ))->strings('problems'));
 
         self::assertStringContainsString('console: planted', $problems);
@@ -55,6 +72,8 @@ final class BrowserTest extends TestCase
         self::assertStringContainsString('network request: http://127.0.0.1:9/x.png', $problems);
         self::assertStringContainsString('phone: the page is', $problems);
         self::assertStringContainsString('too little contrast', $problems);
+        self::assertStringContainsString('phone: a table is wider than the screen: onetwo', $problems);
+        self::assertStringContainsString('desktop: a table loses its headings when it is scrolled: onetwo', $problems);
         self::assertStringContainsString('charts have no table', $problems);
     }
 

@@ -3,6 +3,7 @@
 //   node check.mjs CHROMIUM REPORT.html [DIRECTORY-FOR-SCREENSHOTS]
 //
 // It is opened at the width of a telephone and of a large screen, in light, in dark and as print, without a network.
+// What its last table shows after each heading was pressed, twice each, is told too.
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 import {join, resolve} from 'node:path';
@@ -10,7 +11,7 @@ import {join, resolve} from 'node:path';
 const [chromium, report, screenshots] = process.argv.slice(2);
 const puppeteer = createRequire(join(process.cwd(), 'package.json'))('puppeteer-core');
 const problems = [];
-const found = {charts: 0, tables: 0, sections: 0};
+const found = {charts: 0, tables: 0, sections: 0, sorted: []};
 
 // A busy machine takes long to start a browser and to draw. What is stuck is stopped with its suite.
 const browser = await puppeteer.launch({
@@ -21,7 +22,8 @@ const browser = await puppeteer.launch({
 });
 const views = [
     {name: 'phone', width: 360, height: 800, features: []},
-    {name: 'desktop', width: 1600, height: 1000, features: []},
+    {name: 'phone-dark', width: 400, height: 800, features: [{name: 'prefers-color-scheme', value: 'dark'}]},
+    {name: 'desktop', width: 1280, height: 1000, features: []},
     {name: 'dark', width: 1600, height: 1000, features: [{name: 'prefers-color-scheme', value: 'dark'}]},
     {name: 'print', width: 800, height: 1100, features: [], media: 'print'},
 ];
@@ -64,7 +66,7 @@ for (const view of views) {
     await page.goto(pathToFileURL(resolve(report)).href, {waitUntil: 'load'});
     if (screenshots) await page.screenshot({path: join(screenshots, `${view.name}-first.png`)});
     // As a reader does who wants to see everything.
-    await page.evaluate(() => document.querySelectorAll('details.experiment').forEach((each) => each.setAttribute('open', '')));
+    await page.evaluate(() => document.querySelectorAll('details').forEach((each) => each.setAttribute('open', '')));
     await page.waitForFunction(() => [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg')), {timeout: 600_000})
         .catch(() => problems.push(`${view.name}: a chart was not drawn`));
     const state = await page.evaluate(() => ({
@@ -75,15 +77,27 @@ for (const view of views) {
         small: [...document.querySelectorAll('p, li, td, th, dd, dt, figcaption')].filter((element) => parseFloat(getComputedStyle(element).fontSize) < 9).length,
         cramped: [...document.querySelectorAll('.chart.telephone .role-frame.root > g > path.background')].filter((plot) => plot.getBBox().width < 0.6 * innerWidth).length,
         telephone: document.querySelectorAll('.chart.telephone').length,
+        cut: [...document.querySelectorAll('.scroll:has(> table)')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent.slice(0, 60)),
+        // A box that is lower than its table: the heading has to stay where the box begins.
+        lost: [...document.querySelectorAll('.scroll:has(thead)')].filter((box) => {
+            box.style.maxHeight = '10rem';
+            box.scrollTop = box.scrollHeight;
+            const isLost = box.scrollTop > 0 && Math.abs(box.querySelector('th').getBoundingClientRect().top - box.getBoundingClientRect().top) > 3;
+            box.style.maxHeight = '';
+            return isLost;
+        }).map((box) => box.textContent.slice(0, 60)),
         bare: [...document.querySelectorAll('figure')].filter((figure) => figure.querySelector('.chart') && !figure.querySelector('table') && !/tables below/.test(figure.querySelector('figcaption').textContent)).length,
     }));
     Object.assign(found, {charts: state.charts, tables: state.tables, sections: state.sections});
     if (!view.media && state.width > view.width) problems.push(`${view.name}: the page is ${state.width} pixels wide on a screen of ${view.width}`);
     if (!view.media && state.small > 0) problems.push(`${view.name}: ${state.small} texts are smaller than 9 pixels`);
+    for (const table of view.width > 400 ? [] : state.cut) problems.push(`${view.name}: a table is wider than the screen: ${table}`);
+    for (const table of view.name === 'desktop' ? state.lost : []) problems.push(`${view.name}: a table loses its headings when it is scrolled: ${table}`);
     if (state.cramped > 0) problems.push(`${view.name}: ${state.cramped} charts have less than six tenths of the screen for what they show`);
     if (view.name === 'phone' && state.telephone === 0) problems.push('phone: no chart is fitted to it');
     if (state.bare > 0) problems.push(`${view.name}: ${state.bare} charts have no table`);
     for (const weak of await page.evaluate(contrast)) problems.push(`${view.name}: too little contrast: ${weak}`);
+    if (view.name === 'desktop' || view.name === 'phone') await sort(page, view.name);
     if (screenshots) {
         await page.screenshot({path: join(screenshots, `${view.name}.png`)});
         await page.screenshot({path: join(screenshots, `${view.name}-whole.png`), fullPage: true}).catch(() => {});
@@ -92,4 +106,39 @@ for (const view of views) {
     await page.close();
 }
 await browser.close();
+
+// Presses each heading twice: with the mouse, and with Enter where the keyboard has led to it.
+async function sort(page, name) {
+    const unsorted = await page.evaluate(() => {
+        const problems = [];
+        for (const table of document.querySelectorAll('table:has(thead)')) {
+            const rows = table.tBodies[0].rows.length;
+            for (const heading of rows < 2 ? [] : table.tHead.rows[0].cells) {
+                for (const turn of ['ascending', 'descending']) {
+                    heading.querySelector('button')?.click();
+                    const sorted = [...table.querySelectorAll('th[aria-sort]')];
+                    if (sorted.length !== 1 || sorted[0] !== heading || heading.getAttribute('aria-sort') !== turn || table.tBodies[0].rows.length !== rows) {
+                        problems.push(`a table does not sort by "${heading.textContent}", ${turn}`);
+                    }
+                }
+            }
+        }
+        return problems;
+    });
+    for (const problem of unsorted) problems.push(`${name}: ${problem}`);
+    const columns = await page.evaluate(() => [...document.querySelectorAll('table')].at(-1).tHead?.rows[0].cells.length ?? 0);
+    found.sorted = [];
+    for (let column = 0; column < columns; column++) {
+        for (let press = 0; press < 2; press++) {
+            const shown = await page.evaluate((column) => {
+                const button = [...document.querySelectorAll('table')].at(-1).tHead.rows[0].cells[column].querySelector('button');
+                button?.focus();
+                return document.activeElement === button && button.checkVisibility();
+            }, column);
+            if (!shown) continue;
+            await page.keyboard.press('Enter');
+            found.sorted.push(await page.evaluate((column) => [...[...document.querySelectorAll('table')].at(-1).tBodies[0].rows].map((row) => row.cells[column].textContent).join(' | '), column));
+        }
+    }
+}
 process.stdout.write(JSON.stringify({problems: [...new Set(problems)], ...found}) + '\n');
