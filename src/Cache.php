@@ -70,7 +70,7 @@ use Psr\Log\LoggerInterface;
 final class Cache
 {
     /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
-    public const DEFAULT_TTL = Lifetimes::DEFAULT;
+    public const DEFAULT_TTL = 2_592_000;
 
     /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
     private const MOST_NAMESPACES = 1_000;
@@ -93,15 +93,10 @@ final class Cache
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
 
-    private readonly Lifetimes $lifetimes;
-
     private readonly Outbox $outbox;
 
     /** Whether values are sealed with what remember() needs to know of them; a pool knows it itself. */
     private readonly bool $seals;
-
-    /** Whether the tokens of misses are kept here: not where the store judges none, or keeps them itself. */
-    private readonly bool $keepsMisses;
 
     /** @var \Closure(): float */
     private readonly \Closure $clock;
@@ -110,6 +105,11 @@ final class Cache
     private readonly ?RequestToken $requestToken;
 
     // What follows is made when it is first needed: most requests only read, and each class that they load costs them time.
+
+    private ?Lifetimes $lifetimes = null;
+
+    /** Whether the tokens of misses are kept here: not where the store judges none, or keeps them itself. */
+    private ?bool $keepsMisses = null;
 
     private ?Misses $misses = null;
 
@@ -128,7 +128,7 @@ final class Cache
      */
     private ?\Closure $computing = null;
 
-    private ?Namesakes $namesakes = null;
+    private bool $isToldOfNamesakes = false;
 
     /**
      * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
@@ -166,9 +166,14 @@ final class Cache
         private readonly bool $judgesAdds = false,
     ) {
         $this->clock = $clock ?? static fn(): float => microtime(true);
-        $this->lifetimes = new Lifetimes($defaultTtl, $jitter);
         $this->isExact = $jitter === 0.0 && !$defaultTtl instanceof \DateInterval;
-        $this->ofNull = $this->isExact ? $this->lifetimes->seconds(null) : null;
+        if ($defaultTtl === null && $this->isExact) {
+            $this->ofNull = self::DEFAULT_TTL;
+        } else {
+            // What is wrong with them is said now.
+            $lifetimes = $this->lifetimes();
+            $this->ofNull = $this->isExact ? $lifetimes->seconds(null) : null;
+        }
         $this->absent = new \stdClass();
         $pool = $store instanceof Pooled && $events === null ? $store->pool() : null;
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
@@ -179,7 +184,6 @@ final class Cache
         if ($logger !== null && $store instanceof LoggerAwareInterface) {
             $store->setLogger($logger);
         }
-        $this->keepsMisses = $this->seals && $this->can(Capability::Tokens);
     }
 
     /**
@@ -209,20 +213,19 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        $near = $this->near;
-        if ($near === null) {
-            $pool = $this->outbox->pool;
-            if ($pool !== null) {
-                try {
-                    return $pool->get($key, $default);
-                } catch (\ValueError) {
-                    // It is no key, as is said below.
-                }
+        $pool = $this->outbox->pool;
+        if ($pool !== null) {
+            try {
+                return $pool->get($key, $default);
+            } catch (\ValueError) {
+                // It is no key, as is said below.
             }
-        } elseif ($near->pool !== null && $this->misses === null && $this->outbox->isOpen) {
+        }
+        $near = $this->near;
+        if ($near !== null && $near->pool !== null && $this->misses === null && $this->outbox->isOpen) {
             try {
                 $value = $near->pool->get($key, $near);
-                if ($value !== $near && (!\is_array($value) || !isset($value[0]) || $value[0] !== Envelope::MARK)) {
+                if ($value !== $near && (!\is_array($value) || !isset($value[0]) || $value[0] !== Reads::SEAL)) {
                     return $value;
                 }
             } catch (\ValueError) {
@@ -248,9 +251,9 @@ final class Cache
         }
         if ($value === $this->absent) {
             // Only a miss costs this second look, for the token by which what is computed now will be judged.
-            return $this->keepsMisses ? $this->look($key, $default) : $default;
+            return $this->keepsMisses() ? $this->look($key, $default) : $default;
         }
-        if (\is_array($value) && isset($value[0]) && $value[0] === Envelope::MARK) {
+        if (\is_array($value) && isset($value[0]) && $value[0] === Reads::SEAL) {
             return $this->opened($key, $value, $default);
         }
         $this->misses?->drop($key);
@@ -290,7 +293,7 @@ final class Cache
         }
         $values = $fetched->values;
         foreach ($fetched->items as $key => $item) {
-            if (!\is_array($item->value) || ($item->value[0] ?? null) !== Envelope::MARK) {
+            if (!\is_array($item->value) || ($item->value[0] ?? null) !== Reads::SEAL) {
                 $values[$key] = $item->value;
                 continue;
             }
@@ -400,7 +403,7 @@ final class Cache
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
 
-        return (new Updates($this->outbox, $this->lifetimes, $this->writes(), $this->clock))->run($key, $change(...), $ttl, Names::tags($tags), $default);
+        return (new Updates($this->outbox, $this->lifetimes(), $this->writes(), $this->clock))->run($key, $change(...), $ttl, Names::tags($tags), $default);
     }
 
     /**
@@ -429,7 +432,7 @@ final class Cache
         $pool = $this->outbox->pool;
         // The fast way to a pool. A key that begins with a null byte may be one of the library's own, which a caller may not use.
         if ($pool !== null && $token === null && ($key[0] ?? "\0") !== "\0") {
-            $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes->seconds($ttl);
+            $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes()->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 $this->requestToken?->own([$key]);
                 try {
@@ -485,7 +488,7 @@ final class Cache
             $missed = $this->misses?->take($key);
             $isWrite = isset($tokens[$key]);
             $isFill = !$isWrite && Misses::isOfAMiss($missed);
-            $items[] = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), $tags, $tokens[$key] ?? $missed, $isFill);
+            $items[] = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $tokens[$key] ?? $missed, $isFill);
             $keys[] = $key;
             // Where the store could not be asked for the key, what it has there may be older than this value.
             $wasUnknown = !$isWrite && $missed !== null && !$isFill;
@@ -541,7 +544,7 @@ final class Cache
             $prepared[] = new Item(
                 $item->key,
                 $this->writes()->storable($item->value),
-                $this->lifetimes->seconds($item->ttl),
+                $this->lifetimes()->seconds($item->ttl),
                 $tags,
                 $item->token ?? $missed ?? $begun,
                 $mode === SaveMode::Add || ($item->token === null ? Misses::isOfAMiss($missed) : $item->fill),
@@ -581,7 +584,7 @@ final class Cache
             $this->demandTokens();
         }
         $missed = $this->misses?->take($key);
-        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
+        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
 
         return $this->writes()->noteAdded($key, $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
@@ -611,7 +614,7 @@ final class Cache
             $this->demandTokens();
         }
         $this->misses?->drop($key);
-        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes->seconds($ttl), Names::tags($tags), $token);
+        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), Names::tags($tags), $token);
         $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
         $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
 
@@ -636,7 +639,9 @@ final class Cache
             try {
                 $this->requestToken?->own([$key]);
                 $existed = $pool->delete($key);
-                $this->tellOfNamesakes();
+                if (\PHP_SAPI === 'cli' && !$this->isToldOfNamesakes) {
+                    $this->tellOfNamesakes();
+                }
 
                 return true;
             } catch (PoolUnusable $failure) {
@@ -721,7 +726,7 @@ final class Cache
     public function touch(string $key, int|\DateInterval|Ttl|null $ttl = null): bool
     {
         Key::check($key);
-        $seconds = $this->lifetimes->seconds($ttl);
+        $seconds = $this->lifetimes()->seconds($ttl);
         $lost = $seconds !== null && $seconds <= 0 ? [$key] : [];
 
         return $this->outbox->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
@@ -753,7 +758,7 @@ final class Cache
         Key::check($key);
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
-        $seconds = $this->lifetimes->seconds($ttl);
+        $seconds = $this->lifetimes()->seconds($ttl);
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
 
@@ -826,17 +831,19 @@ final class Cache
         ?StampedeOptions $stampede = null,
     ): mixed {
         $pool = $this->outbox->pool;
-        if ($pool !== null && $this->store instanceof Pooled && $stampede === null && $beta <= 1_000.0) {
+        if ($pool !== null && $stampede === null && $beta <= 1_000.0) {
             if ($tags !== []) {
                 $tags = Names::tags($tags);
             }
             if (!$this->isExact || !\is_int($ttl)) {
-                $ttl = $this->isExact && $ttl === null ? $this->ofNull : $this->lifetimes->seconds($ttl);
+                $ttl = $this->isExact && $ttl === null ? $this->ofNull : $this->lifetimes()->seconds($ttl);
             }
             try {
-                return $pool->remember($key, $compute, $ttl, $tags, $beta, $grace, $this->computing ??= $this->inPool($this->store)->compute(...));
+                return $pool->remember($key, $compute, $ttl, $tags, $beta, $grace, $this->computing ??= $this->computing());
             } catch (\ValueError $error) {
-                $this->store->check($key);
+                if ($this->store instanceof Pooled) {
+                    $this->store->check($key);
+                }
                 Recipe::check($grace, $beta);
                 // It is the computation's.
                 throw $error;
@@ -1074,10 +1081,20 @@ final class Cache
         return \in_array($capability, $this->store->capabilities(), true);
     }
 
+    private function lifetimes(): Lifetimes
+    {
+        return $this->lifetimes ??= new Lifetimes($this->defaultTtl ?? self::DEFAULT_TTL, $this->jitter);
+    }
+
+    private function keepsMisses(): bool
+    {
+        return $this->keepsMisses ??= $this->seals && $this->can(Capability::Tokens);
+    }
+
     /** Where the tokens of misses are noted; null if they are not kept here. */
     private function noteMisses(): ?Misses
     {
-        return $this->misses ??= $this->keepsMisses ? new Misses() : null;
+        return $this->misses ??= $this->keepsMisses() ? new Misses() : null;
     }
 
     private function writes(): Writes
@@ -1085,16 +1102,22 @@ final class Cache
         return $this->writes ??= new Writes($this->seals, $this->logger, $this->events);
     }
 
-    private function remembering(): Remembers
+    /** @return (\Closure(callable(PendingItem): mixed, Computation): mixed)|null null: the store is no pool */
+    private function computing(): ?\Closure
     {
-        return $this->remembering ??= $this->store instanceof Pooled
-            ? $this->inPool($this->store)
-            : new Remembering($this->store, $this->outbox, $this->clock, $this->lifetimes, $this->atTheEnd(), $this->logger, $this->events);
+        $inPool = $this->inPool();
+
+        return $inPool === null ? null : $inPool->compute(...);
     }
 
-    private function inPool(Pooled $store): PoolRemembering
+    private function remembering(): Remembers
     {
-        return new PoolRemembering($store, $this->lifetimes, $this->atTheEnd(), $this->logger, $this->events);
+        return $this->remembering ??= $this->inPool() ?? new Remembering($this->store, $this->outbox, $this->clock, $this->lifetimes(), $this->atTheEnd(), $this->logger, $this->events);
+    }
+
+    private function inPool(): ?PoolRemembering
+    {
+        return $this->store instanceof Pooled ? new PoolRemembering($this->store, $this->lifetimes(), $this->atTheEnd(), $this->logger, $this->events) : null;
     }
 
     private function atTheEnd(): AtTheEnd
@@ -1261,8 +1284,11 @@ final class Cache
     /** What a command deletes may stay in another user's pool. Requests of a site are spared the look into others' directories. */
     private function tellOfNamesakes(): void
     {
-        if (\PHP_SAPI === 'cli' && $this->store instanceof SharedMemoryStore && !($this->strict && $this->logger === null)) {
-            ($this->namesakes ??= new Namesakes($this->store, $this->logger))->hasChanged();
+        if (\PHP_SAPI === 'cli' && !$this->isToldOfNamesakes) {
+            $this->isToldOfNamesakes = true;
+            if ($this->store instanceof SharedMemoryStore && !($this->strict && $this->logger === null)) {
+                Namesakes::tellOf($this->store, $this->logger);
+            }
         }
     }
 }

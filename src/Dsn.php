@@ -66,7 +66,7 @@ final class Dsn
     /**
      * @param string                                     $path    decoded: a pool's name, a path, or what follows the host
      * @param non-empty-list<array{string, ?int}>        $hosts   each with its port; where there are none, one that is empty
-     * @param non-empty-list<string>                     $paths   decoded: what $path is when commas divide it
+     * @param ?string                                    $paths   encoded: what $path is, where commas may divide it; null: it is one
      * @param array<string, string>                      $options decoded, by name
      * @param ?self                                      $far     what this one is the near store of
      * @param list<string>                               $readBefore options that whoever opens it has read
@@ -80,7 +80,7 @@ final class Dsn
         public readonly ?string $password,
         public readonly string $path,
         public readonly array $hosts,
-        private readonly array $paths,
+        private readonly ?string $paths,
         private readonly array $options,
         public readonly ?self $far = null,
         private readonly array $readBefore = [],
@@ -103,7 +103,7 @@ final class Dsn
         if ($servers === 0) {
             [$user, $password, $place] = $scheme === 'redis+unix' ? self::onASocket($place) : [null, null, $place];
 
-            return new self($scheme, null, null, $user, $password, rawurldecode($place), [['', null]], array_map(rawurldecode(...), explode(',', $place)), $options);
+            return new self($scheme, null, null, $user, $password, rawurldecode($place), [['', null]], $place, $options);
         }
         $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>[^@]*))?$~is';
         if (preg_match($pattern, $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
@@ -122,7 +122,7 @@ final class Dsn
             self::decoded($match['password']),
             rawurldecode((string) $match['path']),
             $hosts,
-            [''],
+            null,
             $options,
         );
     }
@@ -153,9 +153,9 @@ final class Dsn
     public function allow(string ...$known): void
     {
         // PHP has made an int of a name like "7".
-        foreach (array_map(strval(...), array_keys($this->options)) as $option) {
-            if (!\in_array($option, $known, true)) {
-                throw InvalidDsn::unknownOption($option, $this->scheme, [...array_values($known), ...$this->readBefore]);
+        foreach (array_keys($this->options) as $option) {
+            if (!\in_array((string) $option, $known, true)) {
+                throw InvalidDsn::unknownOption((string) $option, $this->scheme, [...array_values($known), ...$this->readBefore]);
             }
         }
     }
@@ -183,7 +183,7 @@ final class Dsn
      */
     public function absolutePaths(): array
     {
-        return array_map($this->absolute(...), $this->paths);
+        return $this->paths === null ? [$this->absolutePath()] : array_map(fn(#[\SensitiveParameter] string $path): string => $this->absolute(rawurldecode($path)), explode(',', $this->paths));
     }
 
     /** @throws InvalidDsn */
@@ -251,11 +251,14 @@ final class Dsn
     public function switch(string $option, bool $default): bool
     {
         $value = $this->options[$option] ?? null;
+        if ($value === null) {
+            return $default;
+        }
 
-        return match (strtolower($value ?? '')) {
+        return match (strtolower($value)) {
             '1', 'yes', 'on', 'true' => true,
             '0', 'no', 'off', 'false' => false,
-            default => $value === null ? $default : throw InvalidDsn::option($option, $value, 'yes or no'),
+            default => throw InvalidDsn::option($option, $value, 'yes or no'),
         };
     }
 
@@ -272,7 +275,7 @@ final class Dsn
     {
         $readBefore = [...$this->readBefore, ...$readBefore];
 
-        return new self($this->scheme, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : [$path], $options, $far, $readBefore);
+        return new self($this->scheme, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : null, $options, $far, $readBefore);
     }
 
     /**

@@ -10,20 +10,17 @@ use Larder\Ttl;
 /** What a cache's TTLs are in seconds. */
 final class Lifetimes
 {
-    /** 30 days, in seconds. */
-    public const DEFAULT = 2_592_000;
-
     /**
-     * @param int|\DateInterval|Ttl|null $default what null means; null: DEFAULT
-     * @param float                      $jitter  up to this share is taken off at random
+     * @param int|\DateInterval|Ttl $default what null means
+     * @param float                 $jitter  up to this share is taken off at random
      *
      * @throws InvalidOption
      */
     public function __construct(
-        private readonly int|\DateInterval|Ttl|null $default,
+        private readonly int|\DateInterval|Ttl $default,
         private readonly float $jitter,
     ) {
-        $seconds = Ttl::seconds($default ?? self::DEFAULT);
+        $seconds = Ttl::seconds($default);
         if ($seconds !== null && $seconds <= 0) {
             throw InvalidOption::range('defaultTtl', $seconds, 'more than 0 seconds, or Ttl::Forever');
         }
@@ -35,7 +32,7 @@ final class Lifetimes
     /** @return ?int null: no end */
     public function seconds(int|\DateInterval|Ttl|null $ttl): ?int
     {
-        $seconds = Ttl::seconds($ttl ?? $this->default ?? self::DEFAULT);
+        $seconds = Ttl::seconds($ttl ?? $this->default);
         if ($this->jitter > 0.0 && $seconds !== null && $seconds > 1) {
             return $seconds - (int) ($seconds * $this->jitter * (random_int(0, 1_000_000) / 1_000_000));
         }

@@ -57,13 +57,7 @@ final class PrivateDirectory
         public readonly string $path,
         private readonly Guests $guests,
     ) {
-        $this->user = self::user();
-    }
-
-    /** @return int this process's; -1: it is not known */
-    public static function user(): int
-    {
-        return \function_exists('posix_geteuid') ? posix_geteuid() : -1;
+        $this->user = Process::user();
     }
 
     /**
@@ -279,7 +273,7 @@ final class PrivateDirectory
         for ($links = 0; is_link($path); $links++) {
             $link = @lstat($path);
             $target = \function_exists('readlink') ? @readlink($path) : realpath($path);
-            if ($target === false || $link === false || $links === self::MOST_LINKS || (self::user() !== -1 && $link['uid'] !== 0 && $link['uid'] !== self::user())) {
+            if ($target === false || $link === false || $links === self::MOST_LINKS || (Process::user() !== -1 && $link['uid'] !== 0 && $link['uid'] !== Process::user())) {
                 return null;
             }
             $path = str_starts_with($target, '/') ? $target : \dirname($path) . "/{$target}";
@@ -366,7 +360,7 @@ final class PrivateDirectory
     /** @param array<array-key, int>|false $directory */
     private static function giveTo(string $path, array|false $directory): void
     {
-        if (self::user() !== 0 || $directory === false || !\function_exists('lchown') || !\function_exists('lchgrp')) {
+        if (Process::user() !== 0 || $directory === false || !\function_exists('lchown') || !\function_exists('lchgrp')) {
             return;
         }
         if ($directory['uid'] !== 0 || $directory['gid'] !== posix_getegid()) {

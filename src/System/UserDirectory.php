@@ -15,7 +15,7 @@ final class UserDirectory
     /** @param ?string $path null: one in the system's directory for temporary files */
     public static function path(?string $path): string
     {
-        $user = PrivateDirectory::user();
+        $user = Process::user();
 
         return $path ?? sys_get_temp_dir() . '/larder-' . ($user === -1 ? getmyuid() : $user);
     }

@@ -32,10 +32,9 @@ final class Connections
     {
         $connect = self::client($dsn->text('client', 'auto'));
         $server = self::server($dsn);
-        $servers = array_map(static fn(array $place): Server => $server->at($place[0], $place[1] ?? 6379), $dsn->hosts);
 
         return match (true) {
-            self::isCluster($dsn) => new ClusterConnection($servers, $connect),
+            self::isCluster($dsn) => new ClusterConnection(array_map(static fn(array $place): Server => $server->at($place[0], $place[1] ?? 6379), $dsn->hosts), $connect),
             self::isSentinel($dsn) => new SentinelConnection(self::sentinels($dsn), self::service($dsn), $server, $connect),
             default => $connect($server),
         };

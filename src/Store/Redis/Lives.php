@@ -7,7 +7,7 @@ namespace Larder\Store\Redis;
 use Larder\Exception\StoreUnavailable;
 
 /**
- * Tells which life a server is in, and takes over a clock that names another one (see Life). No token of the former life judges
+ * Takes over a clock that names another life than its server's (see Life). No token of the former life judges
  * anything then. Stored items stay if the server was a replica of the server in that life. They stay, too, if it is
  * another node of the cluster, to which the slot has moved. They die if the server has read them from its disk: it may have missed deletes, overwrites and
  * invalidations since that disk was written.
@@ -19,12 +19,6 @@ final class Lives
         private readonly Connection $connection,
         private readonly bool $isTrusted = false,
     ) {}
-
-    /** @return string the life that the server of that clock is in; '': it was not asked yet */
-    public function of(string $clock): string
-    {
-        return $this->connection instanceof Living ? $this->connection->life($clock) : '';
-    }
 
     /**
      * @param non-empty-list<string> $names of the clock, the tags, the key versions and the log

@@ -223,8 +223,16 @@ final class PhpRedisConnection implements Living
      */
     private function putBack(array $taken, array $replies): void
     {
-        // A replica's address may lead to another one by now; and what still keeps commands for later was interrupted.
-        if (ErrorReply::isByReplica($replies) || $taken[0]->getMode() !== \Redis::ATOMIC) {
+        foreach ($replies as $reply) {
+            // A replica's address may lead to another one by now.
+            if ($reply instanceof ErrorReply && ErrorReply::isByReplica([$reply])) {
+                self::close($taken[0]);
+
+                return;
+            }
+        }
+        if ($taken[0]->getMode() !== \Redis::ATOMIC) {
+            // What still keeps commands for later was interrupted.
             self::close($taken[0]);
         } else {
             $this->idle = $taken;

@@ -12,8 +12,6 @@ final class Scripts
     /** How often a script is sent again that the server did not know, or whose clock was of another life. */
     private const TRIES = 4;
 
-    private readonly Lives $lives;
-
     /**
      * What is sent before the next commands, and who takes the replies.
      *
@@ -24,15 +22,13 @@ final class Scripts
     /** @param bool $isTrusted as of Lives */
     public function __construct(
         private readonly Connection $connection,
-        bool $isTrusted = false,
-    ) {
-        $this->lives = new Lives($connection, $isTrusted);
-    }
+        private readonly bool $isTrusted = false,
+    ) {}
 
     /** @return string the life that the server of that clock is in; '': it was not asked yet */
     public function life(string $clock): string
     {
-        return $this->lives->of($clock);
+        return $this->connection instanceof Living ? $this->connection->life($clock) : '';
     }
 
     /**
@@ -131,7 +127,7 @@ final class Scripts
             }
         }
         foreach ($strange as $i) {
-            $this->lives->renew(\array_slice($calls[$i][1], 0, Layout::NAMES));
+            (new Lives($this->connection, $this->isTrusted))->renew(\array_slice($calls[$i][1], 0, Layout::NAMES));
         }
         foreach ($replies as $i => $reply) {
             if ($reply instanceof ErrorReply && $reply->message === Script::OF_ANOTHER_LIFE && isset($calls[$i])) {
@@ -173,7 +169,7 @@ final class Scripts
     private function asked(string $command, string $script, array $call): array
     {
         // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
-        return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(Script::EPOCH) . $this->lives->of($call[1][0]), ...$call[2]];
+        return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(Script::EPOCH) . $this->life($call[1][0]), ...$call[2]];
     }
 
     private static function isFull(ErrorReply $reply): bool

@@ -8,7 +8,7 @@ use Larder\Store\Noted;
 
 /**
  * The server's time, compared with ours now and then, so that a write can say until when its client waits for it. A process that
- * has compared them tells the other processes of this machine.
+ * has compared them and writes tells the other processes of this machine.
  */
 final class ServerTime
 {
@@ -18,12 +18,18 @@ final class ServerTime
     /** Seconds after which the others are told again: as long as somebody asks this server now and then, nobody has to ask it for its time alone. */
     private const TOLD_EVERY = 20;
 
+    /** Seconds in which a comparison is worth telling. */
+    private const IS_NEW_FOR = 5;
+
     private const ABOUT = 'time';
 
     /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
     private int $lag = 0;
 
     private float $found = 0.0;
+
+    /** Whether the other processes need not be told. */
+    private bool $isTold = true;
 
     /** @param float $timeout seconds that the connection waits for a reply; 0: for ever */
     public function __construct(
@@ -42,6 +48,7 @@ final class ServerTime
             [$time] = $this->scripts->send([['TIME']]);
             $this->compareTo($time);
         }
+        $this->tell();
 
         return (string) ((int) ((microtime(true) + 0.9 * $this->timeout) * 1000) + $this->lag);
     }
@@ -64,7 +71,7 @@ final class ServerTime
     {
         $this->found = microtime(true);
         $this->lag = $time - (int) ($this->found * 1000);
-        $this->noted->write(self::ABOUT, (string) $this->lag, self::TOLD_EVERY);
+        $this->isTold = false;
     }
 
     /** @param mixed $reply to TIME */
@@ -77,6 +84,16 @@ final class ServerTime
     public function ours(int $milliseconds): int
     {
         return intdiv($milliseconds - $this->lag, 1000);
+    }
+
+    /** Writers tell each other: a process that only reads has no use for it, and is spared the work. */
+    private function tell(): void
+    {
+        if (!$this->isTold) {
+            $this->isTold = true;
+            // Its time is that of the note.
+            microtime(true) - $this->found < self::IS_NEW_FOR && $this->noted->write(self::ABOUT, (string) $this->lag, self::TOLD_EVERY);
+        }
     }
 
     /** Whether another process of this machine has compared the clocks. */

@@ -15,28 +15,22 @@ use Psr\Log\LoggerInterface;
  */
 final class Namesakes
 {
-    private bool $isAsked = false;
+    private function __construct() {}
 
-    /** @param ?LoggerInterface $logger null: PHP's error log */
-    public function __construct(
-        private readonly SharedMemoryStore $store,
-        private readonly ?LoggerInterface $logger,
-    ) {}
-
-    /** Something was deleted or invalidated. Only the first time is anything looked for. */
-    public function hasChanged(): void
+    /**
+     * Something was deleted or invalidated.
+     *
+     * @param ?LoggerInterface $logger null: PHP's error log
+     */
+    public static function tellOf(SharedMemoryStore $store, ?LoggerInterface $logger): void
     {
-        if ($this->isAsked) {
-            return;
-        }
-        $this->isAsked = true;
         try {
-            $pool = $this->store->pool->statistics();
+            $pool = $store->pool->statistics();
         } catch (PoolUnusable) {
             return;
         }
         foreach ((new OthersPools())->owners($pool['name']) as $owner) {
-            ($this->logger ?? new ErrorLog())->warning('What a command deletes or invalidates in its pool stays in the pool of another user.', [
+            ($logger ?? new ErrorLog())->warning('What a command deletes or invalidates in its pool stays in the pool of another user.', [
                 'store' => $pool['path'],
                 'why' => ucfirst($owner) . " has a pool \"{$pool['name']}\" as well. Run the command as that user, or give both users the same larder.group in php.ini.",
             ]);
