@@ -90,15 +90,15 @@ final class Dsn
     public static function parse(#[\SensitiveParameter] string $dsn): self
     {
         $dsn = trim($dsn);
-        if (preg_match('/^(.*?)\s>(?:\s(.*))?$/s', $dsn, $tiers) === 1) {
+        if (str_contains($dsn, '>') && preg_match('/^(.*?)\s>(?:\s(.*))?$/s', $dsn, $tiers) === 1) {
             return self::parse($tiers[1])->inFrontOf(self::parse($tiers[2] ?? ''));
         }
-        if (preg_match('/^([a-z][a-z0-9+.-]*):(.*)$/is', $dsn, $match) !== 1) {
-            throw InvalidDsn::withoutScheme(self::masked($dsn));
+        [$scheme, $rest] = explode(':', $dsn, 2) + [1 => null];
+        if (!isset($rest, self::SERVERS[$scheme])) {
+            $scheme = self::scheme($dsn);
         }
-        $scheme = preg_replace('/^valkey(?=s?(?:\+|$))/D', 'redis', strtolower($match[1])) ?? '';
-        $servers = self::SERVERS[$scheme] ?? throw InvalidDsn::unknownScheme($scheme, self::schemes());
-        [$place, $query] = explode('?', $match[2], 2) + [1 => ''];
+        $servers = self::SERVERS[$scheme];
+        [$place, $query] = explode('?', (string) $rest, 2) + [1 => ''];
         $options = self::options($query);
         if ($servers === 0) {
             [$user, $password, $place] = $scheme === 'redis+unix' ? self::onASocket($place) : [null, null, $place];
@@ -296,6 +296,23 @@ final class Dsn
         }
 
         return $options;
+    }
+
+    /**
+     * The scheme of a DSN that is not written as in SERVERS.
+     *
+     * @return key-of<self::SERVERS>
+     *
+     * @throws InvalidDsn
+     */
+    private static function scheme(#[\SensitiveParameter] string $dsn): string
+    {
+        if (preg_match('/^([a-z][a-z0-9+.-]*):/i', $dsn, $match) !== 1) {
+            throw InvalidDsn::withoutScheme(self::masked($dsn));
+        }
+        $scheme = preg_replace('/^valkey(?=s?(?:\+|$))/D', 'redis', strtolower($match[1])) ?? '';
+
+        return isset(self::SERVERS[$scheme]) ? $scheme : throw InvalidDsn::unknownScheme($scheme, self::schemes());
     }
 
     /** @return non-empty-list<string> also by their other names */

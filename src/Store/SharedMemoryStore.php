@@ -59,9 +59,6 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     /** Of when the request began, if that was to be noted: of all of the pool. */
     private ?Token $requestToken = null;
 
-    /** Bytes that a key may have. */
-    private readonly int $longest;
-
     /** Where the leases are; null: nobody has asked for one, or they are in this one. */
     private ?self $beside = null;
 
@@ -76,9 +73,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         private readonly ?NamespacePath $path = null,
         private readonly ?self $within = null,
         private readonly ?string $leases = null,
-    ) {
-        $this->longest = Key::LONGEST - ($path?->bytes() ?? 0);
-    }
+    ) {}
 
     /**
      * @param ?int $size  bytes; null: what larder.size says
@@ -454,9 +449,10 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
      */
     private function checkLengths(array $keys): void
     {
+        $longest = Key::LONGEST - ($this->path?->bytes() ?? 0);
         foreach ($keys as $key) {
-            if (isset($key[$this->longest])) {
-                throw InvalidKey::tooLong($key, $this->longest);
+            if (isset($key[$longest])) {
+                throw InvalidKey::tooLong($key, $longest);
             }
         }
     }

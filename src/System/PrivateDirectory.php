@@ -428,13 +428,16 @@ final class PrivateDirectory
     /** @param array<array-key, int> $status of the directory */
     private function rights(array $status): ?Distrust
     {
+        if (($status['mode'] & 0o022) === 0) {
+            return null;
+        }
         $path = self::quoted($this->path);
         if (($status['mode'] & 0o002) !== 0) {
             $own = self::quoted(rtrim($this->path, '/') . '/larder-' . max(0, $this->user));
 
             return new Distrust($this->path, 'may be written to by everyone', ($status['mode'] & self::STICKY) === 0 ? "chmod o-w {$path}" : "name one of its own in it: mkdir -m 0700 {$own}");
         }
-        if (($status['mode'] & 0o020) === 0 || $this->isShared($status)) {
+        if ($this->isShared($status)) {
             return null;
         }
 

@@ -120,12 +120,13 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         float $staleness = 0.0,
         string $place = '',
     ) {
-        foreach ([Capability::Tokens, ...$this->has($far, Capability::Tags) ? [Capability::Tags] : []] as $needed) {
-            if (!$this->has($near, $needed)) {
+        [$nearCan, $farCan] = [$near->capabilities(), $far->capabilities()];
+        foreach ([Capability::Tokens, ...\in_array(Capability::Tags, $farCan, true) ? [Capability::Tags] : []] as $needed) {
+            if (!\in_array($needed, $nearCan, true)) {
                 throw UnsupportedOperation::by((new \ReflectionClass($near))->getShortName(), $needed);
             }
         }
-        if ($far instanceof self && $this->has($near, Capability::Sharing)) {
+        if ($far instanceof self && \in_array(Capability::Sharing, $nearCan, true)) {
             // What another process has applied to the one may not have been applied to the other yet.
             throw InvalidOption::choice('near', (new \ReflectionClass($near))->getShortName(), 'ArrayStore, where there are more than two tiers');
         }
@@ -136,7 +137,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             throw InvalidOption::range('grace', $grace, '0 seconds or more');
         }
         $this->leases = $far instanceof Leases ? $far : new AddedLeases($far);
-        $this->isMissingEverywhere = $this->has($far, Capability::Retention);
+        $this->isMissingEverywhere = \in_array(Capability::Retention, $farCan, true);
         $this->absent = new \stdClass();
         $this->clock = $clock ?? time(...);
         $this->pool = $near instanceof Pooled ? $near->pool() : null;
@@ -512,11 +513,6 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     public function release(string $name, string $owner): bool
     {
         return $this->leases->release($name, $owner);
-    }
-
-    private function has(Store $store, Capability $capability): bool
-    {
-        return \in_array($capability, $store->capabilities(), true);
     }
 
     /**

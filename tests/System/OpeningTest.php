@@ -33,7 +33,7 @@ final class OpeningTest extends OneRedis
     /** @return iterable<string, array{string, int}> */
     public static function stores(): iterable
     {
-        yield 'a pool' => ['shm:{pool}', 15];
+        yield 'a pool' => ['shm:{pool}', 14];
         yield 'Redis' => ['redis+unix:{socket}', 33];
         yield 'a database' => ['sqlite:{path}/cache.db', 37];
         yield 'a tier' => ['shm:{pool} > sqlite:{path}/cache.db', 39];
