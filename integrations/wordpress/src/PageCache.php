@@ -49,6 +49,9 @@ final class PageCache
                 $this->changes->$method(...array_pad(\array_slice($given, 0, $arguments), $arguments, null));
             }, \PHP_INT_MAX, $arguments);
         }
+        add_action(PageWarming::HOOK, function (): void {
+            $this->warming()->run();
+        });
         $request = $GLOBALS['larder_page'] ?? null;
         if (!$request instanceof PageRequest || is_admin()) {
             return;
@@ -62,7 +65,7 @@ final class PageCache
 
             return;
         }
-        $this->recording = new PageRecording($request, $this->store(), $this->options());
+        $this->recording = new PageRecording($request, $this->store(), $this->options(), $this->warming());
         $this->recording->begin();
     }
 
@@ -94,6 +97,7 @@ final class PageCache
     /** @return ?string why not, in a sentence */
     public function disable(): ?string
     {
+        wp_unschedule_hook(PageWarming::HOOK);
         $installed = $this->installed();
         $mistake = $this->dropIn->remove();
         if ($installed !== [] && $mistake === null) {
@@ -128,6 +132,10 @@ final class PageCache
     public function kill(array $tags, string $why): bool
     {
         $this->recording?->noteChange($why);
+        if ($this->reasons === []) {
+            // Once a request, and when it has changed all.
+            add_action('shutdown', fn() => $this->warming()->schedule());
+        }
         $this->reasons[$why] = true;
         $isKnown = $this->store()->invalidate($tags);
         $this->purge($tags);
@@ -220,6 +228,11 @@ final class PageCache
         }
 
         return $named;
+    }
+
+    public function warming(): PageWarming
+    {
+        return new PageWarming($this, $this->options());
     }
 
     public function store(): PageStore

@@ -16,6 +16,7 @@ namespace Larder\WordPress;
  *     log.lock         of writers, one at a time
  *     locks/N          of those that make pages
  *     3f/3f9c…         a page: a hash of the rest, and a serialised array
+ *     kept-NAME        what the plugin keeps beside the pages, the same
  *
  * A log of another epoch is another life: its pages are dead. A process that is killed while it writes leaves a file without a
  * page's name, or a piece of a record. The next writer fills that up.
@@ -63,21 +64,17 @@ final class PageFiles implements PageStore
             return false;
         }
         $path = $this->directory . '/' . PageRequest::file($request->key);
-        $text = serialize($page);
-        $text = hash('xxh3', $text) . $text;
+        $text = self::packed($page);
         if (\strlen($text) > $this->bytes / self::FOLDERS || !$this->makeRoom(\dirname($path), basename($path), \strlen($text))) {
             return false;
         }
-        $pending = \dirname($path) . '/.' . bin2hex(random_bytes(8));
-        if (@file_put_contents($pending, $text) !== \strlen($text) || !@rename($pending, $path)) {
-            @unlink($pending);
+        if (!$this->put($path, $text)) {
             // What is there was made before.
             @unlink($path);
             $this->trouble = "The directory {$this->directory} takes no pages; see whether its disk is full, and whether PHP may write to it.";
 
             return false;
         }
-        $this->own($path);
 
         return true;
     }
@@ -111,6 +108,18 @@ final class PageFiles implements PageStore
         $page = $text === false ? null : PageRequest::unpacked($text);
 
         return $page !== null && ($page['key'] ?? null) === $key && \is_int($page['until'] ?? null) && $page['until'] > time() && PageRequest::isTrue($this->directory, $page) ? $page : null;
+    }
+
+    public function kept(string $name): array
+    {
+        $text = @file_get_contents("{$this->directory}/kept-{$name}");
+
+        return $text === false ? [] : PageRequest::unpacked($text) ?? [];
+    }
+
+    public function keep(string $name, array $what): void
+    {
+        $this->put("{$this->directory}/kept-{$name}", self::packed($what));
     }
 
     public function trouble(): ?string
@@ -231,6 +240,28 @@ final class PageFiles implements PageStore
         }
 
         return true;
+    }
+
+    /** Gives a file its content at once: whole, or as it was. */
+    private function put(string $path, string $text): bool
+    {
+        $pending = \dirname($path) . '/.' . bin2hex(random_bytes(8));
+        if (@file_put_contents($pending, $text) !== \strlen($text) || !@rename($pending, $path)) {
+            @unlink($pending);
+
+            return false;
+        }
+        $this->own($path);
+
+        return true;
+    }
+
+    /** @param array<array-key, mixed> $what */
+    private static function packed(array $what): string
+    {
+        $text = serialize($what);
+
+        return hash('xxh3', $text) . $text;
     }
 
     /** What root makes on the command line, the web server must be able to change. */

@@ -58,6 +58,7 @@ final class PageRecording
         private readonly PageRequest $request,
         private readonly PageStore $store,
         private readonly array $options,
+        private readonly PageWarming $warming,
     ) {}
 
     public function begin(): void
@@ -125,6 +126,9 @@ final class PageRecording
         $page = $this->page($status, $headers, (string) $body, $tags);
         $seconds = $page['until'] - $page['made'];
         $isStored = $this->store->fill($this->request, $page, $tags, $seconds);
+        if ($isStored && $status === 200) {
+            $this->warming->count($decision['uri']);
+        }
         foreach ($page['headers'] as $line) {
             \in_array($line, $headers, true) || header($line);
         }

@@ -34,6 +34,21 @@ interface PageStore
      */
     public function find(string $key): ?array;
 
+    /**
+     * What was kept under a name, beside the pages.
+     *
+     * @return array<array-key, mixed> empty: nothing
+     */
+    public function kept(string $name): array;
+
+    /**
+     * Keeps something of the plugin's own, as long as the store does. Of two processes one wins.
+     *
+     * @param string                  $name letters, digits and dashes
+     * @param array<array-key, mixed> $what
+     */
+    public function keep(string $name, array $what): void;
+
     /** What failed in this request, in a sentence; null: nothing. */
     public function trouble(): ?string;
 }

@@ -41,6 +41,18 @@ final class PagesInStore implements PageStore
         return \is_array($page) && \is_int($page['until'] ?? null) && $page['until'] > time() ? $page : null;
     }
 
+    public function kept(string $name): array
+    {
+        $kept = $this->backend->get($this->settings->prefix() . ":pages:{$name}", null);
+
+        return \is_array($kept) ? $kept : [];
+    }
+
+    public function keep(string $name, array $what): void
+    {
+        $this->backend->set($this->settings->prefix() . ":pages:{$name}", $what, null, []);
+    }
+
     public function trouble(): ?string
     {
         return $this->backend->trouble();

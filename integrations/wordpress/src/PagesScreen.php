@@ -120,6 +120,13 @@ final class PagesScreen
             esc_html__('Seconds that a page lives at most', 'larder'),
             \is_int($options['ttl'] ?? null) ? $options['ttl'] : PageCache::TTL,
         );
+        printf(
+            '<tr><th scope="row"><label for="larder-warm">%s</label></th><td><input id="larder-warm" name="larder-warm" type="number" min="0" max="%d" value="%d" class="small-text" aria-describedby="larder-warm-what"><p class="description" id="larder-warm-what">%s</p></td></tr>',
+            esc_html__('Pages that are made anew after a change', 'larder'),
+            PageWarming::MOST_PAGES,
+            $this->pages->warming()->limit(),
+            esc_html__('Those that visitors wait for most. WP-Cron makes one at a time, and none while the machine is busy. 0 makes none.', 'larder'),
+        );
         foreach ($this->lists() as $name => [$label, $what]) {
             $lines = array_filter(\is_array($options[$name] ?? null) ? $options[$name] : [], is_string(...));
             printf(
@@ -151,6 +158,10 @@ final class PagesScreen
     {
         $ttl = $_POST['larder-ttl'] ?? '';
         $options = ['ttl' => \is_string($ttl) && preg_match('/^\d{1,6}$/D', $ttl) === 1 ? max(60, min(604_800, (int) $ttl)) : PageCache::TTL];
+        $warm = $_POST['larder-warm'] ?? '';
+        if (\is_string($warm) && preg_match('/^\d{1,6}$/D', $warm) === 1) {
+            $options['warm'] = min(PageWarming::MOST_PAGES, (int) $warm);
+        }
         foreach (array_keys($this->lists()) as $name) {
             $text = $_POST["larder-{$name}"] ?? '';
             $lines = [];

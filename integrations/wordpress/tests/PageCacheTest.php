@@ -384,6 +384,50 @@ final class PageCacheTest extends TestCase
     }
 
     #[DataProvider('stores')]
+    public function testCronMakesAnewThePagesThatVisitorsWaitForMostAfterAChange(bool $hasExtension): void
+    {
+        $site = $this->warmed($hasExtension, 2, '"1e9"');
+        $site->run('update_option("blogname", "Made anew");');
+        self::assertSame('soon', $site->run('$at = wp_next_scheduled("larder_warm"); echo $at > time() - 60 && $at < time() + 60 ? "soon" : $at; wp_unschedule_hook("larder_warm"); wp_schedule_single_event(1, "larder_warm");'));
+        $site->visit('/wp-cron.php?doing_wp_cron');
+        for ($i = 0; $i < 30_000 && $this->madeAnew($site) !== ['/hello-world/', '/sample-page/']; $i++) {
+            usleep(10_000);
+        }
+        $site->run('do_action("larder_warm");');
+        self::assertSame(['/hello-world/', '/sample-page/'], $this->madeAnew($site));
+        foreach (['/hello-world/', '/sample-page/'] as $uri) {
+            $page = $site->visit($uri);
+            self::assertTrue($page->isHit(), $uri);
+            self::assertStringContainsString('Made anew', $page->body);
+        }
+        self::assertFalse($site->visit('/')->isHit());
+        // However many addresses there are, few are counted.
+        self::assertSame('10 /hello-world/', $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; for ($i = 0; $i < 30; $i++) { $pages->warming()->count("/{$i}/"); } $counts = $pages->store()->kept("waited-1"); echo count($counts), " ", array_key_first($counts);'));
+    }
+
+    public function testABusyMachineOrAFailureEndsWarmingAndTheOwnerMaySwitchItOff(): void
+    {
+        $site = $this->warmed(true, 2, '-1');
+        $run = 'do_action("larder_warm"); $at = wp_next_scheduled("larder_warm"); echo $at === false ? "never" : ($at > time() + 200 ? "later" : "soon");';
+        $site->run('update_option("blogname", "Busy");');
+        $site->run('wp_unschedule_hook("larder_warm");');
+        self::assertSame(['later', []], [$site->run($run), $this->madeAnew($site)]);
+
+        $site = $this->warmed(true, 2, '"1e9"', 'if (($_SERVER["HTTP_USER_AGENT"] ?? "") === "Larder (warming)") { status_header(503); }');
+        $site->run('update_option("blogname", "Failing");');
+        $site->run('wp_unschedule_hook("larder_warm");');
+        $said = $site->run($run);
+        self::assertStringContainsString("no more pages are made anew for now: {$site->url}/hello-world/ answered 503.", $said);
+        self::assertStringContainsString('never', $said);
+        self::assertSame(['/hello-world/'], $this->madeAnew($site));
+
+        $site = $this->warmed(true, 0, '"1e9"');
+        $site->run('update_option("blogname", "Off");');
+        self::assertSame(['never', []], [$site->run($run), $this->madeAnew($site)]);
+        $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+    }
+
+    #[DataProvider('stores')]
     public function testTheSitesOfANetworkHavePagesOfTheirOwn(bool $hasExtension): void
     {
         $network = PageSite::start(hasExtension: $hasExtension, isNetwork: true);
@@ -588,6 +632,34 @@ final class PageCacheTest extends TestCase
         self::assertSame('Larder; fwd=uri-miss', $held->header('cache-status'));
         self::assertStringContainsString('Changed meanwhile', $site->visit('/hello-world/')->body);
         self::assertStringContainsString('Changed meanwhile', $site->visit('/hello-world/')->body);
+    }
+
+    /** A site of which visitors have waited twice for one page, and once for two others. */
+    private function warmed(bool $hasExtension, int $pages, string $load, string $more = ''): PageSite
+    {
+        $site = $this->site($hasExtension);
+        $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->configure(["warm" => (int) $argv[1]]); $pages->store()->keep("waited-1", []); wp_unschedule_hook("larder_warm");', [(string) $pages]);
+        $this->plugin($site, <<<PHP
+            add_filter('larder_warming_load', static fn() => {$load});
+            add_action('template_redirect', static function (): void {
+                if ((\$_SERVER['HTTP_USER_AGENT'] ?? '') === 'Larder (warming)') { file_put_contents(ABSPATH . 'anew', \$_SERVER['REQUEST_URI'] . "\n", FILE_APPEND); }
+                {$more}
+            });
+            PHP);
+        foreach (['/hello-world/', '/', '/sample-page/'] as $uri) {
+            self::assertTrue($site->visit($uri)->isStored(), $uri);
+        }
+        $site->run('update_post_meta(1, "key", wp_rand());');
+        self::assertTrue($site->visit('/hello-world/')->isStored());
+        file_put_contents("{$site->site->root}/anew", '');
+
+        return $site;
+    }
+
+    /** @return list<string> what cron has asked for */
+    private function madeAnew(PageSite $site): array
+    {
+        return file("{$site->site->root}/anew", \FILE_IGNORE_NEW_LINES) ?: [];
     }
 
     /** A site without pages, and without what earlier tests have put into it. */

@@ -1,0 +1,158 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * Makes pages anew that a change has killed, before a visitor asks for them. wp-cron does it, a while after the change.
+ *
+ * What it asks for are pages that visitors had to wait for: they are counted, and those with most come first. It asks for one at a time,
+ * and then pauses as long as that took. It ends at a failure, and comes back later where the machine is busy or the time is over.
+ */
+final class PageWarming
+{
+    /** The event of wp-cron. */
+    public const HOOK = 'larder_warm';
+
+    /** Pages after a change, if the owner says nothing else. */
+    public const PAGES = 20;
+
+    public const MOST_PAGES = 500;
+
+    /** How many addresses are counted for each page that is made. */
+    private const COUNTED = 5;
+
+    private const LONGEST_ADDRESS = 200;
+
+    /** Seconds after a change, so that several changes are followed by one round. */
+    private const DELAY = 10;
+
+    /** Seconds of a round. The request at its end stays below PHP's usual limit of 30. */
+    private const ROUND = 15.0;
+
+    /** Seconds for a page. */
+    private const PATIENCE = 10;
+
+    /** Seconds until a round is gone on with: because its time was over, or the machine was busy. */
+    private const NEXT = 30;
+    private const WHEN_BUSY = 300;
+
+    private const SHORTEST_PAUSE = 0.1;
+
+    private const AGENT = 'Larder (warming)';
+
+    /** @param array<string, mixed> $options of the page cache */
+    public function __construct(
+        private readonly PageCache $pages,
+        private readonly array $options,
+    ) {}
+
+    /** How many pages are made after a change; 0: the owner wants none. */
+    public function limit(): int
+    {
+        $limit = $this->options['warm'] ?? self::PAGES;
+
+        return \is_int($limit) ? max(0, min(self::MOST_PAGES, $limit)) : self::PAGES;
+    }
+
+    /** Counts a page that a visitor has waited for. */
+    public function count(string $uri): void
+    {
+        if ($this->limit() === 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === self::AGENT || \strlen($uri) > self::LONGEST_ADDRESS) {
+            return;
+        }
+        $counts = $this->counts();
+        // A newer one stands before an older one with the same count.
+        $counts = [$uri => ($counts[$uri] ?? 0) + 1] + $counts;
+        arsort($counts);
+        if (reset($counts) > 1_000) {
+            // What was asked for long ago counts less and less.
+            $counts = array_map(static fn(int $count): int => intdiv($count + 1, 2), $counts);
+        }
+        $most = self::COUNTED * $this->limit();
+        if (\count($counts) > $most) {
+            // The new one takes the place of the last.
+            $counts = \array_slice($counts, 0, $most - 1, true) + [$uri => 1];
+        }
+        $this->pages->store()->keep($this->name(), $counts);
+    }
+
+    /** Has wp-cron begin, unless it is about to. */
+    public function schedule(int $seconds = self::DELAY): void
+    {
+        if ($this->limit() > 0 && wp_next_scheduled(self::HOOK) === false && $this->counts() !== []) {
+            wp_schedule_single_event(time() + $seconds, self::HOOK);
+        }
+    }
+
+    /** @return int how many pages were made */
+    public function run(): int
+    {
+        $made = 0;
+        $ends = microtime(true) + self::ROUND;
+        foreach (array_keys(\array_slice($this->counts(), 0, $this->limit(), true)) as $uri) {
+            $url = $this->url((string) $uri);
+            if (!$this->isDead($url)) {
+                continue;
+            }
+            if ($this->isBusy()) {
+                $this->schedule(self::WHEN_BUSY);
+                break;
+            }
+            if (microtime(true) >= $ends) {
+                $this->schedule(self::NEXT);
+                break;
+            }
+            $began = microtime(true);
+            $answer = wp_remote_get($url, ['timeout' => self::PATIENCE, 'redirection' => 0, 'user-agent' => self::AGENT, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip'], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
+            $status = is_wp_error($answer) ? 0 : (int) wp_remote_retrieve_response_code($answer);
+            if ($status === 0 || $status === 429 || $status >= 500) {
+                // A site in trouble has enough to do. The next change begins anew.
+                error_log("Larder: no more pages are made anew for now: {$url} " . (is_wp_error($answer) ? "did not answer ({$answer->get_error_message()})." : "answered {$status}."));
+                break;
+            }
+            $made++;
+            if ($this->isDead($url)) {
+                // It is not kept any more, or is none.
+                $this->pages->store()->keep($this->name(), array_diff_key($this->counts(), [$uri => 0]));
+            }
+            usleep((int) (1e6 * max(self::SHORTEST_PAUSE, microtime(true) - $began)));
+        }
+
+        return $made;
+    }
+
+    /** @return array<array-key, int> how often visitors waited, by path and arguments; most first */
+    private function counts(): array
+    {
+        return array_filter($this->pages->store()->kept($this->name()), is_int(...));
+    }
+
+    private function name(): string
+    {
+        return 'waited-' . get_current_blog_id();
+    }
+
+    private function url(string $uri): string
+    {
+        return preg_replace('~^(https?://[^/]+).*$~i', '$1', home_url()) . $uri;
+    }
+
+    /** @phpstan-impure another process may make the page */
+    private function isDead(string $url): bool
+    {
+        $explained = $this->pages->explain($url);
+
+        return $explained['key'] !== '' && $explained['page'] === null;
+    }
+
+    /** Whether more processes wait for a processor than there are. */
+    private function isBusy(): bool
+    {
+        $most = apply_filters('larder_warming_load', max(1, preg_match_all('/^processor\s*:/m', (string) @file_get_contents('/proc/cpuinfo'))));
+        $load = \function_exists('sys_getloadavg') ? sys_getloadavg() : false;
+
+        return $load !== false && is_numeric($most) && $load[0] > $most;
+    }
+}
