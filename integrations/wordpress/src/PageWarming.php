@@ -63,17 +63,14 @@ final class PageWarming
             return;
         }
         $counts = $this->counts();
-        // A newer one stands before an older one with the same count.
-        $counts = [$uri => ($counts[$uri] ?? 0) + 1] + $counts;
+        $count = ($counts[$uri] ?? 0) + 1;
+        unset($counts[$uri]);
+        // Where there are too many, the last makes room. A newer one stands before an older one with the same count.
+        $counts = [$uri => $count] + \array_slice($counts, 0, self::COUNTED * $this->limit() - 1, true);
         arsort($counts);
         if (reset($counts) > 1_000) {
             // What was asked for long ago counts less and less.
             $counts = array_map(static fn(int $count): int => intdiv($count + 1, 2), $counts);
-        }
-        $most = self::COUNTED * $this->limit();
-        if (\count($counts) > $most) {
-            // The new one takes the place of the last.
-            $counts = \array_slice($counts, 0, $most - 1, true) + [$uri => 1];
         }
         $this->pages->store()->keep($this->name(), $counts);
     }
