@@ -31,13 +31,15 @@ final class PageFiles implements PageStore
     private ?string $trouble = null;
 
     /**
-     * @param int $bytes that all pages may take
-     * @param int $files how many they may be
+     * @param int   $bytes    that all pages may take
+     * @param int   $files    how many they may be
+     * @param float $patience seconds that this request waits for other writers in all
      */
     public function __construct(
         private readonly string $directory,
         private readonly int $bytes = 256 << 20,
         private readonly int $files = 50_000,
+        private float $patience = 5.0,
     ) {}
 
     /** @return ?string why pages cannot lie there, in a sentence */
@@ -85,8 +87,8 @@ final class PageFiles implements PageStore
             return true;
         }
         $lock = @fopen("{$this->directory}/log.lock", 'c');
-        if ($lock === false || !flock($lock, \LOCK_EX)) {
-            // Without a log no page is served.
+        if ($lock === false || !$this->hold($lock)) {
+            // Without a log no page is served. A writer that is stopped goes on with a log that counts no more.
             return $this->forgetLog() || $this->fail();
         }
         $this->own("{$this->directory}/log.lock");
@@ -139,6 +141,25 @@ final class PageFiles implements PageStore
             }
         }
         @rmdir($this->directory);
+    }
+
+    /**
+     * Waits for other writers, but no save waits long for one that is stopped.
+     *
+     * @param resource $lock
+     */
+    private function hold($lock): bool
+    {
+        while (!flock($lock, \LOCK_EX | \LOCK_NB)) {
+            if ($this->patience <= 0.0) {
+                return false;
+            }
+            $began = hrtime(true);
+            usleep(5_000);
+            $this->patience -= (hrtime(true) - $began) / 1e9;
+        }
+
+        return true;
     }
 
     /** @param list<string> $tags */

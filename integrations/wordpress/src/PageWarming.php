@@ -7,8 +7,8 @@ namespace Larder\WordPress;
 /**
  * Makes pages anew that a change has killed, before a visitor asks for them. wp-cron does it, a while after the change.
  *
- * What it asks for are pages that visitors had to wait for: they are counted, and those with most come first. It asks for one at a time,
- * and then pauses as long as that took. It ends at a failure, and comes back later where the machine is busy or the time is over.
+ * Visitors who wait for a page are counted, and the pages with most of them come first. It asks for one at a time, and then pauses as long
+ * as that took. It ends at a failure, and comes back later where the machine is busy or the time is over.
  */
 final class PageWarming
 {

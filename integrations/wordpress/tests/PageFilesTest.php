@@ -66,6 +66,33 @@ final class PageFilesTest extends TestCase
         self::assertTrue($this->store('a', ['post/1']));
     }
 
+    public function testAWriterThatIsStoppedHoldsUpNoSaveAndNoOldPageIsServed(): void
+    {
+        self::assertTrue($this->store('a', ['post/1']));
+        $token = PageRequest::log($this->directory);
+        // What a writer holds that is stopped in the middle, of which one is about to append to this log.
+        $lock = fopen("{$this->directory}/log.lock", 'c');
+        $log = fopen((glob("{$this->directory}/log-*") ?: [])[0], 'r+');
+        self::assertIsResource($lock);
+        self::assertIsResource($log);
+        self::assertTrue(flock($lock, \LOCK_EX));
+        $saving = new PageFiles($this->directory, patience: 0.05);
+        self::assertTrue($saving->invalidate(['post/1']));
+        self::assertTrue($saving->invalidate(['post/2']));
+        self::assertSame([], $this->there());
+        self::assertNull($saving->trouble());
+        // It goes on.
+        fwrite($log, '12345678');
+        fclose($log);
+        fclose($lock);
+        self::assertSame([], $this->there());
+        self::assertFalse($this->store('a', ['post/1'], $token));
+        self::assertTrue($this->files->invalidate(['post/3']));
+        self::assertFalse($this->store('a', ['post/1'], $token));
+        self::assertTrue($this->store('a', ['post/1']));
+        self::assertSame(['a'], $this->there());
+    }
+
     public function testAPieceOfARecordOfAKilledWriterHidesNoLaterOne(): void
     {
         self::assertTrue($this->store('a', ['post/1']));
