@@ -389,8 +389,11 @@ final class PageCacheTest extends TestCase
         $site = $this->warmed($hasExtension, 2, '"1e9"');
         $site->run('update_option("blogname", "Made anew");');
         self::assertSame('soon', $site->run('$at = wp_next_scheduled("larder_warm"); echo $at > time() - 60 && $at < time() + 60 ? "soon" : $at; wp_unschedule_hook("larder_warm"); wp_schedule_single_event(1, "larder_warm");'));
-        $site->visit('/wp-cron.php?doing_wp_cron');
         for ($i = 0; $i < 30_000 && $this->madeAnew($site) !== ['/hello-world/', '/sample-page/']; $i++) {
+            if ($i % 500 === 0) {
+                // It does nothing while another one runs, which a visit may have begun.
+                $site->visit('/wp-cron.php?doing_wp_cron');
+            }
             usleep(10_000);
         }
         $site->run('do_action("larder_warm");');
