@@ -64,6 +64,26 @@ final class RedisConnectionTest extends OwnServers
     }
 
     /**
+     * Each reply takes longer than its part of the timeout, as the server answers a batch when it has done all of it.
+     *
+     * @param \Closure(Server): Connection $connect
+     */
+    #[DataProvider('clients')]
+    public function testABatchOfSlowCommandsHasTheWholeTimeout(\Closure $connect): void
+    {
+        $server = $this->started(CacheServer::redis());
+        $connection = $connect(new Server(socket: $server->socket, timeout: 60.0, readTimeout: 30.0));
+        // Several milliseconds. There is no clock that every server lets a script see moving.
+        $script = 'for i = 1, 1500000 do end return ARGV[1]';
+        $connection->send(self::echoes());
+
+        self::assertSame(
+            array_map(strval(...), range(1, 100)),
+            $connection->send(array_map(static fn(int $number): array => ['EVAL', $script, '0', (string) $number], range(1, 100))),
+        );
+    }
+
+    /**
      * A busy machine only adds to what a try takes. So one try that takes less than two timeouts proves it, and tries that wait for
      * each reply never come to that.
      *

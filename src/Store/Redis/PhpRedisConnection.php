@@ -20,6 +20,12 @@ final class PhpRedisConnection implements Living
      */
     private const AT_ONCE = 4;
 
+    /** In how many parts a batch goes that has stalled. */
+    private const PARTS = 4;
+
+    /** Seconds that a part has in any case. */
+    private const LEAST = 0.001;
+
     /** Of the timeout, what counts as all of it. */
     private const NEARLY = 0.9;
 
@@ -70,34 +76,42 @@ final class PhpRedisConnection implements Living
 
     /**
      * One timeout bounds it. The client gives each reply of a pipeline a time of its own, so each of n has an n-th of the timeout. If a
-     * large batch stalls for longer than that, but not for the whole timeout, it goes once more in the time that is left. What the
-     * first try wrote may then be refused, and is a miss.
+     * large batch stalls for longer than that, but not for the whole timeout, it goes once more in the time that is left. It goes in parts,
+     * whose replies have more time each: a server that stalls now and then would stall a whole one again. What the first try wrote may then
+     * be refused, and is a miss.
      */
     public function send(array $commands): array
     {
         $patience = $this->server->readTimeout;
         $began = hrtime(true);
         $end = $began + $patience * 1e9;
-        for ($left = $patience;; $left = ($end - $began) / 1e9) {
+        $all = [];
+        $size = \count($commands);
+        for ($left = $patience; ($part = \array_slice($commands, \count($all), $size)) !== []; $left = max(self::LEAST, ($end - $began) / 1e9)) {
             [$redis, $watch] = $taken = $this->taken();
-            $asks = $watch->asksWith($commands);
+            $asks = $watch->asksWith($part);
             try {
-                $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$commands] : $commands, $left);
+                $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left);
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
                 }
             } catch (\RedisException $failure) {
                 if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
-                    return $this->errors($taken, $commands, $failure->getMessage());
+                    array_push($all, ...$this->errors($taken, $part, $failure->getMessage()));
+                    $began = hrtime(true);
+
+                    continue;
                 }
                 self::close($redis);
-                $share = self::NEARLY * $left * 1e9 / \count($commands);
+                $share = self::NEARLY * $left * 1e9 / \count($part);
                 [$before, $began] = [$began, hrtime(true)];
                 if ($began >= $end - (1.0 - self::NEARLY) * $patience * 1e9) {
                     // It did not break, it is slow: who asks again waits again.
                     $this->breaker->failed($failure->getMessage());
                 } elseif (\count($commands) > self::AT_ONCE && $began - $before >= $share) {
+                    $size = max(1, intdiv(\count($part), self::PARTS));
+
                     continue;
                 }
 
@@ -108,9 +122,11 @@ final class PhpRedisConnection implements Living
                 throw $failure;
             }
             $this->putBack($taken, $replies);
-
-            return $replies !== [] ? $replies : [null];
+            array_push($all, ...$replies);
+            $began = hrtime(true);
         }
+
+        return $all !== [] ? $all : [null];
     }
 
     /**
