@@ -45,8 +45,9 @@ final class LossContract extends Suite
             // And all goes on.
             self::assertSame([], $store->save([new Item('new', 'value', 100, $this->can(Capability::Tags) ? ['x', 'z'] : [])]), $name);
             self::assertSame('value', $this->value('new'), $name);
-            $token = $store->fetch(['filled'])->tokens['filled'];
-            self::assertSame([], $store->save([new Item('filled', 'value', 100, token: $token, fill: true)]), $name);
+            $fill = static fn(): array => $store->save([new Item('filled', 'value', 100, token: $store->fetch(['filled'])->tokens['filled'], fill: true)]);
+            // Where only a write finds out that something is lost, that one is refused.
+            self::assertSame([], $fill() === [] ? [] : $fill(), $name);
             if ($this->can(Capability::Tags)) {
                 $store->invalidateTags(['z']);
                 self::assertSame(['filled'], array_keys($store->fetch(['new', 'filled'])->items), $name);

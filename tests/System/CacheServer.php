@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Bench\Server\Program;
+use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Server\ServerProcess;
 use Larder\Tests\Scratch;
@@ -36,10 +37,13 @@ final class CacheServer
         $this->socket = "{$this->scratch->path}/socket";
     }
 
-    /** @param list<string> $options */
-    public static function redis(array $options = []): self
+    /**
+     * @param list<string>  $options
+     * @param ?RedisFlavour $flavour null: the first that is there
+     */
+    public static function redis(array $options = [], ?RedisFlavour $flavour = null): self
     {
-        $flavour = RedisFlavours::first();
+        $flavour ??= RedisFlavours::first();
         $program = Program::find($flavour->program())
             ?? throw ServerFailed::isNotInstalled($flavour->title(), $flavour->program(), $flavour->program());
 
@@ -51,13 +55,14 @@ final class CacheServer
     /**
      * On a port of 127.0.0.1 as well.
      *
-     * @param list<string> $options
-     * @param ?int         $port    null: one that is free
+     * @param list<string>  $options
+     * @param ?int          $port    null: one that is free
+     * @param ?RedisFlavour $flavour null: the first that is there
      */
-    public static function redisOnPort(array $options = [], ?int $port = null): self
+    public static function redisOnPort(array $options = [], ?int $port = null, ?RedisFlavour $flavour = null): self
     {
         $port ??= ServerProcess::freePort();
-        $server = self::redis(['--port', (string) $port, '--bind', '127.0.0.1', ...$options]);
+        $server = self::redis(['--port', (string) $port, '--bind', '127.0.0.1', ...$options], $flavour);
         $server->port = $port;
 
         return $server;

@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Bench\Server\Program;
 use Larder\SharedMemory;
 use Larder\Store\Redis\RedisLog;
 use Larder\Tests\Scratch;
+use Larder\Tests\Stores\RedisFlavours;
 use Larder\Tests\System\Extension\Workers;
 use Larder\Tests\System\Hosts\Places;
 use Larder\Tier\TieredStore;
@@ -67,7 +69,7 @@ final class HostsTest extends OwnServers
         yield 'the server stands still' => ['shm:', 'client=phpredis', static function (CacheServer $server): void {
             $server->signal(\SIGSTOP);
             // Longer than anybody waits.
-            usleep(400_000);
+            usleep(self::isWhole() ? 5_000_000 : 400_000);
             $server->signal(\SIGCONT);
         }];
         yield 'the log is trimmed' => ['shm:', 'client=phpredis', static fn(CacheServer $server): mixed => $log($server, 'XTRIM', 'larder!log', 'MAXLEN', '0')];
@@ -90,6 +92,12 @@ final class HostsTest extends OwnServers
         }];
     }
 
+    /** Whether this is `make hosts`. */
+    private static function isWhole(): bool
+    {
+        return getenv('LARDER_HOSTS_STEPS') !== false;
+    }
+
     /** @param \Closure(CacheServer, Places): mixed $trouble */
     #[DataProvider('troubles')]
     public function testNoRequestReadsAnythingOlderThanWhatAnyHostHasFinished(string $near, string $options, \Closure $trouble, bool $kills = false): void
@@ -98,9 +106,11 @@ final class HostsTest extends OwnServers
         if (!$places->areApart && $this->dataName() === 'a host is cut off') {
             self::markTestSkipped('Only root can cut a host off, with the program ip; run this as root.');
         }
-        $server = $this->started(CacheServer::redisOnPort(['--bind', '0.0.0.0', '--protected-mode', 'no', '--dir', $this->scratch->path]));
+        // The other tests have the first.
+        $flavour = RedisFlavours::last();
+        $server = $this->started(CacheServer::redisOnPort(['--bind', '0.0.0.0', '--protected-mode', 'no', '--dir', $this->scratch->path], flavour: $flavour));
         $folder = $this->scratch->path;
-        foreach (['ledger', 'ledger-a', 'ledger-b', 'problems', 'counts'] as $file) {
+        foreach (['ledger', 'ledger-a', 'ledger-b', 'problems', 'counts', 'recovered'] as $file) {
             touch("{$folder}/{$file}");
         }
         $seed = random_int(0, 1 << 30);
@@ -116,10 +126,14 @@ final class HostsTest extends OwnServers
             $host->start();
         }
         mt_srand($seed);
-        $rounds = getenv('LARDER_HOSTS_STEPS') === false ? 4 : 200;
-        for ($round = 0; $round < $rounds; $round++) {
+        // Not for longer than a minute and a half, whatever the trouble takes.
+        $end = hrtime(true) + 90_000_000_000;
+        for ($round = 0; $round < (self::isWhole() ? 200 : 4) && hrtime(true) < $end; $round++) {
             usleep(mt_rand(50_000, 200_000));
             $trouble($server, $places);
+            if (self::isWhole()) {
+                $this->recovered($folder, $round);
+            }
         }
         // However busy this machine is, something is read after all that.
         $hits = self::counts($folder)['hits'] ?? 0;
@@ -135,9 +149,29 @@ final class HostsTest extends OwnServers
         foreach (['hits', 'misses', 'delivered'] as $outcome) {
             self::assertGreaterThan(0, self::counts($folder)[$outcome] ?? 0, "There were no {$outcome}: this tells nothing (seed {$seed}).");
         }
-        if (getenv('LARDER_HOSTS_STEPS') !== false) {
-            fwrite(\STDERR, json_encode(self::counts($folder)) . "\n");
+        if (self::isWhole()) {
+            $milliseconds = array_map(static fn(string $line): float => (float) $line, file("{$folder}/recovered", \FILE_IGNORE_NEW_LINES) ?: []);
+            sort($milliseconds);
+            fwrite(\STDERR, sprintf(
+                "%s: %s; %d times a host was well again after %.0f ms (median), %.0f ms at most\n",
+                Program::version([$flavour->program(), '--version']),
+                json_encode(self::counts($folder)),
+                \count($milliseconds),
+                $milliseconds[intdiv(\count($milliseconds), 2)] ?? \NAN,
+                end($milliseconds),
+            ));
         }
+    }
+
+    /** Tells the hosts that the trouble is over, and waits until both are well, which they write down. */
+    private function recovered(string $folder, int $round): void
+    {
+        file_put_contents("{$folder}/over.new", "{$round} " . hrtime(true));
+        rename("{$folder}/over.new", "{$folder}/over");
+        for ($tries = 0; $tries < 6_000 && substr_count((string) file_get_contents("{$folder}/recovered"), "\n") < 2 * ($round + 1); $tries++) {
+            usleep(10_000);
+        }
+        self::assertLessThan(6_000, $tries, 'A host is not well again.');
     }
 
     /** @return list<string> what a PHP needs to have the extensions of this one */

@@ -27,6 +27,8 @@ for ($number = 0; $number < (int) $workers; $number++) {
     $running[$start($number)] = true;
 }
 mt_srand((int) $seed);
+$host = new Host($dsn, $folder, $name);
+$over = '';
 while ($running !== []) {
     usleep(10_000);
     clearstatcache();
@@ -37,13 +39,18 @@ while ($running !== []) {
         unset($running[$victim]);
         $running[$start($number++)] = true;
     }
+    // "ROUND NANOSECONDS" of when the last trouble was over; this writes down how many milliseconds later it is well.
+    $last = (string) @file_get_contents("{$folder}/over");
+    if ($last !== $over && $host->isWell()) {
+        file_put_contents("{$folder}/recovered", (hrtime(true) - (int) explode(' ', $last)[1]) / 1e6 . "\n", \FILE_APPEND);
+        $over = $last;
+    }
     foreach (array_keys($running) as $process) {
         if (pcntl_waitpid($process, $status, \WNOHANG) > 0) {
             unset($running[$process]);
         }
     }
 }
-$host = new Host($dsn, $folder, $name);
 for ($tries = 0; !$host->isWell(); $tries++) {
     if ($tries > 6_000) {
         echo "host {$name} is not well again";
