@@ -20,6 +20,15 @@ final class PoolNames
         return \extension_loaded('larder') ? null : "The extension larder is not loaded, so there is no pool to {$purpose}; load it in this PHP's php.ini.";
     }
 
+    /** @return ?string why no pool can have that name, in a sentence; null: one can */
+    public static function mistake(string $name): ?string
+    {
+        // The extension says so itself, but as it says that a pool cannot be had now.
+        return preg_match('/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/D', $name) === 1
+            ? null
+            : "\"{$name}\" is no name for a pool: give 1 to 64 letters, digits, dots, dashes and underscores, the first a letter, digit or underscore.";
+    }
+
     /**
      * @return list<string> those that hold items, and no other pool's locks
      *

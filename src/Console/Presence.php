@@ -6,6 +6,7 @@ namespace Larder\Console;
 
 use Larder\Dsn;
 use Larder\Exception;
+use Larder\Exception\InvalidDsn;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemory\OthersPools;
 
@@ -20,6 +21,7 @@ final class Presence
     /**
      * @return ?string what is not there, in a sentence; null: everything, as far as can be told without opening it
      *
+     * @throws InvalidDsn a pool cannot have that name
      * @throws Exception
      */
     public static function complaint(Dsn $dsn): ?string
@@ -49,6 +51,9 @@ final class Presence
     {
         if (!\extension_loaded('larder') || \in_array($name, SharedMemory::names(), true)) {
             return null;
+        }
+        if (PoolNames::mistake($name) !== null) {
+            throw InvalidDsn::part("shm:{$name}", 'names no pool', 'give 1 to 64 letters, digits, dots, dashes and underscores, the first of them a letter, digit or underscore');
         }
         $others = (new OthersPools())->owners($name);
 

@@ -43,6 +43,10 @@ final class ResizeCommand extends Command
         if (str_contains($name, ':')) {
             return Complaint::say($output, "\"{$name}\" is a DSN; give the name of a pool alone, as in `larder resize shop 256M`.", self::INVALID);
         }
+        $mistake = PoolNames::mistake($name);
+        if ($mistake !== null) {
+            return Complaint::say($output, $mistake, self::INVALID);
+        }
         try {
             $bytes = Dsn::parse('shm:?size=' . rawurlencode(\is_string($size) ? $size : ''))->bytes('size') ?? 0;
         } catch (InvalidDsn) {
@@ -60,7 +64,7 @@ final class ResizeCommand extends Command
         } catch (PoolUnusable $failure) {
             return Complaint::say($output, $failure->getMessage());
         } catch (\ValueError) {
-            return Complaint::say($output, "The pool \"{$name}\" cannot get " . Printed::bytes($bytes) . '; give a name and a size from 4M to 1024G.', self::INVALID);
+            return Complaint::say($output, "The pool \"{$name}\" cannot get " . Printed::bytes($bytes) . '; give a size from 4M to 1024G.', self::INVALID);
         }
         $output->writeln($input->getOption('json') === true ? Printed::json(['resized' => ['name' => $name] + $resized]) : self::told($name, $resized), OutputInterface::OUTPUT_RAW);
 

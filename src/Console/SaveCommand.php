@@ -28,7 +28,7 @@ final class SaveCommand extends Command
               <info>%command.full_name%</info>
               <info>%command.full_name% shop blog</info>
 
-            Exit codes: 0 done; 1 a pool is not there or cannot be saved, and goes on as it was.
+            Exit codes: 0 done; 1 a pool is not there or cannot be saved, and goes on as it was; 2 no pool can have such a name.
             HELP);
     }
 
@@ -49,15 +49,20 @@ final class SaveCommand extends Command
             return Complaint::say($output, $failure->getMessage());
         }
         foreach ($names as $name) {
+            $mistake = PoolNames::mistake($name);
+            if ($mistake !== null) {
+                $status = Complaint::say($output, $mistake, self::INVALID);
+                continue;
+            }
             try {
                 $pool = SharedMemory::save($name);
                 if ($pool === null) {
-                    $status = Complaint::say($output, PoolNames::absent($name));
+                    $status = max($status, Complaint::say($output, PoolNames::absent($name)));
                 } else {
                     $saved[] = ['name' => $name] + $pool;
                 }
-            } catch (PoolUnusable|\ValueError $failure) {
-                $status = Complaint::say($output, $failure->getMessage());
+            } catch (PoolUnusable $failure) {
+                $status = max($status, Complaint::say($output, $failure->getMessage()));
             }
         }
         self::print($saved, $input->getOption('json') === true, $output);

@@ -21,6 +21,7 @@ use Larder\Console\StatsCommand;
 use Larder\Console\TagsCommand;
 use Larder\Console\TopCommand;
 use Larder\Console\TraceCommand;
+use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemoryStore;
 use Larder\Tests\CommandLine;
@@ -29,6 +30,7 @@ use Larder\Tests\System\Extension\Workers;
 use Larder\Trace\RecordingStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Process\Process;
 
@@ -354,6 +356,36 @@ final class CommandsTest extends TestCase
         $process = self::larder(['doctor', "shm:{$pool}"], $settings);
         self::assertSame(1, $process->run(), $process->getErrorOutput());
         self::assertStringContainsString($settings['larder.group'], $process->getOutput());
+    }
+
+    public function testANameThatNoPoolCanHaveEndsEveryCommandAsOneThatCannotBeUnderstood(): void
+    {
+        $commands = [['get', 'shm:no/name', 'k'], ['set', 'shm:no/name', 'k', 'v'], ['stats', 'shm:no name'], ['top', 'shm:.', '--times=1'], ['metrics', 'shm:no/name'], ['save', 'no/name'], ['save', ''], ['save', 'no/name', 'test-absent'], ['resize', 'no/name', '8M']];
+        foreach ($commands as $command) {
+            $process = self::larder($command, []);
+            self::assertSame([2, ''], [$process->run(), $process->getOutput()], implode(' ', $command) . $process->getErrorOutput());
+        }
+        $process = self::larder(['doctor', 'shm:no/name'], []);
+        self::assertSame(1, $process->run(), $process->getErrorOutput());
+        self::assertStringContainsString('The DSN "shm:no/name" names no pool', $process->getOutput());
+    }
+
+    /** As the extension judges it: what is said of a name is one rule, known in two places. */
+    #[TestWith([true, 'shop', '_', '0.a-b'])]
+    #[TestWith([false, '', '.', '..', '-x', '.x', 'a/b', 'a b', "a\n", 'ü'])]
+    public function testCommandsAndTheExtensionTakeTheSameNames(bool $isOne, string ...$names): void
+    {
+        foreach ($isOne ? [...$names, str_repeat('n', 64)] : [...$names, str_repeat('n', 65)] as $name) {
+            self::assertSame($isOne, PoolNames::mistake($name) === null, $name);
+            if (!$isOne) {
+                try {
+                    SharedMemory::open($name, 4 << 20);
+                    self::fail("The extension takes {$name}.");
+                } catch (PoolUnusable $refusal) {
+                    self::assertStringContainsString('is no name for a pool', $refusal->getMessage());
+                }
+            }
+        }
     }
 
     public function testAStoreWhoseExtensionIsNotLoadedEndsACommandAsAStoreThatFailed(): void
