@@ -70,7 +70,7 @@ static ZEND_COLD void refuse_range(const zend_string *name)
 
 static ZEND_COLD void refuse_counter(larder_pool *pool, const zend_string *name, bool busy)
 {
-    if (pool->undone) {
+    if (pool->request.undone) {
         larder_throw_unreachable(pool);
         return;
     }

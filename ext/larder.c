@@ -165,7 +165,7 @@ static void print_pool(larder_pool *pool)
     char text[128];
 
     php_info_print_table_start();
-    php_info_print_table_colspan_header(2, pool->path);
+    php_info_print_table_colspan_header(2, pool->paths.full);
     if (!larder_pool_visit(pool) || !larder_stats_read(pool, &stats)) {
         php_info_print_table_row(2, "Pool", "removed, or cannot be reached");
         php_info_print_table_end();

@@ -136,10 +136,10 @@ static bool configured_size(uint64_t *size)
 static void tell_size(larder_pool *pool, uint64_t size)
 {
     char *message;
-    if (size == 0 || larder_round_size(size) == pool->geometry.size || pool->told_size) {
+    if (size == 0 || larder_round_size(size) == pool->geometry.size || pool->attached.told_size) {
         return;
     }
-    pool->told_size = true;
+    pool->attached.told_size = true;
     zend_spprintf(&message, 0,
                   "Larder: The pool \"%s\" has " ZEND_ULONG_FMT " bytes, not the " ZEND_ULONG_FMT
                   " asked for, and is used as it is; ask for its size, or change that (larder resize %s " ZEND_ULONG_FMT
@@ -194,13 +194,13 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
         pool->config.size = larder_round_size(size);
     }
     larder_pool_doubt(pool);
-    pool->waits = true;
+    pool->request.waits = true;
     pool->config.does_not_wait = was_waited_for(pool->name);
-    pool->trouble.waited = false;
+    pool->request.trouble.waited = false;
     bool reached = larder_pool_enter(pool);
-    pool->waits = false;
+    pool->request.waits = false;
     pool->config.does_not_wait = false;
-    note_waiting(pool->name, reached, &pool->trouble);
+    note_waiting(pool->name, reached, &pool->request.trouble);
     if (!reached) {
         larder_throw_unreachable(pool);
     } else if (suits(pool, evict)) {
@@ -215,11 +215,11 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
 static void tell_where(const larder_pool *pool)
 {
     char *message;
-    if (!pool->made_aside) {
+    if (!pool->paths.made_aside) {
         return;
     }
-    zend_spprintf(&message, 0, "Larder: %s Until then the pools of %s lie in %s.", pool->why_aside,
-                  larder_pool_owner(pool), pool->directory);
+    zend_spprintf(&message, 0, "Larder: %s Until then the pools of %s lie in %s.", pool->paths.why_aside,
+                  larder_pool_owner(pool), pool->paths.directory);
     php_log_err_with_severity(message, LOG_WARNING);
     efree(message);
 }

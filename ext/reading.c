@@ -131,7 +131,7 @@ uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *l
         return 0;
     }
     uint64_t word = hit.word;
-    *life = pool->life;
+    *life = pool->attached.life;
     if (!may_run_code(hit.item->kind)) {
         larder_hit_drop(pool, &hit);
         return 0;
@@ -226,7 +226,7 @@ static bool fetch_one(larder_pool *pool, const larder_key *key, fetched *its)
     if (!larder_get_pinned(pool, key, &hit)) {
         return false;
     }
-    its->met = (larder_met){.version = hit.item->version, .word = hit.word, .life = pool->life};
+    its->met = (larder_met){.version = hit.item->version, .word = hit.word, .life = pool->attached.life};
     its->expiry = larder_told_expiry(&hit.item->expiry);
     its->kind = hit.item->kind;
     if (!read_pinned(pool, &hit, &its->value)) {
@@ -321,7 +321,7 @@ static void take(larder_pool *pool, const larder_key *key, zval *result)
             break;
         }
         bool taken = larder_take(pool, key, &its.met, &counter);
-        if (pool->undone) {
+        if (pool->request.undone) {
             zval_ptr_dtor(&its.value);
             larder_throw_unreachable(pool);
             break;

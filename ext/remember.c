@@ -269,7 +269,7 @@ static bool compute(remembering *call, const zval *found, zval *result)
     larder_pool *pool = call->pool;
     bool usable = larder_pool_enter(pool);
     uint64_t began = microseconds();
-    call->on.terms.life = pool->life;
+    call->on.terms.life = pool->attached.life;
     call->on.terms.token = usable ? larder_now_logical(pool->header) : 0;
     zend_object *object = begin_computation(call, found);
     call_computation(call, object, result);

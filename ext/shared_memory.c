@@ -94,7 +94,7 @@ zend_array *larder_keys_argument(zend_execute_data *execute_data)
 ZEND_COLD void larder_throw_unreachable(const larder_pool *pool)
 {
     zend_throw_exception_ex(larder_pool_unusable_class, 0, "The pool \"%s\" cannot be reached: %s", pool->name,
-                            pool->trouble.message);
+                            pool->request.trouble.message);
 }
 
 bool larder_reach(larder_pool *pool)
@@ -278,7 +278,7 @@ ZEND_METHOD(Larder_SharedMemory, statistics)
     add_assoc_string(return_value, "name", pool->name);
     add_assoc_str(return_value, "id", larder_pool_id(pool));
     add_assoc_string(return_value, "mode", pool->zero_copy ? "zero-copy" : "copy");
-    add_assoc_string(return_value, "path", pool->path);
+    add_assoc_string(return_value, "path", pool->paths.full);
     add_assoc_bool(return_value, "evict", pool->geometry.evict != 0);
     add_assoc_long(return_value, "size", (zend_long)pool->geometry.size);
     add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);

@@ -113,7 +113,7 @@ ZEND_COLD void larder_throw_unreachable(const larder_pool *pool);
 /* Throws if the operation that was just asked for may not have been done. */
 static zend_always_inline void larder_see_through(const larder_pool *pool)
 {
-    if (UNEXPECTED(pool->undone)) {
+    if (UNEXPECTED(pool->request.undone)) {
         larder_throw_unreachable(pool);
     }
 }
@@ -137,7 +137,7 @@ typedef struct larder_stale {
 bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_ms, larder_stale *its);
 
 /* The word of the key's living item, if no value can be made of it: its class is gone, or its code throws; else 0. May
- * run code, so an exception may be pending. `life`: pool->life when it was met. */
+ * run code, so an exception may be pending. `life`: pool->attached.life when it was met. */
 uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life);
 
 /* ---- values in (storing.c) ---- */

@@ -114,7 +114,7 @@ static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *toke
     zend_string *id = larder_pool_id(pool);
     on->terms.token = (uint64_t)Z_LVAL_P(clock);
     if (zend_string_equals(Z_STR_P(epoch), id) && on->terms.token <= larder_now_logical(pool->header)) {
-        on->terms.life = pool->life;
+        on->terms.life = pool->attached.life;
     }
     zend_string_release(id);
 }

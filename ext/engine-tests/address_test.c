@@ -54,7 +54,7 @@ TEST(address_taken,
     what = (described){.key = 2, .block = true};
     EQUAL(put_described(pool, key_number(2), &what, 5000, LARDER_SET, LARDER_NO_EXPIRY), LARDER_OK);
     EQUAL(read_described(pool, key_number(2), 2, &what, &hit), READ_WHOLE); /* its addresses are the pool's, not ours */
-    EQUAL(pool->pinned_count, 0);
+    EQUAL(pool->request.pinned_count, 0);
     larder_pool_leave(pool);
     munmap(taken, 4096);
     EQUAL(read_described(pool, key_number(2), 2, &what, &hit), READ_WHOLE);

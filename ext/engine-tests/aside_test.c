@@ -37,7 +37,7 @@ static void stranger_goes(void)
 
 static bool lies_in(const larder_pool *pool, const char *directory)
 {
-    return strcmp(pool->directory, directory) == 0;
+    return strcmp(pool->paths.directory, directory) == 0;
 }
 
 static void meet(void *context)
@@ -62,22 +62,22 @@ static void expect_aside(const char *why)
     char name[LARDER_NAME_MAX + 1] = "";
     struct stat status;
     larder_pool *pool = open_at_home();
-    CHECK(pool->aside && pool->made_aside);
-    CONTAINS(pool->why_aside, why);
+    CHECK(pool->paths.aside && pool->paths.made_aside);
+    CONTAINS(pool->paths.why_aside, why);
     CHECK(!lies_in(pool, path_of("d")));
-    REQUIRE(lstat(pool->directory, &status) == 0);
+    REQUIRE(lstat(pool->paths.directory, &status) == 0);
     EQUAL(status.st_mode & 07777, 0700);
     EQUAL(status.st_uid, geteuid());
     EQUAL(put_text(pool, "k", "v"), LARDER_OK);
-    child_run(meet, pool->directory);
+    child_run(meet, pool->paths.directory);
     CHECK(holds_text(pool, "k", "w"));
     CHECK(larder_pool_names(&config, note_name, name, &error));
     CHECK(strcmp(name, "p") == 0);
     EQUAL(larder_pool_remove(&config, &error), 1);
     larder_pool_doubt(pool);
     CHECK(!holds_text(pool, "k", "w"));
-    unlink(pool->path);
-    REQUIRE(rmdir(pool->directory) == 0);
+    unlink(pool->paths.full);
+    REQUIRE(rmdir(pool->paths.directory) == 0);
     larder_pool_close(pool);
 }
 
@@ -126,13 +126,13 @@ TEST(comes_and_goes, "all processes use one directory, also when the stranger's 
     larder_pool *first = open_at_home();
     EQUAL(put_text(first, "k", "v"), LARDER_OK);
     stranger_goes();
-    child_run(meet, first->directory);
+    child_run(meet, first->paths.directory);
     CHECK(access(path_of("d"), F_OK) != 0); /* it has not made a second one */
     larder_pool_leave(first);
     CHECK(holds_text(first, "k", "w"));
     stranger_comes();
     EQUAL(put_text(first, "k", "v"), LARDER_OK);
-    child_run(meet, first->directory);
+    child_run(meet, first->paths.directory);
     larder_pool_close(first);
 }
 
@@ -148,7 +148,7 @@ TEST(home_is_back, "a process beside goes home when its user has made that, at i
     EQUAL(put_text(home, "k", "new"), LARDER_OK);
     larder_pool_leave(away);
     CHECK(holds_text(away, "k", "new"));
-    CHECK(!away->aside);
+    CHECK(!away->paths.aside);
     larder_pool_close(home);
     larder_pool_close(away);
 }
@@ -162,7 +162,7 @@ static void open_and_stay(void *context)
 {
     (void)context;
     larder_pool *pool = open_at_home();
-    snprintf(made_by_other, LARDER_PATH_MAX, "%s", pool->directory);
+    snprintf(made_by_other, LARDER_PATH_MAX, "%s", pool->paths.directory);
     EQUAL(put_text(pool, "k", "of the other"), LARDER_OK);
     gate_open(other, 1);
     gate_wait(other, 2);
@@ -216,7 +216,7 @@ TEST(aside_and_home, "who makes one aside while another makes the home finds tha
     fault_arm(LARDER_AT_DIRECTORY, 0, other_makes_the_home);
     larder_pool *pool = open_at_home();
     CHECK(lies_in(pool, path_of("d")));
-    CHECK(!pool->aside);
+    CHECK(!pool->paths.aside);
     CHECK(holds_text(pool, "k", "v"));
     EQUAL(test_files("d"), 1);
     larder_pool_close(pool);
@@ -239,9 +239,9 @@ TEST(goes_meanwhile,
     stranger_comes();
     larder_pool *first = open_at_home();
     char other_format[LARDER_PATH_MAX];
-    snprintf(aside, sizeof aside, "%s", first->directory);
+    snprintf(aside, sizeof aside, "%s", first->paths.directory);
     REQUIRE(snprintf(other_format, sizeof other_format, "%s/p@99", aside) > 0);
-    unlink(first->path);
+    unlink(first->paths.full);
     larder_pool_close(first);
     close(open(other_format, O_CREAT | O_WRONLY, 0600));
     fault_arm(LARDER_AT_TAKE_AWAY, 0, aside_goes); /* after it was found, and before anything is made there */
@@ -291,8 +291,8 @@ TEST(two_asides, "of eight that make one aside at once all come to use the same"
         EQUAL(larder_counter_value(larder_hit_value(pool, &hit, &size)), 8);
         larder_hit_drop(pool, &hit);
         EQUAL(test_files("d."), 1);
-        unlink(pool->path);
-        REQUIRE(rmdir(pool->directory) == 0);
+        unlink(pool->paths.full);
+        REQUIRE(rmdir(pool->paths.directory) == 0);
         larder_pool_close(pool);
         stranger_goes();
     }

@@ -32,23 +32,23 @@ TEST(closed,
     CHECK(!holds_text(pool, "k", "v"));
     EQUAL(put_text(pool, "k", "w"), LARDER_UNREACHED);
     CHECK(!larder_delete(pool, &key));
-    CHECK(pool->undone);
+    CHECK(pool->request.undone);
     larder_invalidate(pool, &tag, 1);
-    CHECK(pool->undone);
+    CHECK(pool->request.undone);
     larder_clear(pool);
-    CHECK(pool->undone);
+    CHECK(pool->request.undone);
     CHECK(!larder_touch(pool, &key, 0));
-    CHECK(pool->undone);
+    CHECK(pool->request.undone);
     EQUAL(larder_increment(pool, &key, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_NOT_COUNTED);
-    CHECK(pool->undone);
-    CONTAINS(pool->trouble.message, "saving");
+    CHECK(pool->request.undone);
+    CONTAINS(pool->request.trouble.message, "saving");
     gate_open(fault_gate, 2);
     EQUAL(child_wait(saver), 0);
     larder_pool_leave(pool); /* the next request */
     CHECK(holds_text(pool, "k", "v"));
     EQUAL(put_text(pool, "k", "w"), LARDER_OK);
     larder_delete(pool, &key);
-    CHECK(!pool->undone);
+    CHECK(!pool->request.undone);
     CHECK_POOL(pool);
 }
 
@@ -101,14 +101,14 @@ TEST(under_way,
             int64_t number = 0;
             put_under(pool, "k", "old", &tagged);
             EQUAL(larder_increment(pool, &counter, 5, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
-            uint64_t before = pool->life;
+            uint64_t before = pool->attached.life;
             fault_arm(points[p], 0, save_now);
             switch (operation) {
             case 0:
                 if (put_text(pool, "k", "new") == LARDER_OK) {
                     CHECK(holds_text(pool, "k", "new"));
                 } else {
-                    CHECK(pool->life != before && !holds_text(pool, "k", "new"));
+                    CHECK(pool->attached.life != before && !holds_text(pool, "k", "new"));
                 }
                 fault_disarm();
                 CHECK(!holds_text(pool, "k", "old"));
@@ -134,18 +134,18 @@ TEST(under_way,
                 if (larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number) == LARDER_COUNTED) {
                     EQUAL(number, 6);
                 } else {
-                    CHECK(pool->undone);
+                    CHECK(pool->request.undone);
                 }
                 fault_disarm();
                 EQUAL(larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
-                CHECK(number == 7 || (number == 6 && pool->life != before));
+                CHECK(number == 7 || (number == 6 && pool->attached.life != before));
             }
             fault_disarm();
             if (operation >= 1 && operation <= 5) {
-                CHECK(!pool->undone);
+                CHECK(!pool->request.undone);
                 CHECK(!holds_text(pool, "k", "old"));
             }
-            interrupted += pool->life != before;
+            interrupted += pool->attached.life != before;
             larder_pool_leave(pool);
             larder_pool_close(pool);
             remove_pool();
@@ -242,7 +242,7 @@ static void own_some_keys(void *context)
         }
         case 2:
             larder_delete(pool, &key);
-            known[i] = pool->undone ? known[i] : (knowledge){0, 0};
+            known[i] = pool->request.undone ? known[i] : (knowledge){0, 0};
             break;
         case 3:
             larder_pool_leave(pool);

@@ -78,7 +78,7 @@ static enum larder_hold hold_of_last(const scene *s, larder_pool *pool)
  * reads begin in others. */
 static void pin_segments(const scene *s, larder_pool *pool, uint32_t count, uint64_t *from)
 {
-    for (; pool->pinned_count < count; ++*from) {
+    for (; pool->request.pinned_count < count; ++*from) {
         REQUIRE(*from < s->next);
         has_block(pool, *from);
     }
@@ -91,7 +91,7 @@ static uint32_t pin_all(const scene *s, larder_pool *pool, uint64_t from)
     for (; from < s->next; from++) {
         has_block(pool, from);
     }
-    return pool->pinned_count;
+    return pool->request.pinned_count;
 }
 
 static uint32_t covered(const larder_pool *pool, enum larder_quota quota)
@@ -250,7 +250,7 @@ TEST(grown_long, "short requests that become long count as long ones, and pin no
     EQUAL(hold_of_last(&s, daemon), LARDER_BRIEFLY);
     EQUAL(hold_of_last(&s, s.holder[0]), LARDER_BRIEFLY);
     EQUAL(hold_of_last(&s, s.reader), LARDER_HELD);
-    EQUAL(s.holder[0]->pinned_count, s.sixteenth + 1);
+    EQUAL(s.holder[0]->request.pinned_count, s.sixteenth + 1);
     larder_pool_close(daemon);
     close_all(&s);
 }
@@ -324,7 +324,7 @@ TEST(left_covered, "where a smaller value has left its segment covered, a larger
     scene s = open_full(16 * MIB);
     EQUAL(put_block(s.writer, s.next, 4 * (size_t)larder_segment_bytes(s.writer)), LARDER_OK);
     EQUAL(hold_of(s.holder[0], s.next), LARDER_HELD);
-    uint32_t head = s.holder[0]->pinned_list[0], run = larder_run_of(s.holder[0], head);
+    uint32_t head = s.holder[0]->request.pinned_list[0], run = larder_run_of(s.holder[0], head);
     COMPARE(run, >, 1);
     larder_pool_leave(s.holder[0]);
     larder_quota_survey(s.writer);
@@ -432,11 +432,11 @@ TEST(a_new_owner, "the next process in a slot is not known for the short request
 {
     scene s = open_full(4 * MIB);
     larder_pool *first = pool_timed(0, true);
-    uint32_t slot = first->slot_index;
+    uint32_t slot = first->writer.slot_index;
     larder_pool_leave(first);
     larder_pool_close(first);
     larder_pool *second = pool_timed(0, true);
-    EQUAL(second->slot_index, slot);
+    EQUAL(second->writer.slot_index, slot);
     EQUAL(pin_all(&s, second, 0), s.sixteenth);
     larder_pool_close(second);
     close_all(&s);
@@ -450,14 +450,14 @@ TEST(own_share,
         s.reader->header->covered[LARDER_QUOTA_OF_ALL] = 0;
         has_block(s.reader, i);
     }
-    EQUAL(s.reader->pinned_count, s.three_eighths);
+    EQUAL(s.reader->request.pinned_count, s.three_eighths);
     larder_pool *daemon = pool_timed(0, true);
     for (uint64_t i = 0; i < s.next; i++) {
         s.reader->header->covered[LARDER_QUOTA_OF_ALL] = s.reader->header->covered[LARDER_QUOTA_OF_LONG] = 0;
         s.reader->header->lonely = 1;
         has_block(daemon, i);
     }
-    EQUAL(daemon->pinned_count, s.quarter);
+    EQUAL(daemon->request.pinned_count, s.quarter);
     larder_pool_close(daemon);
     larder_pool_leave(s.reader);
     s.reader->header->covered[LARDER_QUOTA_OF_ALL] = UINT32_MAX / 2; /* nor do they keep it from pinning for long */
@@ -476,8 +476,8 @@ static uint32_t count_kept(larder_pool **pools, uint8_t *is_kept)
     uint32_t count = 0;
     memset(is_kept, 0, pools[0]->geometry.segment_count);
     for (int h = 0; h < HANDLES; h++) {
-        for (uint32_t i = 0; i < pools[h]->pinned_count; i++) {
-            uint32_t head = pools[h]->pinned_list[i];
+        for (uint32_t i = 0; i < pools[h]->request.pinned_count; i++) {
+            uint32_t head = pools[h]->request.pinned_list[i];
             memset(is_kept + head, 1, larder_run_of(pools[h], head));
         }
     }
@@ -496,7 +496,7 @@ TEST(figures, "each segment that is kept has its bit, bits are counted, and a su
         larder_pool_leave(pools[h]);
     }
     uint8_t *is_kept = calloc(pools[0]->geometry.segment_count, 1);
-    uint32_t most = pools[0]->most_short, peak = 0;
+    uint32_t most = pools[0]->attached.most_short, peak = 0;
     for (int step = 0; step < STEPS; step++) {
         larder_pool *pool = pools[rng_below(&r, HANDLES)];
         uint64_t number = rng_below(&r, 3000);

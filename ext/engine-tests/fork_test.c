@@ -40,7 +40,7 @@ static void fill(larder_pool *pool, unsigned times)
 static void wait_and_compare(void *context)
 {
     family *f = context;
-    f->child_slot = f->pool->slot_index;
+    f->child_slot = f->pool->writer.slot_index;
     gate_open(&f->child, 1);
     gate_wait(&f->parent, 1);
     CHECK(digest(f->value, f->size) == f->sum);
@@ -59,7 +59,7 @@ TEST(parent_leaves, "the end of the parent's request does not free what a forked
     fill(f->pool, 4);
     gate_open(&f->parent, 1);
     EQUAL(child_wait(pid), 0);
-    CHECK(f->child_slot != f->pool->slot_index);
+    CHECK(f->child_slot != f->pool->writer.slot_index);
     CHECK(holds_text(f->pool, "child", "was here"));
     fill(f->pool, 4);
     larder_stats stats;
@@ -84,14 +84,14 @@ TEST(child_behind_parent, "a child's copy of its parent's pins is looked at late
     pid_t pid = child_start(take_the_first_place, f);
     gate_wait(&f->parent, 1);
     f->pool = pool_open("p", 4 * MIB);
-    EQUAL(f->pool->slot_index, 1);
+    EQUAL(f->pool->writer.slot_index, 1);
     kill(pid, SIGKILL);
     child_wait(pid);
     atomic_store(&f->parent.number, 0);
     read_before(f);
     pid = child_start(wait_and_compare, f);
     gate_wait(&f->child, 1);
-    COMPARE(f->child_slot, >, f->pool->slot_index);
+    COMPARE(f->child_slot, >, f->pool->writer.slot_index);
     gate_open(&f->parent, 1);
     EQUAL(child_wait(pid), 0);
     larder_pool_close(f->pool);
@@ -119,7 +119,7 @@ TEST(child_leaves, "a child that ends its request, fills the pool or dies does n
 static void fork_deeper(void *context)
 {
     family *f = context;
-    uint32_t slot = f->pool->slot_index;
+    uint32_t slot = f->pool->writer.slot_index;
     if (f->child_slot++ < 5) {
         pid_t pid = child_start(fork_deeper, f);
         larder_pool_leave(f->pool);
@@ -132,7 +132,7 @@ static void fork_deeper(void *context)
         larder_pool_close(other);
         CHECK(digest(f->value, f->size) == f->sum);
     }
-    EQUAL(f->pool->slot_index, slot);
+    EQUAL(f->pool->writer.slot_index, slot);
     EQUAL(put_text(f->pool, "deep", "v"), LARDER_OK);
 }
 
@@ -308,11 +308,11 @@ TEST(no_handlers, "a child that was made without the C library's fork still gets
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0) {
         bool found = holds_text(pool, "k", "v") && put_text(pool, "child", "v") == LARDER_OK;
-        *slot = pool->slot_index;
+        *slot = pool->writer.slot_index;
         _exit(found ? 0 : 1);
     }
     EQUAL(child_wait(pid), 0);
-    CHECK(*slot != pool->slot_index);
+    CHECK(*slot != pool->writer.slot_index);
     CHECK(holds_text(pool, "child", "v"));
     larder_pool_close(pool);
 }

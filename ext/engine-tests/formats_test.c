@@ -125,7 +125,7 @@ TEST(taken_away, "who opens a pool that another version takes away in this momen
     larder_pool *pool = pool_open("p", 4 * MIB);
     fault_disarm();
     REQUIRE(stat(pool_path_of("p"), &status) == 0);
-    EQUAL(status.st_ino, pool->inode);
+    EQUAL(status.st_ino, pool->attached.inode);
     larder_pool_close(pool);
 }
 
@@ -217,7 +217,7 @@ TEST(cleared, "clearing a pool takes the name away from those in other formats, 
     EQUAL(put_text(pool, "k", "v"), LARDER_OK);
     pid_t other = start_other(g);
     larder_clear(pool);
-    CHECK(!pool->undone && !is_there(OTHER) && own_is_there());
+    CHECK(!pool->request.undone && !is_there(OTHER) && own_is_there());
     larder_pool_close(pool);
     end_other(g, other);
 }
@@ -240,10 +240,10 @@ TEST(not_listed, "where the directory cannot be listed, clearing or removing a p
     close(next);
     let_open(&limit, (rlim_t)next + 1);
     larder_clear(pool);
-    bool undone = pool->undone;
+    bool undone = pool->request.undone;
     int removed = pool_remove("p", &error);
     let_open(&limit, limit.rlim_cur);
-    CHECK(undone && strstr(pool->trouble.message, "cannot be listed") != NULL);
+    CHECK(undone && strstr(pool->request.trouble.message, "cannot be listed") != NULL);
     EQUAL(removed, -1);
     CHECK(strstr(error.message, "cannot be listed") != NULL);
     CHECK(is_there(OTHER));

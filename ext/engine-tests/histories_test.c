@@ -193,7 +193,7 @@ static void store_with_token(worker *w, uint64_t key, bool judged)
     e.since = moment();
     const larder_terms taken = {.verb = judged ? LARDER_JUDGED : LARDER_FILL,
                                 .token = larder_now_logical(world->pool->header),
-                                .life = world->pool->life};
+                                .life = world->pool->attached.life};
     e.latest = moment();
     do_something_else(w);
     e.request = event_of(w, HISTORY_STORE, key).request; /* what an earlier one did counts as others' doing */

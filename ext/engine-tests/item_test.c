@@ -93,9 +93,10 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     put_text(pool, "k", "of no use");
     CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false}));
     larder_hit_drop(pool, &hit);
-    larder_terms add = {.mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY, .expected = hit.word, .life = pool->life + 1};
+    larder_terms add = {
+        .mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY, .expected = hit.word, .life = pool->attached.life + 1};
     EQUAL(put_under(pool, "k", "met in another pool", &add), LARDER_EXISTS);
-    add.life = pool->life;
+    add.life = pool->attached.life;
     EQUAL(put_under(pool, "k", "1", &add), LARDER_OK);
     CHECK(holds_text(pool, "k", "1"));
     EQUAL(put_under(pool, "k", "2", &add), LARDER_EXISTS); /* that one has gone */
@@ -109,7 +110,7 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     larder_terms fill = {.mode = LARDER_SET,
                          .verb = LARDER_FILL,
                          .expiry = LARDER_NO_EXPIRY,
-                         .life = pool->life,
+                         .life = pool->attached.life,
                          .token = larder_own_tick(pool)};
     add.verb = LARDER_JUDGED;
     add.token = fill.token;
@@ -137,10 +138,10 @@ TEST(asked_briefly, "to ask what is there pins nothing for longer than the quest
     CHECK(larder_get_briefly(pool, &key, &hit));
     CHECK(hit.hold == LARDER_BRIEFLY);
     larder_hit_drop(pool, &hit);
-    EQUAL(pool->pinned_count, 0);
+    EQUAL(pool->request.pinned_count, 0);
     CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false})); /* as its user does */
     CHECK(hit.hold == LARDER_HELD);
-    EQUAL(pool->pinned_count, 1);
+    EQUAL(pool->request.pinned_count, 1);
     larder_pool_leave(pool);
     CHECK_POOL(pool);
     larder_pool_close(pool);
@@ -311,7 +312,7 @@ TEST(listing_keys, "the living keys that begin with a prefix are listed, each on
     l = (listing){.most = 5};
     larder_each_key(pool, "key-", 4, note_key, &l);
     EQUAL(l.count, 5);
-    EQUAL(pool->pinned_count, 0);
+    EQUAL(pool->request.pinned_count, 0);
     larder_clear(pool);
     l = (listing){.most = 1000};
     larder_each_key(pool, "", 0, note_key, &l);
@@ -349,8 +350,10 @@ TEST(too_many_layouts, "a set that nobody could read takes what it was to replac
     larder_pool *pool = pool_open_as(&config);
     described what = {.key = 1, .block = true};
     put_text(pool, "k", "v");
-    const larder_terms fill = {
-        .verb = LARDER_FILL, .token = larder_now_logical(pool->header), .life = pool->life, .expiry = LARDER_NO_EXPIRY};
+    const larder_terms fill = {.verb = LARDER_FILL,
+                               .token = larder_now_logical(pool->header),
+                               .life = pool->attached.life,
+                               .expiry = LARDER_NO_EXPIRY};
     EQUAL(put_described_under(pool, key_of("k"), &what, 100, &fill), LARDER_FULL);
     CHECK(holds_text(pool, "k", "v"));
     EQUAL(put_described(pool, key_of("k"), &what, 100, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_FULL);

@@ -170,7 +170,7 @@ static void touch(larder_pool *pool, uint64_t number, uint64_t expiry)
     uint64_t least = first_of(item->may[0], item->may[1]);
     atomic_store(&item->may[1], expiry);
     atomic_fetch_add(&item->changes, 2);
-    bool done = larder_touch(pool, &key, expiry), undone = pool->undone;
+    bool done = larder_touch(pool, &key, expiry), undone = pool->request.undone;
     if (!done && !undone && known->all_stays && larder_wall_ms() < least) {
         test_failed(__FILE__, __LINE__, "%s was not touched, and expires at %llu", name, (unsigned long long)least);
     }

@@ -79,11 +79,11 @@ static void do_something(larder_pool *pool, knowledge *known)
     switch (rng_below(&known->r, 8)) {
     case 0:
         larder_delete(pool, &key);
-        known->least[number] = pool->undone ? known->least[number] : known->given + 1;
+        known->least[number] = pool->request.undone ? known->least[number] : known->given + 1;
         break;
     case 1:
         larder_invalidate(pool, tags, 1);
-        for (uint64_t i = 0; i < KEYS && !pool->undone; i += TAGGED) {
+        for (uint64_t i = 0; i < KEYS && !pool->request.undone; i += TAGGED) {
             known->least[i] = known->given + 1;
         }
         break;

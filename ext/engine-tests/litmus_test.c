@@ -165,7 +165,7 @@ static void take_token(void)
 static void fill(void)
 {
     const larder_terms terms = {
-        .verb = LARDER_FILL, .token = duel.token, .life = duel.theirs->life, .expiry = LARDER_NO_EXPIRY};
+        .verb = LARDER_FILL, .token = duel.token, .life = duel.theirs->attached.life, .expiry = LARDER_NO_EXPIRY};
     duel.filled = put_under(duel.theirs, "filled", "old", &terms);
 }
 
@@ -222,7 +222,7 @@ static void make_page(void)
     terms.verb = LARDER_FILL;
     take_token();
     terms.token = duel.token;
-    terms.life = duel.theirs->life;
+    terms.life = duel.theirs->attached.life;
     if (holds_text(duel.theirs, "fragment", "old")) {
         put_under(duel.theirs, "page", "made of the old", &terms);
     }

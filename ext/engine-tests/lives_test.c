@@ -72,7 +72,7 @@ static void delete_one(uint64_t key)
     uint64_t began = given();
     const larder_key k = key_number(key);
     larder_delete(pool, &k);
-    if (!pool->undone) {
+    if (!pool->request.undone) {
         larder_raise(&world->least[key], began);
     }
 }
@@ -89,7 +89,7 @@ static void invalidate(void)
 {
     const uint64_t tags[1] = {tag()}, began = given();
     larder_invalidate(pool, tags, 1);
-    if (!pool->undone) {
+    if (!pool->request.undone) {
         end_all(began, TAGGED);
     }
 }
@@ -98,7 +98,7 @@ static void clear(void)
 {
     uint64_t began = given();
     larder_clear(pool);
-    if (!pool->undone) {
+    if (!pool->request.undone) {
         end_all(began, 1);
     }
 }

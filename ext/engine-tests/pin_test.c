@@ -88,7 +88,7 @@ TEST(own_pins_too, "a process's own stores do not overwrite what it has read its
     fill(pool, 10, 1000);
     CHECK(digest(value.value, value.size) == value.sum);
     larder_pool_leave(pool);
-    EQUAL(pool->pinned_count, 0);
+    EQUAL(pool->request.pinned_count, 0);
     larder_pool_close(pool);
 }
 
@@ -101,10 +101,10 @@ TEST(leave_drops, "the end of a request drops all pins, and the memory is reclai
     for (uint64_t i = 0; i < 1300; i++) {
         look(reader, i, &value);
     }
-    COMPARE(reader->pinned_count, >, 5);
+    COMPARE(reader->request.pinned_count, >, 5);
     larder_pool_leave(reader);
     for (uint32_t i = 0; i < reader->geometry.pin_words; i++) {
-        CHECK(reader->own_pins[i] == 0);
+        CHECK(reader->attached.own_pins[i] == 0);
     }
     EQUAL(reader->slot->pinned, 0);
     fill(writer, 2, 5000);
@@ -130,8 +130,8 @@ TEST(share,
             brief += hit.hold == LARDER_BRIEFLY;
         }
     }
-    COMPARE(pool->pinned_count, <=, pool->geometry.segment_count / 8 * 3);
-    COMPARE(pool->pinned_count, >=, pool->geometry.segment_count / 8 * 3 - 1);
+    COMPARE(pool->request.pinned_count, <=, pool->geometry.segment_count / 8 * 3);
+    COMPARE(pool->request.pinned_count, >=, pool->geometry.segment_count / 8 * 3 - 1);
     COMPARE(held, >, 0);
     COMPARE(brief, >, 0);
     larder_pool_close(pool);
@@ -149,7 +149,7 @@ TEST(small_values, "small values are read without leaving a pin")
         CHECK(take(pool, key_number(i), bytes, sizeof bytes, &size));
         CHECK(take(pool, key_number(i), bytes, sizeof bytes, &size)); /* with its mark set: without even a brief one */
     }
-    EQUAL(pool->pinned_count, 0);
+    EQUAL(pool->request.pinned_count, 0);
     larder_pool_close(pool);
 }
 
@@ -160,13 +160,13 @@ TEST(wrong_generation, "a pin on a segment that has moved on is refused, and lea
     uint32_t segment = larder_open_of(pool, LARDER_SMALL);
     uint32_t generation = pool->generations[segment];
     CHECK(!larder_pin_set(pool, segment, generation + 1));
-    EQUAL(pool->own_pins[segment / 64], 0);
+    EQUAL(pool->attached.own_pins[segment / 64], 0);
     CHECK(larder_pin_set(pool, segment, generation));
     CHECK(!larder_pin_set(pool, segment, generation + 1));
     CHECK(larder_pin_holds(pool, segment, generation));
     CHECK(larder_pinned_by_any(pool, segment));
     larder_pin_drop(pool, segment);
-    EQUAL(pool->own_pins[segment / 64], 0);
+    EQUAL(pool->attached.own_pins[segment / 64], 0);
     CHECK(!larder_pinned_by_any(pool, segment));
     larder_pool_close(pool);
 }
@@ -184,7 +184,7 @@ static void pin_much(void *context)
     for (uint64_t i = 0; i < 1300; i++) {
         look(child->pool, i, &value);
     }
-    COMPARE(child->pool->pinned_count, >=, child->pool->most_short - 1);
+    COMPARE(child->pool->request.pinned_count, >=, child->pool->attached.most_short - 1);
     gate_open(&child->g, 1);
     pause();
 }
@@ -221,7 +221,7 @@ TEST(all_pinned, "where everything is pinned a store is refused at once, by caus
     for (int r = 0; r < READERS; r++) {
         readers[r] = pool_open("p", 4 * MIB);
         readers[r]->zero_copy = true; /* also the handles that could not have the address */
-        readers[r]->most_short = readers[r]->most_long = readers[r]->most_alone = segments;
+        readers[r]->attached.most_short = readers[r]->attached.most_long = readers[r]->attached.most_alone = segments;
     }
     for (uint64_t i = 0; i < 1398; i++) {
         seen value;

@@ -172,11 +172,11 @@ TEST(too_little_room,
     struct stat before, after;
     larder_pool *pool = pool_open_as(&config);
     fill(pool, 300);
-    EQUAL(fstat(pool->fd, &before), 0);
+    EQUAL(fstat(pool->attached.fd, &before), 0);
     const char *why = refusal(&config, 16 * MIB);
     CONTAINS(why, "16777216");
     CONTAINS(why, "enlarge");
-    EQUAL(fstat(pool->fd, &after), 0);
+    EQUAL(fstat(pool->attached.fd, &after), 0);
     EQUAL(after.st_nlink, 1);
     EQUAL(after.st_blocks, before.st_blocks);
     EQUAL(atomic_load(&pool->header->dead), LARDER_LIVES);
@@ -211,7 +211,7 @@ TEST(room_is_taken,
     fault_arm(LARDER_AT_CLOSED, 0, fill_up);
     CONTAINS(refusal(&config, 9 * MIB), "does not fit");
     fault_disarm();
-    CHECK(access(pool->path, F_OK) == 0);
+    CHECK(access(pool->paths.full, F_OK) == 0);
     larder_pool_doubt(pool);
     EQUAL(count_whole(pool, 300), 300);
     EQUAL(pool->geometry.size, 4 * MIB);
@@ -265,7 +265,7 @@ static void delete_half(void *context)
         const larder_key key = key_number(i);
         do {
             larder_delete(pool, &key);
-        } while (pool->undone);
+        } while (pool->request.undone);
     }
     larder_pool_close(pool);
 }
@@ -294,7 +294,7 @@ static void delete_loaded(void)
     for (uint64_t i = 1; i < 300; i += 2) {
         const larder_key key = key_number(i);
         larder_delete(pool, &key);
-        CHECK(!pool->undone);
+        CHECK(!pool->request.undone);
     }
     larder_pool_close(pool);
 }

@@ -162,7 +162,7 @@ static void delete_and_wait(void *context)
     (void)context;
     fault_arm(LARDER_AT_CLEAR_WORD, 0, fault_stay);
     larder_delete(pool, &key);
-    CHECK(!pool->undone);
+    CHECK(!pool->request.undone);
     larder_pool_close(pool);
 }
 

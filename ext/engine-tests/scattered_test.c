@@ -44,7 +44,7 @@ static scene open_full(uint64_t seed)
     }
     larder_pool_leave(s.writer);
     for (int i = 0; i < READERS; i++) {
-        s.reader[i]->most_short = most_of(&s);
+        s.reader[i]->attached.most_short = most_of(&s);
         larder_pool_leave(s.reader[i]); /* from now on they are known for short requests, and may pin much */
     }
     return s;
@@ -103,7 +103,7 @@ TEST(always_stored,
             }
         }
         for (int i = 0; i < READERS; i++) {
-            pinned -= s.reader[i]->pinned_count;
+            pinned -= s.reader[i]->request.pinned_count;
             larder_pool_close(s.reader[i]);
         }
         EQUAL(pinned, 0); /* all of them all the time */

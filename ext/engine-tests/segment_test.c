@@ -106,12 +106,12 @@ TEST(lock_turns, "a process that held the segment lock for too long once is wait
     REQUIRE(larder_lock(other));
     uint64_t first = pool->header->lock;
     CHECK(!larder_lock(pool));
-    EQUAL(pool->stuck_owner, first); /* it was waited for */
+    EQUAL(pool->writer.stuck_owner, first); /* it was waited for */
     larder_unlock(other);
     REQUIRE(larder_lock(other));
     CHECK(pool->header->lock != first);
     CHECK(!larder_lock(pool));
-    EQUAL(pool->stuck_owner, pool->header->lock);
+    EQUAL(pool->writer.stuck_owner, pool->header->lock);
     larder_unlock(other);
     CHECK(larder_lock(pool));
     larder_unlock(pool);
@@ -171,7 +171,7 @@ static uint64_t refused_after_it_went_on(larder_pool *pool, timer_t timer)
         usleep(100);
     }
     timer_settime(timer, 0, &never, NULL);
-    bool seen = pool->stuck_owner == pool->header->lock; /* or where processors are rare, it went on after all */
+    bool seen = pool->writer.stuck_owner == pool->header->lock; /* or where processors are rare, it went on after all */
     larder_unlock(next);
     return seen ? took : 0;
 }
@@ -198,15 +198,16 @@ TEST(lock_passed_on, "a store that waited for the segment lock's stuck owner wai
 TEST(crafted_lock, "a lock word of an earlier holder of a place, or of no place at all, does not block")
 {
     larder_pool *pool = pool_that(true), *other = pool_that(true);
-    const uint64_t words[] = {(uint64_t)other->incarnation << 32 | 9, /* a place no process holds */
-                              (uint64_t)(other->incarnation - 1) << 32 | (other->slot_index + 1), UINT64_MAX, 1000};
+    const uint64_t words[] = {(uint64_t)other->writer.incarnation << 32 | 9, /* a place no process holds */
+                              (uint64_t)(other->writer.incarnation - 1) << 32 | (other->writer.slot_index + 1),
+                              UINT64_MAX, 1000};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         atomic_store(&pool->header->lock, words[i]);
         EQUAL(put_block(pool, i, 300000), LARDER_OK);
         EQUAL(pool->header->lock, 0);
         CHECK_POOL(pool);
     }
-    atomic_store(&pool->header->lock, (uint64_t)other->incarnation << 32 | (other->slot_index + 1));
+    atomic_store(&pool->header->lock, (uint64_t)other->writer.incarnation << 32 | (other->writer.slot_index + 1));
     EQUAL(put_block(pool, 1, 300000), LARDER_BUSY); /* of a living one */
     atomic_store(&pool->header->lock, 0);
     larder_pool_close(other);

@@ -15,17 +15,17 @@ TEST(all_taken, "when all places are taken the next process is told so, and a pl
     larder_pool *pools[128];
     for (int i = 0; i < 128; i++) {
         pools[i] = pool_open("p", 4 * MIB);
-        EQUAL(pools[i]->slot_index, i);
+        EQUAL(pools[i]->writer.slot_index, i);
     }
     const larder_pool_config config = pool_config("p", 4 * MIB);
     const char *message = pool_refusal(&config);
     CONTAINS(message, "All 128 places");
     CONTAINS(message, "larger");
-    uint32_t incarnation = pools[77]->incarnation;
+    uint32_t incarnation = pools[77]->writer.incarnation;
     larder_pool_close(pools[77]);
     pools[77] = pool_open("p", 4 * MIB);
-    EQUAL(pools[77]->slot_index, 77);
-    EQUAL(pools[77]->incarnation, incarnation + 1);
+    EQUAL(pools[77]->writer.slot_index, 77);
+    EQUAL(pools[77]->writer.incarnation, incarnation + 1);
     for (int i = 0; i < 128; i++) {
         larder_pool_close(pools[i]);
     }
@@ -42,7 +42,7 @@ static void hold_a_place(void *context)
     larder_pool *pool = pool_open("p", 4 * MIB);
     put_text(pool, "k", "v");
     CHECK(holds_text(pool, "k", "v"));
-    h->slot = pool->slot_index;
+    h->slot = pool->writer.slot_index;
     gate_open(&h->g, 1);
     pause();
 }
@@ -78,7 +78,7 @@ TEST(stopped_alive, "a stopped process is alive: its place is not taken from it"
     usleep(20000);
     CHECK(!larder_slot_bury(pool, h->slot));
     larder_pool *third = pool_open("p", 4 * MIB);
-    CHECK(third->slot_index != h->slot);
+    CHECK(third->writer.slot_index != h->slot);
     larder_pool_close(third);
     kill(pid, SIGKILL);
     child_wait(pid);
@@ -90,11 +90,11 @@ TEST(other_descriptors, "closing another descriptor of the pool file does not gi
     larder_pool *pool = pool_open("p", 4 * MIB), *other = pool_open("p", 4 * MIB);
     int fd = open(pool_path_of("p"), O_RDWR);
     close(fd);
-    CHECK(!larder_slot_bury(other, pool->slot_index));
+    CHECK(!larder_slot_bury(other, pool->writer.slot_index));
     larder_pool_close(other);
     other = pool_open("p", 4 * MIB);
-    CHECK(!larder_slot_bury(other, pool->slot_index));
-    EQUAL(other->slot_index, 1);
+    CHECK(!larder_slot_bury(other, pool->writer.slot_index));
+    EQUAL(other->writer.slot_index, 1);
     larder_pool_close(other);
     larder_pool_close(pool);
 }
@@ -103,7 +103,7 @@ static void hand_on_to_a_program(void *context)
 {
     holder *h = context;
     larder_pool *pool = pool_open("p", 4 * MIB);
-    h->slot = pool->slot_index;
+    h->slot = pool->writer.slot_index;
     int pipes[2];
     char byte;
     REQUIRE(pipe2(pipes, O_CLOEXEC) == 0);
@@ -135,12 +135,12 @@ TEST(programs, "a program that a process started does not keep its place when it
 TEST(old_pins, "who takes a dead process's place does not inherit its pins")
 {
     larder_pool *pool = pool_open("p", 4 * MIB), *second = pool_open("p", 4 * MIB);
-    uint32_t slot = second->slot_index;
+    uint32_t slot = second->writer.slot_index;
     larder_pool_close(second);
     atomic_store(&pool->pins[(size_t)slot * pool->geometry.pin_words], UINT64_MAX); /* as a killed one leaves them */
     second = pool_open("p", 4 * MIB);
-    EQUAL(second->slot_index, slot);
-    EQUAL(second->own_pins[0], 0);
+    EQUAL(second->writer.slot_index, slot);
+    EQUAL(second->attached.own_pins[0], 0);
     larder_pool_close(second);
     larder_pool_close(pool);
 }

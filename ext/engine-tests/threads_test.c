@@ -21,8 +21,8 @@ TEST(one_mapping, "all threads of a process use values in place, each under pins
     larder_pool *first = pool_open("p", 4 * MIB), *second = pool_open("p", 4 * MIB);
     CHECK(first->zero_copy && second->zero_copy);
     CHECK(first->ro == second->ro && first->rw == second->rw);
-    CHECK(first->slot_index != second->slot_index);
-    CHECK(first->own_pins != second->own_pins);
+    CHECK(first->writer.slot_index != second->writer.slot_index);
+    CHECK(first->attached.own_pins != second->attached.own_pins);
     EQUAL(put_text(second, "k", "v"), LARDER_OK);
     CHECK(holds_text(first, "k", "v"));
     larder_pool_close(first);
@@ -133,7 +133,7 @@ static void *read_and_leave(void *context)
 {
     other_thread *other = context;
     other->pool = pool_open("p", 4 * MIB);
-    other->slot = other->pool->slot_index;
+    other->slot = other->pool->writer.slot_index;
     read_in_place(other->pool);
     gate_open(&other->gate, 1);
     gate_wait(&other->gate, 2);
@@ -165,8 +165,8 @@ TEST(forked_beside, "a child of one thread has nothing to do with the pins and p
     pid_t pid = child_start(close_all_and_wait, handles);
     gate_wait(done, 1);
     /* What the child closed, the thread still pins. */
-    CHECK(other.pool->pinned_count > 0);
-    CHECK(atomic_load(&other.pool->own_pins[0]) != 0);
+    CHECK(other.pool->request.pinned_count > 0);
+    CHECK(atomic_load(&other.pool->attached.own_pins[0]) != 0);
     larder_stats stats;
     larder_stats_read(pool, &stats);
     EQUAL(stats.processes, 3);
@@ -238,8 +238,10 @@ static void put(larder_pool *pool, const larder_key *key, described *what, larde
 /* As remember() does. */
 static void compute(larder_pool *pool, const larder_key *key, described *what, rng *r)
 {
-    const larder_terms terms = {
-        .verb = LARDER_FILL, .token = larder_now_logical(pool->header), .life = pool->life, .expiry = LARDER_NO_EXPIRY};
+    const larder_terms terms = {.verb = LARDER_FILL,
+                                .token = larder_now_logical(pool->header),
+                                .life = pool->attached.life,
+                                .expiry = LARDER_NO_EXPIRY};
     enum larder_lease_result lease = larder_lease_take(pool, key, 100);
     if (lease == LARDER_LEASE_HELD) {
         larder_lease_wait(pool, key, 1);

@@ -155,7 +155,7 @@ TEST(judged_that_leaves, "a judged write leaves what overtook it, whatever it is
     const uint64_t tag = larder_tag_of("a", 1);
     larder_terms terms = {.verb = LARDER_JUDGED,
                           .token = token_now(here),
-                          .life = here->life,
+                          .life = here->attached.life,
                           .expiry = LARDER_NO_EXPIRY,
                           .leaves = LARDER_LEAVES_NOTHING};
     EQUAL(put_under(here, "k", "2", &terms), LARDER_OK);
@@ -195,7 +195,8 @@ static uint64_t version_of(larder_pool *pool, const char *name)
 TEST(made_of, "of two judged writes that name the item they were made from, or that there was none, one is stored")
 {
     open_two(4 * MIB);
-    larder_terms terms = {.verb = LARDER_JUDGED, .life = here->life, .expiry = LARDER_NO_EXPIRY, .mode = LARDER_ADD};
+    larder_terms terms = {
+        .verb = LARDER_JUDGED, .life = here->attached.life, .expiry = LARDER_NO_EXPIRY, .mode = LARDER_ADD};
     terms.made_of = LARDER_OF_NOTHING;
     uint64_t before = token_now(there);
     put_text(there, "k", "theirs");
@@ -382,9 +383,10 @@ TEST(another_life, "a token of a pool that is gone judges nothing in the next on
         put_text(here, "x", "moves the clock");
     }
     uint64_t token = token_now(here);
-    const larder_terms filled = {.verb = LARDER_FILL, .token = token, .life = here->life, .expiry = LARDER_NO_EXPIRY};
+    const larder_terms filled = {
+        .verb = LARDER_FILL, .token = token, .life = here->attached.life, .expiry = LARDER_NO_EXPIRY};
     const larder_terms written = {
-        .verb = LARDER_JUDGED, .token = token, .life = here->life, .expiry = LARDER_NO_EXPIRY};
+        .verb = LARDER_JUDGED, .token = token, .life = here->attached.life, .expiry = LARDER_NO_EXPIRY};
     larder_error error;
     for (int written_too = 0; written_too < 2; written_too++) {
         EQUAL(pool_remove("p", &error), 1);

@@ -18,12 +18,12 @@
 bool larder_settle_in(larder_pool *pool, const char *directory)
 {
     size_t length = strlen(directory);
-    if (length + LARDER_FILE_MAX + 2 > sizeof pool->path) {
+    if (length + LARDER_FILE_MAX + 2 > sizeof pool->paths.full) {
         return false;
     }
-    snprintf(pool->directory, sizeof pool->directory, "%s", directory);
-    snprintf(pool->path, sizeof pool->path, "%s/%s@%u", directory, pool->name, LARDER_FORMAT);
-    pool->file = pool->path + length + 1;
+    snprintf(pool->paths.directory, sizeof pool->paths.directory, "%s", directory);
+    snprintf(pool->paths.full, sizeof pool->paths.full, "%s/%s@%u", directory, pool->name, LARDER_FORMAT);
+    pool->paths.file = pool->paths.full + length + 1;
     return true;
 }
 
@@ -46,7 +46,7 @@ static bool is_aside(const char *name, const char *home_name)
 static bool next_aside(const larder_pool *pool, const char *after, char found[LARDER_PATH_MAX])
 {
     char parent[LARDER_PATH_MAX], first[LARDER_PATH_MAX] = "";
-    const char *name = split(pool->home, parent);
+    const char *name = split(pool->paths.home, parent);
     DIR *listing = opendir(parent);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         struct stat status;
@@ -119,13 +119,13 @@ static bool make_aside(const larder_pool *pool, char path[LARDER_PATH_MAX], lard
         uint8_t random[LETTERS];
         char suffix[LETTERS + 1] = "";
         if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
-            return larder_fail(error, "The system gave no random bytes for a directory beside %s.", pool->home);
+            return larder_fail(error, "The system gave no random bytes for a directory beside %s.", pool->paths.home);
         }
         for (uint32_t i = 0; i < LETTERS; i++) {
             suffix[i] = letters[random[i] % 64];
         }
-        if (snprintf(path, LARDER_PATH_MAX, "%s.%s", pool->home, suffix) >= (int)LARDER_PATH_MAX) {
-            return larder_fail(error, "The directory %s has too long a path.", pool->home);
+        if (snprintf(path, LARDER_PATH_MAX, "%s.%s", pool->paths.home, suffix) >= (int)LARDER_PATH_MAX) {
+            return larder_fail(error, "The directory %s has too long a path.", pool->paths.home);
         }
         done = larder_directory_make(path, larder_owner_of(pool), &is_new, error);
     }
@@ -137,9 +137,9 @@ static int open_first(const larder_pool *pool, char path[LARDER_PATH_MAX], enum 
                       larder_error *error)
 {
     larder_owner owner = larder_owner_of(pool);
-    int fd = larder_directory_try(pool->home, owner, home, error);
+    int fd = larder_directory_try(pool->paths.home, owner, home, error);
     if (fd >= 0) {
-        snprintf(path, LARDER_PATH_MAX, "%s", pool->home);
+        snprintf(path, LARDER_PATH_MAX, "%s", pool->paths.home);
     }
     for (int tries = 0; fd < 0 && *home != LARDER_DIRECTORY_TROUBLE && tries < 10; tries++) {
         larder_error about_aside;
@@ -174,10 +174,10 @@ int larder_find_directory(larder_pool *pool, bool make, larder_error *error)
         if (fd < 0 && home == LARDER_DIRECTORY_ABSENT) {
             bool is_new;
             LARDER_FAULT(LARDER_AT_DIRECTORY);
-            if (!larder_directory_make(pool->home, larder_owner_of(pool), &is_new, error)) {
+            if (!larder_directory_make(pool->paths.home, larder_owner_of(pool), &is_new, error)) {
                 return -1;
             }
-            snprintf(made, sizeof made, "%s", is_new ? pool->home : "");
+            snprintf(made, sizeof made, "%s", is_new ? pool->paths.home : "");
             continue;
         }
         if (fd < 0) {
@@ -193,24 +193,24 @@ int larder_find_directory(larder_pool *pool, bool make, larder_error *error)
         } else if (made[0] != '\0') {
             rmdir(made);
         }
-        bool aside = strcmp(path, pool->home) != 0;
+        bool aside = strcmp(path, pool->paths.home) != 0;
         if (!larder_settle_in(pool, path)) {
             close(fd);
             larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
             return -1;
         }
-        pool->aside = aside;
-        pool->made_aside |= aside && strcmp(made, path) == 0;
-        snprintf(pool->why_aside, sizeof pool->why_aside, "%s", aside ? why.message : "");
+        pool->paths.aside = aside;
+        pool->paths.made_aside |= aside && strcmp(made, path) == 0;
+        snprintf(pool->paths.why_aside, sizeof pool->paths.why_aside, "%s", aside ? why.message : "");
         return fd;
     }
-    larder_fail(error, "The directory %s is made and removed again and again; find out by whom.", pool->home);
+    larder_fail(error, "The directory %s is made and removed again and again; find out by whom.", pool->paths.home);
     return -1;
 }
 
 bool larder_home_is_back(const larder_pool *pool)
 {
     struct stat status;
-    return pool->aside && lstat(pool->home, &status) == 0 && S_ISDIR(status.st_mode) &&
+    return pool->paths.aside && lstat(pool->paths.home, &status) == 0 && S_ISDIR(status.st_mode) &&
            larder_owner_has(larder_owner_of(pool), &status);
 }

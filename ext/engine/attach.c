@@ -117,7 +117,7 @@ static bool check_wishes(const larder_pool *pool, const larder_geometry *geometr
                            "The pool \"%s\" was made %s, and is now asked for %s; use another name, or remove the pool "
                            "first (Larder\\SharedMemory::remove('%s'), or delete %s).",
                            pool->name, geometry->evict != 0 ? "to evict" : "not to evict",
-                           pool->config.evict ? "with eviction" : "without eviction", pool->name, pool->path);
+                           pool->config.evict ? "with eviction" : "without eviction", pool->name, pool->paths.full);
     }
     return true;
 }
@@ -170,11 +170,11 @@ static uint8_t register_layout(larder_header *header, uint32_t layout)
 static bool allocate_pin_lists(larder_pool *pool, larder_error *error)
 {
     uint32_t count = pool->geometry.segment_count;
-    free(pool->pinned_list);
-    pool->pinned_list = calloc(count, sizeof *pool->pinned_list);
-    pool->pinned_count = 0;
-    pool->kept_count = 0;
-    return pool->pinned_list != NULL ||
+    free(pool->request.pinned_list);
+    pool->request.pinned_list = calloc(count, sizeof *pool->request.pinned_list);
+    pool->request.pinned_count = 0;
+    pool->request.kept_count = 0;
+    return pool->request.pinned_list != NULL ||
            larder_fail(error, "There is no memory for the list of pins of the pool \"%s\".", pool->name);
 }
 
@@ -182,15 +182,15 @@ void larder_detach(larder_pool *pool)
 {
     larder_slot_release(pool);
     larder_map_give_marks_back(pool);
-    larder_mapping *mapping = pool->mapping;
-    pool->mapping = NULL; /* first: in the child of another thread's fork this handle is closed once more */
+    larder_mapping *mapping = pool->attached.mapping;
+    pool->attached.mapping = NULL; /* first: in the child of another thread's fork this handle is closed once more */
     larder_unmap(mapping);
     pool->ro = NULL;
     pool->rw = NULL;
-    memset(pool->leases_held, 0, sizeof pool->leases_held);
-    if (pool->fd >= 0) {
-        close(pool->fd);
-        pool->fd = -1;
+    memset(pool->request.leases_held, 0, sizeof pool->request.leases_held);
+    if (pool->attached.fd >= 0) {
+        close(pool->attached.fd);
+        pool->attached.fd = -1;
     }
 }
 
@@ -230,9 +230,9 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
         close(fd);
         return VANISHED;
     }
-    pool->fd = fd;
-    pool->device = status.st_dev;
-    pool->inode = status.st_ino;
+    pool->attached.fd = fd;
+    pool->attached.device = status.st_dev;
+    pool->attached.inode = status.st_ino;
     if (!check_wishes(pool, &pool->geometry, error) || !allocate_pin_lists(pool, error) ||
         !larder_map(pool, fd, error)) {
         larder_detach(pool);
@@ -264,9 +264,9 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     }
     /* What the request remembers is about another pool. */
     larder_memory_outlive(pool->memory);
-    pool->life++;
-    pool->had_size = pool->geometry.size;
-    pool->checked_at = pool->named_at = larder_pool_now(pool);
+    pool->attached.life++;
+    pool->attached.had_size = pool->geometry.size;
+    pool->attached.checked_at = pool->attached.named_at = larder_pool_now(pool);
     return ATTACHED;
 }
 
@@ -289,7 +289,8 @@ static bool attach_in(larder_pool *pool, int directory, larder_error *error)
     if (result == VANISHED) {
         result = attach_existing(pool, directory, error);
         if (result == VANISHED) {
-            larder_fail(error, "The pool file %s is removed or damaged again and again; find out by whom.", pool->path);
+            larder_fail(error, "The pool file %s is removed or damaged again and again; find out by whom.",
+                        pool->paths.full);
         }
     }
     return result == ATTACHED;

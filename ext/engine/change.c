@@ -49,7 +49,7 @@ bool larder_delete(larder_pool *pool, const larder_key *key)
         larder_missed_take(pool, key);
         existed |= larder_erase(pool, &place, key);
     } while (larder_pool_was_closed(pool));
-    if (existed && !pool->undone) {
+    if (existed && !pool->request.undone) {
         larder_count(pool, LARDER_DELETES);
     }
     return existed;
@@ -90,7 +90,7 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry)
     bool touched = false;
     do {
         touched = larder_pool_enter_surely(pool) && touch_entered(pool, key, expiry);
-    } while (!pool->undone && larder_pool_was_closed(pool));
+    } while (!pool->request.undone && larder_pool_was_closed(pool));
     return touched;
 }
 

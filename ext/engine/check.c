@@ -129,7 +129,7 @@ static bool check_index(larder_pool *pool, tally *tallies, larder_error *error)
 bool larder_check(larder_pool *pool, bool after_deaths, larder_error *error)
 {
     if (!larder_pool_enter(pool)) {
-        *error = pool->trouble;
+        *error = pool->request.trouble;
         return false;
     }
     tally *tallies = calloc(pool->geometry.segment_count, sizeof *tallies);

@@ -243,8 +243,8 @@ enum larder_counted larder_count_up(larder_pool *pool, const larder_key *key, co
         counted != LARDER_NOT_A_COUNTER && counted != LARDER_OUT_OF_RANGE && counted != LARDER_NO_COUNTER;
     if (may_have_counted && larder_pool_was_closed(pool)) {
         /* It may have been counted in the snapshot, or not, and must not be counted twice. */
-        pool->undone = true;
-        larder_fail(&pool->trouble, "it was saved and closed while something was counted in it; try again.");
+        pool->request.undone = true;
+        larder_fail(&pool->request.trouble, "it was saved and closed while something was counted in it; try again.");
         return LARDER_NOT_COUNTED;
     }
     return counted;

@@ -185,7 +185,9 @@ static void pause_ms(long milliseconds)
 
 unsigned larder_lock_wait_ms(const larder_pool *pool)
 {
-    return pool->config.does_not_wait ? 0 : pool->checked_at == 0 || pool->waits ? LARDER_LOCK_WAIT_MS : BRIEF_WAIT_MS;
+    return pool->config.does_not_wait                              ? 0
+           : pool->attached.checked_at == 0 || pool->request.waits ? LARDER_LOCK_WAIT_MS
+                                                                   : BRIEF_WAIT_MS;
 }
 
 bool larder_directory_lock(int directory, const char *path, unsigned wait_ms, larder_error *error)
@@ -287,14 +289,14 @@ uint64_t larder_limit_bytes(void)
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
-    int fd = openat(directory, pool->file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(directory, pool->paths.file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         if (errno != ENOENT) {
             int code = errno;
             if (code == ELOOP) {
-                larder_fail(error, "%s is a symbolic link that somebody put there; remove it.", pool->path);
+                larder_fail(error, "%s is a symbolic link that somebody put there; remove it.", pool->paths.full);
             } else {
-                larder_fail(error, "The pool file %s cannot be opened (%s); %s.", pool->path, strerror(code),
+                larder_fail(error, "The pool file %s cannot be opened (%s); %s.", pool->paths.full, strerror(code),
                             larder_remedy(code, "check who owns it"));
             }
             errno = code;
@@ -302,7 +304,7 @@ int larder_file_open(const larder_pool *pool, int directory, struct stat *status
         return -1;
     }
     if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || !larder_owner_has(larder_owner_of(pool), status)) {
-        larder_fail(error, "%s is not a file that only %s can read and write; remove it.", pool->path,
+        larder_fail(error, "%s is not a file that only %s can read and write; remove it.", pool->paths.full,
                     larder_owner_name(larder_owner_of(pool)));
         close(fd);
         errno = EPERM;
@@ -347,5 +349,5 @@ void larder_file_retire(const larder_pool *pool, int directory, int fd, const st
 {
     larder_file_mark_dead(fd, status);
     LARDER_FAULT(LARDER_AT_RETIRE);
-    unlinkat(directory, pool->file, 0);
+    unlinkat(directory, pool->paths.file, 0);
 }

@@ -20,27 +20,27 @@
 /* The pool is no longer the one of its name. Values that this request holds stay where they are until it ends. */
 static bool reattach(larder_pool *pool)
 {
-    if ((pool->pinned_count > 0 || pool->inherited_fd >= 0) && pool->in_request) {
+    if ((pool->request.pinned_count > 0 || pool->attached.inherited_fd >= 0) && pool->request.in_request) {
         larder_grave *grave = malloc(sizeof *grave);
         if (grave == NULL) {
             return false;
         }
         *grave = (larder_grave){.next = pool->graves,
-                                .mapping = pool->mapping,
+                                .mapping = pool->attached.mapping,
                                 .ro = pool->ro,
                                 .size = pool->geometry.size,
-                                .slot_fd = pool->slot_fd,
-                                .inherited_fd = pool->inherited_fd};
+                                .slot_fd = pool->attached.slot_fd,
+                                .inherited_fd = pool->attached.inherited_fd};
         pool->graves = grave;
-        pool->inherited_fd = -1;
-        pool->slot_fd = -1;
+        pool->attached.inherited_fd = -1;
+        pool->attached.slot_fd = -1;
         pool->slot = NULL;
         larder_pins_forget(pool);
         larder_map_give_marks_back(pool);
-        pool->mapping = NULL;
+        pool->attached.mapping = NULL;
     }
     larder_detach(pool);
-    return larder_attach(pool, &pool->trouble);
+    return larder_attach(pool, &pool->request.trouble);
 }
 
 /* The file that lies there. A request that begins within CHECK_EVERY_MS of the last look asks for the open file instead
@@ -48,18 +48,18 @@ static bool reattach(larder_pool *pool)
  * found as late as in a request that goes on. */
 static bool look(larder_pool *pool, struct stat *status)
 {
-    if (pool->slot_fd >= 0 && pool->checked_at - pool->named_at < CHECK_EVERY_MS) {
-        return fstat(pool->slot_fd, status) == 0 && status->st_nlink > 0;
+    if (pool->attached.slot_fd >= 0 && pool->attached.checked_at - pool->attached.named_at < CHECK_EVERY_MS) {
+        return fstat(pool->attached.slot_fd, status) == 0 && status->st_nlink > 0;
     }
-    pool->named_at = pool->checked_at;
-    return stat(pool->path, status) == 0;
+    pool->attached.named_at = pool->attached.checked_at;
+    return stat(pool->paths.full, status) == 0;
 }
 
 static bool is_sound(larder_pool *pool)
 {
     struct stat status;
     return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0 && look(pool, &status) &&
-           status.st_dev == pool->device && status.st_ino == pool->inode &&
+           status.st_dev == pool->attached.device && status.st_ino == pool->attached.inode &&
            (uint64_t)status.st_size == pool->geometry.size &&
            memcmp(&pool->header->geometry, &pool->geometry, sizeof pool->geometry) == 0;
 }
@@ -68,7 +68,7 @@ static bool is_sound(larder_pool *pool)
 static void adopt_orphan(larder_pool *pool)
 {
     if (pool->entered->known == 0) {
-        pool->spare_index = LARDER_NO_SLOT;
+        pool->attached.spare_index = LARDER_NO_SLOT;
         larder_slot_in_child(pool);
         pool->entered->known = 1;
     }
@@ -77,10 +77,11 @@ static void adopt_orphan(larder_pool *pool)
 /* At the start of a request, and each CHECK_EVERY_MS: is this the pool to work with, and if not, which one is? */
 static bool settle(larder_pool *pool)
 {
-    larder_error *trouble = &pool->trouble;
-    bool sound = pool->rw != NULL && !pool->fork_lost_file && is_sound(pool);
-    bool better = sound && ((!pool->in_request && larder_map_would_be_better(pool)) || larder_home_is_back(pool));
-    pool->fork_lost_file = false;
+    larder_error *trouble = &pool->request.trouble;
+    bool sound = pool->rw != NULL && !pool->attached.fork_lost_file && is_sound(pool);
+    bool better =
+        sound && ((!pool->request.in_request && larder_map_would_be_better(pool)) || larder_home_is_back(pool));
+    pool->attached.fork_lost_file = false;
     if (sound && !better) {
         larder_formats_look_again(pool);
     } else if (!reattach(pool)) { /* which has to meet them: U2 */
@@ -91,7 +92,7 @@ static bool settle(larder_pool *pool)
 
 bool larder_pool_is_due(const larder_pool *pool)
 {
-    return larder_pool_now(pool) - pool->checked_at >= CHECK_EVERY_MS;
+    return larder_pool_now(pool) - pool->attached.checked_at >= CHECK_EVERY_MS;
 }
 
 bool larder_pool_enter_slowly(larder_pool *pool)
@@ -102,24 +103,24 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     adopt_orphan(pool);
     larder_memory_age(pool->memory, now);
     bool lost = pool->rw == NULL || pool->slot == NULL;
-    bool recent = now - pool->checked_at < CHECK_EVERY_MS;
-    if (lost && recent && pool->in_request && !pool->waits) {
+    bool recent = now - pool->attached.checked_at < CHECK_EVERY_MS;
+    if (lost && recent && pool->request.in_request && !pool->request.waits) {
         return false; /* tried a moment ago */
     }
     if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
-        pool->checked_at = now;
+        pool->attached.checked_at = now;
         if (begins && pool->zero_copy) {
             larder_stray_watch(); /* others may have taken the signal meanwhile */
         }
         bool settled = settle(pool);
-        pool->in_request = true;
+        pool->request.in_request = true;
         if (!settled) {
             return false;
         }
     }
     /* As long as calls come quickly, the clock is read at every 64th. */
-    pool->entered->countdown = now - pool->counted_at <= 1 ? CHECK_EVERY_CALLS : 1;
-    pool->counted_at = now;
+    pool->entered->countdown = now - pool->attached.counted_at <= 1 ? CHECK_EVERY_CALLS : 1;
+    pool->attached.counted_at = now;
     return true;
 }
 
@@ -130,7 +131,7 @@ bool larder_pool_visit(larder_pool *pool)
     bool reached = larder_pool_enter_slowly(pool);
     pool->config.only_existing = before;
     if (!reached) {
-        pool->checked_at = 0; /* the next use looks anew, and makes another pool */
+        pool->attached.checked_at = 0; /* the next use looks anew, and makes another pool */
     }
     return reached;
 }

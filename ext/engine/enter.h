@@ -31,11 +31,12 @@ static inline bool larder_pool_enter_to_write(larder_pool *pool)
     return larder_pool_enter(pool);
 }
 
-/* The same for an operation that must not be lost silently, each time that it begins: pool->undone says that it was. */
+/* The same for an operation that must not be lost silently, each time that it begins: the request's `undone` says that
+ * it was. */
 static inline bool larder_pool_enter_surely(larder_pool *pool)
 {
-    pool->undone = !larder_pool_enter_to_write(pool);
-    return !pool->undone;
+    pool->request.undone = !larder_pool_enter_to_write(pool);
+    return !pool->request.undone;
 }
 
 #endif

@@ -156,12 +156,12 @@ static uint32_t find_partly_expired(larder_pool *pool)
     uint64_t now = larder_pool_now(pool);
     uint32_t left = LOOKS_FOR_EXPIRED;
     while (left > 0) {
-        uint32_t index = pool->looked_into % pool->geometry.segment_count;
-        if (index == 0 && now - pool->looked_at < LOOK_AGAIN_MS) {
+        uint32_t index = pool->upkeep.looked_into % pool->geometry.segment_count;
+        if (index == 0 && now - pool->upkeep.looked_at < LOOK_AGAIN_MS) {
             break;
         }
-        pool->looked_at = index == 0 ? now : pool->looked_at;
-        pool->looked_into = index + 1;
+        pool->upkeep.looked_at = index == 0 ? now : pool->upkeep.looked_at;
+        pool->upkeep.looked_into = index + 1;
         const larder_segment *segment = &pool->segments[index];
         if (larder_segment_state_of(segment) == LARDER_SEALED && segment->run == 1 &&
             larder_walk_dead_bytes(pool, index, &left) >= larder_segment_bytes(pool) / 16 &&

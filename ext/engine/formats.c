@@ -41,7 +41,7 @@ static DIR *list(const larder_pool *pool, int directory, larder_error *error)
         larder_fail(error,
                     "The directory %s cannot be listed (%s), and another version's pool may be in it; raise the limit "
                     "on open files (ulimit -n).",
-                    pool->directory, strerror(errno));
+                    pool->paths.directory, strerror(errno));
     }
     return listing;
 }
@@ -111,7 +111,7 @@ bool larder_formats_sweep(const larder_pool *pool, int directory)
 static bool begin_anew(const larder_pool *pool, int directory, larder_error *error)
 {
     struct stat status;
-    if (is_held(directory, pool->file)) {
+    if (is_held(directory, pool->paths.file)) {
         return true;
     }
     int fd = larder_file_open(pool, directory, &status, error);
@@ -132,25 +132,25 @@ bool larder_formats_settle(larder_pool *pool, int directory, larder_error *error
     if (!find_other(pool, directory, &other, error)) {
         return false;
     }
-    pool->met_others = other != 0;
-    pool->others_at = pool->met_others ? larder_pool_now(pool) + LOOK_AGAIN_MS : 0;
-    if (!pool->met_others) {
+    pool->attached.met_others = other != 0;
+    pool->attached.others_at = pool->attached.met_others ? larder_pool_now(pool) + LOOK_AGAIN_MS : 0;
+    if (!pool->attached.met_others) {
         return true;
     }
     if (pool->config.only_existing) {
-        return is_held(directory, pool->file) ||
+        return is_held(directory, pool->paths.file) ||
                larder_fail(error,
                            "The pool \"%s\" is another version's of the extension (its format is %u, not %u), which "
                            "alone can use and save it; do that with the other version, or remove the pool "
                            "(Larder\\SharedMemory::remove('%s')).",
                            pool->name, other, LARDER_FORMAT, pool->name);
     }
-    if (!larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error)) {
+    if (!larder_directory_lock(directory, pool->paths.directory, larder_lock_wait_ms(pool), error)) {
         return false;
     }
     bool settled = begin_anew(pool, directory, error);
     if (larder_formats_sweep(pool, directory)) {
-        pool->others_at = 0;
+        pool->attached.others_at = 0;
     }
     flock(directory, LOCK_UN);
     return settled;
@@ -160,14 +160,14 @@ void larder_formats_look_again(larder_pool *pool)
 {
     larder_error error;
     uint64_t now = larder_pool_now(pool);
-    if (pool->others_at == 0 || now < pool->others_at) {
+    if (pool->attached.others_at == 0 || now < pool->attached.others_at) {
         return;
     }
-    int directory = larder_directory_open(pool->directory, larder_owner_of(pool), &error);
-    bool locked = directory >= 0 && larder_directory_lock(directory, pool->directory, 0, &error);
+    int directory = larder_directory_open(pool->paths.directory, larder_owner_of(pool), &error);
+    bool locked = directory >= 0 && larder_directory_lock(directory, pool->paths.directory, 0, &error);
     /* Not if it was saved or replaced in this moment: its successor has to meet them. */
     bool lives = atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES;
-    pool->others_at = locked && lives && larder_formats_sweep(pool, directory) ? 0 : now + LOOK_AGAIN_MS;
+    pool->attached.others_at = locked && lives && larder_formats_sweep(pool, directory) ? 0 : now + LOOK_AGAIN_MS;
     if (locked) {
         flock(directory, LOCK_UN);
     }
@@ -179,11 +179,12 @@ void larder_formats_look_again(larder_pool *pool)
 void larder_formats_clear(larder_pool *pool)
 {
     uint32_t other = 0;
-    int directory = larder_directory_open(pool->directory, larder_owner_of(pool), &pool->trouble);
-    pool->undone = directory < 0 || !find_other(pool, directory, &other, &pool->trouble);
+    int directory = larder_directory_open(pool->paths.directory, larder_owner_of(pool), &pool->request.trouble);
+    pool->request.undone = directory < 0 || !find_other(pool, directory, &other, &pool->request.trouble);
     if (other != 0) {
-        pool->undone = !larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), &pool->trouble) ||
-                       larder_formats_remove(pool, directory, &pool->trouble) < 0;
+        pool->request.undone = !larder_directory_lock(directory, pool->paths.directory, larder_lock_wait_ms(pool),
+                                                      &pool->request.trouble) ||
+                               larder_formats_remove(pool, directory, &pool->request.trouble) < 0;
         flock(directory, LOCK_UN);
     }
     if (directory >= 0) {
@@ -203,7 +204,8 @@ int larder_formats_remove(const larder_pool *pool, int directory, larder_error *
         if (unlinkat(directory, file, 0) == 0) {
             removed++;
         } else if (errno != ENOENT) {
-            larder_fail(error, "The pool file %s/%s cannot be removed (%s).", pool->directory, file, strerror(errno));
+            larder_fail(error, "The pool file %s/%s cannot be removed (%s).", pool->paths.directory, file,
+                        strerror(errno));
             removed = -1;
         }
     }
@@ -213,7 +215,7 @@ int larder_formats_remove(const larder_pool *pool, int directory, larder_error *
 
 int larder_formats_remove_all(const larder_pool *pool, int directory, larder_error *error)
 {
-    if (!larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error)) {
+    if (!larder_directory_lock(directory, pool->paths.directory, larder_lock_wait_ms(pool), error)) {
         return -1;
     }
     struct stat status;
@@ -228,12 +230,12 @@ int larder_formats_remove_all(const larder_pool *pool, int directory, larder_err
         close(fd);
     }
     LARDER_FAULT(LARDER_AT_RETIRE);
-    if (unlinkat(directory, pool->file, 0) == 0) {
+    if (unlinkat(directory, pool->paths.file, 0) == 0) {
         return 1;
     }
     if (errno == ENOENT) {
         return discarded > 0 || others > 0;
     }
-    larder_fail(error, "The pool file %s cannot be removed (%s).", pool->path, strerror(errno));
+    larder_fail(error, "The pool file %s cannot be removed (%s).", pool->paths.full, strerror(errno));
     return -1;
 }

@@ -43,7 +43,7 @@ bool larder_formats_sweep(const larder_pool *pool, int directory);
 /* U1, now and then, for a handle that is attached. */
 void larder_formats_look_again(larder_pool *pool);
 
-/* The pool has been cleared: those of other formats are to be, too. Sets pool->undone if that fails. */
+/* The pool has been cleared: those of other formats are to be, too. Sets pool->request.undone if that fails. */
 void larder_formats_clear(larder_pool *pool);
 
 /* Takes the name away from all of them, under the directory's lock. How many there were, -1: error. */

@@ -118,18 +118,19 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
     snprintf(pool->name, sizeof pool->name, "%s", config->name);
     pool->config.name = pool->name;
     int length = config->directory != NULL
-                     ? snprintf(pool->home, sizeof pool->home, "%s", config->directory)
-                     : snprintf(pool->home, sizeof pool->home, "/dev/shm/larder-%s%u", config->shared ? "g" : "",
-                                (unsigned)(config->shared ? config->group : geteuid()));
-    pool->config.directory = pool->home;
-    int kept =
-        config->snapshots != NULL ? snprintf(pool->snapshots, sizeof pool->snapshots, "%s", config->snapshots) : 0;
-    pool->config.snapshots = config->snapshots == NULL ? NULL : pool->snapshots;
-    if (kept < 0 || (size_t)kept >= sizeof pool->snapshots) {
+                     ? snprintf(pool->paths.home, sizeof pool->paths.home, "%s", config->directory)
+                     : snprintf(pool->paths.home, sizeof pool->paths.home, "/dev/shm/larder-%s%u",
+                                config->shared ? "g" : "", (unsigned)(config->shared ? config->group : geteuid()));
+    pool->config.directory = pool->paths.home;
+    int kept = config->snapshots != NULL
+                   ? snprintf(pool->paths.snapshots, sizeof pool->paths.snapshots, "%s", config->snapshots)
+                   : 0;
+    pool->config.snapshots = config->snapshots == NULL ? NULL : pool->paths.snapshots;
+    if (kept < 0 || (size_t)kept >= sizeof pool->paths.snapshots) {
         return larder_fail(error,
                            "The directory of snapshots has too long a path; set larder.snapshot to a shorter one.");
     }
-    return (length >= 0 && (size_t)length < sizeof pool->home && larder_settle_in(pool, pool->home)) ||
+    return (length >= 0 && (size_t)length < sizeof pool->paths.home && larder_settle_in(pool, pool->paths.home)) ||
            larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
 }
 
@@ -139,10 +140,10 @@ static void free_handle(larder_pool *pool)
         munmap((void *)pool->entered, LARDER_PAGE);
     }
     larder_memory_free(pool->memory);
-    if (pool->snapshot_fd >= 0) {
-        close(pool->snapshot_fd);
+    if (pool->attached.snapshot_fd >= 0) {
+        close(pool->attached.snapshot_fd);
     }
-    free(pool->pinned_list);
+    free(pool->request.pinned_list);
     free(pool);
 }
 
@@ -154,7 +155,8 @@ larder_pool *larder_pool_open(const larder_pool_config *config, larder_error *er
         larder_fail(error, "There is no memory for another pool.");
         return NULL;
     }
-    pool->fd = pool->slot_fd = pool->spare_fd = pool->inherited_fd = pool->snapshot_fd = -1;
+    pool->attached.fd = pool->attached.slot_fd = pool->attached.spare_fd = pool->attached.inherited_fd =
+        pool->attached.snapshot_fd = -1;
     if (!fill_in(pool, config, error)) {
         free(pool);
         return NULL;
@@ -192,7 +194,7 @@ void larder_pool_close(larder_pool *pool)
         }
     }
     pthread_mutex_unlock(&handles_lock);
-    if (pool->slot != NULL && !pool->pins_shared) {
+    if (pool->slot != NULL && !pool->attached.pins_shared) {
         larder_pins_drop(pool);
     }
     bury_graves(pool);
@@ -204,7 +206,7 @@ void larder_pool_close(larder_pool *pool)
 bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *context, const char *name), void *context,
                        larder_error *error)
 {
-    larder_pool place = {.fd = -1};
+    larder_pool place = {.attached.fd = -1};
     larder_pool_config any = *config;
     any.name = "any";
     if (!fill_in(&place, &any, error)) {
@@ -235,7 +237,7 @@ bool larder_pool_names(const larder_pool_config *config, void (*visit)(void *con
 
 int larder_pool_remove(const larder_pool_config *config, larder_error *error)
 {
-    larder_pool place = {.fd = -1};
+    larder_pool place = {.attached.fd = -1};
     if (!fill_in(&place, config, error)) {
         return -1;
     }
@@ -278,7 +280,7 @@ void larder_pool_leave(larder_pool *pool)
 {
     end_what_it_began(pool);
     if (pool->slot != NULL) {
-        if (pool->pins_shared) {
+        if (pool->attached.pins_shared) {
             /* A child still relies on them: the slot is left to it, and buried when it ends. */
             larder_pins_forget(pool);
             larder_slot_release(pool);
@@ -286,13 +288,13 @@ void larder_pool_leave(larder_pool *pool)
             larder_quota_end(pool);
         }
     }
-    if (pool->inherited_fd >= 0) {
-        close(pool->inherited_fd);
-        pool->inherited_fd = -1;
+    if (pool->attached.inherited_fd >= 0) {
+        close(pool->attached.inherited_fd);
+        pool->attached.inherited_fd = -1;
     }
     bury_graves(pool);
     larder_map_reunite(pool);
-    pool->in_request = false;
+    pool->request.in_request = false;
     pool->entered->countdown = 0;
 }
 
@@ -319,7 +321,7 @@ void larder_pool_give_back(larder_pool *pool)
         /* seq_cst, before the pins: as in larder_empty_segment(). model/pin.pml: raise_generation() */
         atomic_store_explicit(&pool->generations[i], (generation + 1) & LARDER_GENERATION_MASK, memory_order_seq_cst);
         if (!larder_pinned_by_any(pool, i)) {
-            (void)!fallocate(pool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            (void)!fallocate(pool->attached.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                              (off_t)larder_segment_offset(pool, i), (off_t)((uint64_t)run << pool->segment_shift));
         }
     }
@@ -333,10 +335,10 @@ void larder_pool_abandon(larder_pool *pool)
         return;
     }
     larder_pool_give_back(pool);
-    if (pool->pinned_count == 0 && pool->inherited_fd < 0 && !pool->pins_shared) {
+    if (pool->request.pinned_count == 0 && pool->attached.inherited_fd < 0 && !pool->attached.pins_shared) {
         larder_leases_end(pool);
         larder_detach(pool);
-        pool->checked_at = 0; /* the next operation looks for the next pool, however soon it comes */
+        pool->attached.checked_at = 0; /* the next operation looks for the next pool, however soon it comes */
     }
 }
 

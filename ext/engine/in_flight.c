@@ -87,7 +87,7 @@ bool larder_is_in_flight(larder_pool *pool, const uint64_t *tags, size_t count)
     add_bit(&mine, CLEAR);
     for (uint32_t i = 0, used = larder_slots_used(pool); i < used; i++) {
         if (says(&pool->slots[i], &mine, &concerned) && larder_slot_seems_alive(pool, i)) {
-            if (concerned && i != pool->slot_index) {
+            if (concerned && i != pool->writer.slot_index) {
                 return true;
             }
             all_over = false;

@@ -3,8 +3,8 @@
  *     open -> ( begin a request: the first operation does -> operations -> end ) ... -> close
  *
  * An operation that cannot reach the pool behaves as if the pool were empty. Those that must not be lost say so in
- * pool->undone: then nothing may rely on them. No operation waits for a dead process, and none for long for a stopped
- * one; none calls code of the caller's but through larder_value and `visit`. What goes in and out: terms.h.
+ * pool->request.undone: then nothing may rely on them. No operation waits for a dead process, and none for long for a
+ * stopped one; none calls code of the caller's but through larder_value and `visit`. What goes in and out: terms.h.
  */
 #ifndef LARDER_LARDER_H
 #define LARDER_LARDER_H

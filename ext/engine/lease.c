@@ -11,13 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TAG_SHIFT    48
-#define END_SHIFT    21
-#define HOLDER       0x1fffffu  /* incarnation and slot */
-#define NOBODY       HOLDER     /* a slot that there is not: geometry.c */
-#define TENTHS       0x7ffffffu /* 155 days */
-#define LOOK_MS      20u        /* how often a waiter looks whether the holder lives */
-#define HELD_AT_ONCE (sizeof((larder_pool *)NULL)->leases_held / sizeof((larder_pool *)NULL)->leases_held[0])
+#define TAG_SHIFT 48
+#define END_SHIFT 21
+#define HOLDER    0x1fffffu  /* incarnation and slot */
+#define NOBODY    HOLDER     /* a slot that there is not: geometry.c */
+#define TENTHS    0x7ffffffu /* 155 days */
+#define LOOK_MS   20u        /* how often a waiter looks whether the holder lives */
+#define HELD_AT_ONCE                                                                                                   \
+    (sizeof((larder_pool *)NULL)->request.leases_held / sizeof((larder_pool *)NULL)->request.leases_held[0])
 
 /* By the key's name: of two keys that have the same hash, neither waits for the other. */
 static uint64_t mixed_of(const larder_pool *pool, const larder_key *key)
@@ -38,7 +39,7 @@ static uint64_t tag_of(const larder_pool *pool, const larder_key *key)
 
 static uint64_t holder(const larder_pool *pool)
 {
-    return (uint64_t)(pool->incarnation & 0xff) << LARDER_LOCK_SLOT_BITS | (pool->slot_index + 1);
+    return (uint64_t)(pool->writer.incarnation & 0xff) << LARDER_LOCK_SLOT_BITS | (pool->writer.slot_index + 1);
 }
 
 static uint64_t word_of(const larder_pool *pool, const larder_key *key, uint32_t milliseconds, uint64_t whose)
@@ -73,11 +74,11 @@ static bool has_ended(larder_pool *pool, uint64_t word)
 static void remember_held(larder_pool *pool, larder_lease *lease)
 {
     for (size_t i = 0; i < HELD_AT_ONCE; i++) {
-        larder_lease *held = pool->leases_held[i];
+        larder_lease *held = pool->request.leases_held[i];
         /* relaxed: no other process makes it ours. */
         uint64_t word = held == NULL ? 0 : atomic_load_explicit(&held->word, memory_order_relaxed);
         if (held == lease || !is_ours(pool, word) || has_ended(pool, word)) {
-            pool->leases_held[i] = lease;
+            pool->request.leases_held[i] = lease;
             return;
         }
     }
@@ -140,8 +141,8 @@ static larder_lease *unlist(larder_pool *pool, const larder_key *key)
         return NULL; /* another key's is in its place */
     }
     for (size_t i = 0; i < HELD_AT_ONCE; i++) {
-        if (pool->leases_held[i] == lease) {
-            pool->leases_held[i] = NULL;
+        if (pool->request.leases_held[i] == lease) {
+            pool->request.leases_held[i] = NULL;
             return lease;
         }
     }
@@ -168,9 +169,9 @@ void larder_lease_hold_off(larder_pool *pool, const larder_key *key, uint32_t mi
 void larder_leases_end(larder_pool *pool)
 {
     for (size_t i = 0; i < HELD_AT_ONCE; i++) {
-        if (pool->leases_held[i] != NULL) {
-            give_back(pool, pool->leases_held[i], 0);
-            pool->leases_held[i] = NULL;
+        if (pool->request.leases_held[i] != NULL) {
+            give_back(pool, pool->request.leases_held[i], 0);
+            pool->request.leases_held[i] = NULL;
         }
     }
 }

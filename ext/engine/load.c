@@ -15,7 +15,8 @@
 /* Says that this process loads the snapshot. False: the others have gone on without it. model/save.pml: loader() */
 static bool begin(larder_pool *pool)
 {
-    uint64_t comes = LARDER_LOADER_COMES, own = (uint64_t)pool->incarnation << 32 | (pool->slot_index + 1);
+    uint64_t comes = LARDER_LOADER_COMES,
+             own = (uint64_t)pool->writer.incarnation << 32 | (pool->writer.slot_index + 1);
     LARDER_FAULT(LARDER_AT_BEGIN);
     /* seq_cst: as above. */
     return atomic_compare_exchange_strong_explicit(&pool->header->loader, &comes, own, memory_order_seq_cst,
@@ -104,7 +105,7 @@ static enum larder_result store_waiting(larder_pool *pool, const larder_key *key
     while (result == LARDER_BUSY && *naps < MOST_NAPS) {
         nanosleep(&moment, NULL);
         ++*naps;
-        pool->stuck_owner = 0; /* it is waited for again */
+        pool->writer.stuck_owner = 0; /* it is waited for again */
         result = larder_store_entered(pool, key, value, terms, &as);
     }
     return result;
@@ -135,7 +136,7 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
     const larder_terms terms = {.mode = LARDER_ADD,
                                 .verb = LARDER_FILL,
                                 .token = header->clock,
-                                .life = pool->life,
+                                .life = pool->attached.life,
                                 .expiry = record->expiry,
                                 .cost = record->cost,
                                 .tags_count = record->tags,
@@ -166,13 +167,13 @@ static void load_records(larder_pool *pool, const larder_snapshot_header *header
 void larder_snapshot_load(larder_pool *pool)
 {
     larder_snapshot_header header;
-    int fd = pool->snapshot_fd;
+    int fd = pool->attached.snapshot_fd;
     if (fd < 0) {
         return;
     }
-    pool->snapshot_fd = -1;
+    pool->attached.snapshot_fd = -1;
     /* One that another made meanwhile was not made for this snapshot. */
-    bool ours = memcmp(pool->geometry.id, pool->snapshot_for, sizeof pool->snapshot_for) == 0 &&
+    bool ours = memcmp(pool->geometry.id, pool->attached.snapshot_for, sizeof pool->attached.snapshot_for) == 0 &&
                 pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
     uint64_t size = ours ? sizeof header + header.bytes : 0;
     void *file = ours ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;

@@ -116,14 +116,15 @@ static int64_t monotonic_ns(void)
 
 static uint64_t lock_word(const larder_pool *pool)
 {
-    return (uint64_t)pool->incarnation << 32 |
-           (uint64_t)(pool->lock_turn & LARDER_LOCK_TURNS) << LARDER_LOCK_SLOT_BITS | (pool->slot_index + 1);
+    return (uint64_t)pool->writer.incarnation << 32 |
+           (uint64_t)(pool->writer.lock_turn & LARDER_LOCK_TURNS) << LARDER_LOCK_SLOT_BITS |
+           (pool->writer.slot_index + 1);
 }
 
 /* model/lock.pml: take_lock(), exchange() */
 static bool try_lock(larder_pool *pool, uint64_t from)
 {
-    pool->lock_turn++;
+    pool->writer.lock_turn++;
     LARDER_FAULT(LARDER_AT_LOCK);
     /* acquire: all that the previous owner wrote. */
     return atomic_compare_exchange_strong_explicit(&pool->header->lock, &from, lock_word(pool), memory_order_acquire,
@@ -144,7 +145,7 @@ static bool try_once(larder_pool *pool)
     if (atomic_load_explicit(&pool->header->lock, memory_order_relaxed) != 0 || !try_lock(pool, 0)) {
         return false;
     }
-    pool->stuck_owner = 0;
+    pool->writer.stuck_owner = 0;
     return true;
 }
 
@@ -204,8 +205,8 @@ bool larder_lock_whatever(larder_pool *pool)
             }
             return true;
         }
-        if (is_over(&left, owner, pool->stuck_owner)) {
-            pool->stuck_owner = owner;
+        if (is_over(&left, owner, pool->writer.stuck_owner)) {
+            pool->writer.stuck_owner = owner;
             return false;
         }
         nap(&left);

@@ -28,8 +28,8 @@ static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, 
     uint64_t available =
         fstatvfs(directory, &space) == 0 ? (uint64_t)space.f_bavail * (uint64_t)space.f_frsize : UINT64_MAX;
     uint64_t wanted = pool->config.size;
-    if (wanted == 0 && pool->had_size <= available) {
-        wanted = pool->had_size; /* 0: there was none yet */
+    if (wanted == 0 && pool->attached.had_size <= available) {
+        wanted = pool->attached.had_size; /* 0: there was none yet */
     }
     if (wanted == 0) {
         wanted = available / 4 * 3 < DEFAULT_SIZE ? available / 4 * 3 / LARDER_PAGE * LARDER_PAGE : DEFAULT_SIZE;
@@ -39,7 +39,7 @@ static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, 
                 "%s has %llu bytes free, of which a pool takes three quarters at most, and %llu are the least "
                 "that it needs; enlarge it (mount -o remount,size=256m /dev/shm; in Docker "
                 "--shm-size=256m) or remove what fills it.",
-                pool->directory, (unsigned long long)available, (unsigned long long)LARDER_SIZE_MIN);
+                pool->paths.directory, (unsigned long long)available, (unsigned long long)LARDER_SIZE_MIN);
         }
     }
     if (wanted > available) {
@@ -47,7 +47,7 @@ static bool choose_size(const larder_pool *pool, int directory, uint64_t *size, 
             error,
             "A pool of %llu bytes does not fit in %s, which has %llu bytes free; ask for less (larder.size) or "
             "enlarge it (mount -o remount,size=… /dev/shm; in Docker --shm-size=…).",
-            (unsigned long long)wanted, pool->directory, (unsigned long long)available);
+            (unsigned long long)wanted, pool->paths.directory, (unsigned long long)available);
     }
     *size = wanted;
     return true;
@@ -57,7 +57,7 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
 {
     larder_header *header = mmap(NULL, LARDER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED) {
-        return larder_fail(error, "The new pool for %s cannot be mapped (%s).", pool->path, strerror(errno));
+        return larder_fail(error, "The new pool for %s cannot be mapped (%s).", pool->paths.full, strerror(errno));
     }
     larder_geometry *geometry = &header->geometry;
     larder_geometry_plan(geometry, size);
@@ -75,7 +75,7 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
         larder_snapshot_claim(pool, header);
     }
     munmap(header, LARDER_PAGE);
-    return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->path);
+    return random || larder_fail(error, "The system gave no random bytes for the new pool %s.", pool->paths.full);
 }
 
 /* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. Signals wait, but for
@@ -106,10 +106,10 @@ static bool cannot_allocate(const larder_pool *pool, uint64_t size, int code, la
             "A pool of %llu bytes cannot be made in %s, because this process may not make files of more "
             "than %llu bytes; raise that limit (ulimit -f, or LimitFSIZE= of a systemd unit), or ask for "
             "less (larder.size).",
-            (unsigned long long)size, pool->directory, (unsigned long long)larder_limit_bytes());
+            (unsigned long long)size, pool->paths.directory, (unsigned long long)larder_limit_bytes());
     }
     return larder_fail(error, "A pool of %llu bytes does not fit in %s (%s); ask for less (larder.size) or enlarge it.",
-                       (unsigned long long)size, pool->directory, strerror(code));
+                       (unsigned long long)size, pool->paths.directory, strerror(code));
 }
 
 /* The file is complete but for the segments' lists, which need it mapped: larder_segments_recover() makes them from
@@ -127,11 +127,11 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
     int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
         int code = errno;
-        return larder_fail(error, "A pool file cannot be made in %s (%s); %s.", pool->directory, strerror(code),
+        return larder_fail(error, "A pool file cannot be made in %s (%s); %s.", pool->paths.directory, strerror(code),
                            larder_remedy(code, "check who may write there"));
     }
     if (!larder_owner_take(larder_owner_of(pool), fd)) {
-        larder_fail(error, "The new pool for %s cannot be given to %s (%s).", pool->path,
+        larder_fail(error, "The new pool for %s cannot be given to %s (%s).", pool->paths.full,
                     larder_owner_name(larder_owner_of(pool)), strerror(errno));
         unlinkat(directory, temporary, 0);
         close(fd);
@@ -140,8 +140,8 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
     int code = allocate(fd, size);
     bool made = code == 0 ? write_header(pool, directory, fd, size, error) : cannot_allocate(pool, size, code, error);
     LARDER_FAULT(LARDER_AT_NAME);
-    if (made && renameat(directory, temporary, directory, pool->file) != 0) {
-        made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->path, strerror(errno));
+    if (made && renameat(directory, temporary, directory, pool->paths.file) != 0) {
+        made = larder_fail(error, "The new pool file cannot be named %s (%s).", pool->paths.full, strerror(errno));
     }
     if (!made) {
         unlinkat(directory, temporary, 0);
@@ -154,7 +154,7 @@ bool larder_make(larder_pool *pool, int directory, larder_error *error)
 {
     struct stat status;
     larder_geometry geometry;
-    if (!larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error)) {
+    if (!larder_directory_lock(directory, pool->paths.directory, larder_lock_wait_ms(pool), error)) {
         return false;
     }
     larder_directory_sweep(directory);

@@ -209,7 +209,7 @@ static larder_mapping *find(const larder_pool *pool)
 {
     larder_mapping *found = NULL;
     for (larder_mapping *at = mappings; at != NULL; at = at->next) {
-        if (at->users > 0 && at->device == pool->device && at->inode == pool->inode &&
+        if (at->users > 0 && at->device == pool->attached.device && at->inode == pool->attached.inode &&
             at->size == pool->geometry.size) {
             if ((uintptr_t)at->ro == pool->geometry.base) {
                 return at;
@@ -248,8 +248,8 @@ static larder_mapping *make(const larder_pool *pool, int fd, const uint8_t *ro)
         free(pinned);
         return NULL;
     }
-    mapping->device = pool->device;
-    mapping->inode = pool->inode;
+    mapping->device = pool->attached.device;
+    mapping->inode = pool->attached.inode;
     mapping->ro = ro;
     mapping->rw = rw;
     mapping->size = g->size;
@@ -328,17 +328,17 @@ bool larder_map(larder_pool *pool, int fd, larder_error *error)
     pthread_mutex_unlock(&mappings_lock);
     if (mapping == NULL) {
         return larder_fail(error, "The pool %s cannot be mapped (%s); raise the limit on address space (ulimit -v).",
-                           pool->path, strerror(why));
+                           pool->paths.full, strerror(why));
     }
     pool->shift = (intptr_t)((uintptr_t)mapping->ro - pool->geometry.base);
-    pool->mapping = mapping;
+    pool->attached.mapping = mapping;
     pool->pinned = marks->of;
     if (pool->shift != 0 && pool->config.zero_copy == LARDER_ZERO_COPY_ON) {
         return larder_fail(
             error,
             "Values of the pool %s cannot be used in place, because something else lies at its address %#llx in "
             "this process; set larder.zero_copy to auto to copy them here.",
-            pool->path, (unsigned long long)pool->geometry.base);
+            pool->paths.full, (unsigned long long)pool->geometry.base);
     }
     pool->rw = mapping->rw;
     pool->ro = mapping->ro;
@@ -361,7 +361,7 @@ bool larder_map_would_be_better(const larder_pool *pool)
 
 void larder_map_protect(larder_pool *pool, uint32_t segment, bool readable)
 {
-    larder_mapping *mapping = pool->mapping;
+    larder_mapping *mapping = pool->attached.mapping;
     if (mapping->pinned == NULL) {
         return;
     }
@@ -496,7 +496,7 @@ bool larder_map_part(uintptr_t address)
 
 void larder_map_reunite(const larder_pool *pool)
 {
-    larder_mapping *mapping = pool->mapping;
+    larder_mapping *mapping = pool->attached.mapping;
     /* relaxed: what this thread has written to is counted. */
     if (mapping == NULL || atomic_load_explicit(&mapping->apart_count, memory_order_relaxed) == 0) {
         return;
@@ -504,7 +504,8 @@ void larder_map_reunite(const larder_pool *pool)
     pthread_mutex_lock(&mappings_lock);
     /* Of a parent's slot, whose pins this process had inherited, no other trace is left. */
     for (uint32_t w = 0; mapping->users == 1 && w < sizeof mapping->slots / sizeof mapping->slots[0]; w++) {
-        uint64_t own = pool->slot != NULL && pool->slot_index / 64 == w ? UINT64_C(1) << pool->slot_index % 64 : 0;
+        uint64_t own =
+            pool->slot != NULL && pool->writer.slot_index / 64 == w ? UINT64_C(1) << pool->writer.slot_index % 64 : 0;
         atomic_store_explicit(&mapping->slots[w], own, memory_order_relaxed);
     }
     /* Who pins a segment later finds it apart, and reads nothing in place, or is found here: see map.h. */

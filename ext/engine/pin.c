@@ -7,7 +7,7 @@
 
 static void set_bit(larder_pool *pool, uint32_t segment)
 {
-    _Atomic uint64_t *word = &pool->own_pins[segment / 64];
+    _Atomic uint64_t *word = &pool->attached.own_pins[segment / 64];
     /* relaxed: only this process writes its pins; the fence that follows orders the store. */
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) | UINT64_C(1) << segment % 64,
                           memory_order_relaxed);
@@ -16,7 +16,7 @@ static void set_bit(larder_pool *pool, uint32_t segment)
 /* model/pin.pml: drop() */
 static void clear_bit(larder_pool *pool, uint32_t segment)
 {
-    _Atomic uint64_t *word = &pool->own_pins[segment / 64];
+    _Atomic uint64_t *word = &pool->attached.own_pins[segment / 64];
     LARDER_FAULT(LARDER_AT_UNPIN);
     /* release: all reads under the pin happen before it falls. */
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) & ~(UINT64_C(1) << segment % 64),
@@ -40,11 +40,11 @@ bool larder_pin_set(larder_pool *pool, uint32_t segment, uint32_t generation)
         clear_bit(pool, segment);
         return false;
     }
-    if (!pool->zero_copy || larder_map_is_apart(pool->mapping, segment)) {
+    if (!pool->zero_copy || larder_map_is_apart(pool->attached.mapping, segment)) {
         atomic_store_explicit(&pool->pinned[segment], (generation + 1) | LARDER_PINNED_APART, memory_order_relaxed);
     }
-    pool->pinned_list[pool->pinned_count++] = segment;
-    atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
+    pool->request.pinned_list[pool->request.pinned_count++] = segment;
+    atomic_store_explicit(&pool->slot->pinned, pool->request.pinned_count, memory_order_relaxed);
     larder_map_protect(pool, segment, true);
     return true;
 }
@@ -60,10 +60,10 @@ void larder_pin_keep(larder_pool *pool)
 /* How many are left, for others to see. relaxed: figures. */
 static void tell(larder_pool *pool)
 {
-    if (pool->pinned_count == 0) {
+    if (pool->request.pinned_count == 0) {
         atomic_store_explicit(&pool->slot->pinned_since, 0, memory_order_relaxed);
     }
-    atomic_store_explicit(&pool->slot->pinned, pool->pinned_count, memory_order_relaxed);
+    atomic_store_explicit(&pool->slot->pinned, pool->request.pinned_count, memory_order_relaxed);
 }
 
 static void drop_entry(larder_pool *pool, uint32_t segment)
@@ -76,10 +76,10 @@ static void drop_entry(larder_pool *pool, uint32_t segment)
 void larder_pin_drop(larder_pool *pool, uint32_t segment)
 {
     /* Brief pins are dropped in the reverse order of setting, with at most a few in between. */
-    uint32_t i = pool->pinned_count;
+    uint32_t i = pool->request.pinned_count;
     while (i-- > 0) {
-        if (pool->pinned_list[i] == segment) {
-            pool->pinned_list[i] = pool->pinned_list[--pool->pinned_count];
+        if (pool->request.pinned_list[i] == segment) {
+            pool->request.pinned_list[i] = pool->request.pinned_list[--pool->request.pinned_count];
             drop_entry(pool, segment);
             break;
         }
@@ -89,10 +89,10 @@ void larder_pin_drop(larder_pool *pool, uint32_t segment)
 
 void larder_pins_drop(larder_pool *pool)
 {
-    while (pool->pinned_count > 0) {
-        drop_entry(pool, pool->pinned_list[--pool->pinned_count]);
+    while (pool->request.pinned_count > 0) {
+        drop_entry(pool, pool->request.pinned_list[--pool->request.pinned_count]);
     }
-    pool->kept_count = 0;
+    pool->request.kept_count = 0;
     tell(pool);
 }
 

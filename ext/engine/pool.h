@@ -80,8 +80,75 @@ typedef struct larder_sighting {
     uint32_t slot, life;
 } larder_sighting;
 
+/* Where the pool's file is. */
+typedef struct larder_paths {
+    char full[LARDER_PATH_MAX];
+    const char *file;                /* its last part */
+    char directory[LARDER_PATH_MAX]; /* which the pool is in: the home, or one aside; see aside.h */
+    char home[LARDER_PATH_MAX];
+    bool aside, made_aside;                /* it was this handle that made it */
+    char why_aside[LARDER_PATH_MAX + 768]; /* a sentence; empty: it is the home */
+    char snapshots[LARDER_PATH_MAX];
+} larder_paths;
+
+/* What ties the handle to the file that it has mapped, and when it last looked whether that is still the pool. */
+typedef struct larder_attachment {
+    larder_mapping *mapping; /* what rw and ro belong to */
+    dev_t device;
+    ino_t inode;
+    uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
+    int fd;        /* for questions about locks */
+    int slot_fd;   /* its lock holds the slot */
+    int spare_fd;  /* during a fork: the slot that the child is going to have */
+    uint32_t spare_index;
+    int inherited_fd;           /* in a child that found no slot of its own: keeps the parent's pins */
+    bool pins_shared;           /* a child relies on this slot's pins: leave them when the request ends */
+    bool fork_lost_file;        /* in a child: the pool was replaced meanwhile, look for the new one */
+    _Atomic uint64_t *own_pins; /* the part of the pool's `pins` that is this process's */
+    _Atomic uint64_t *own_kept; /* ... and of `kept` */
+    /* Segments that pins may cover: those of short requests, of long ones, and of a process that is alone; quota.h. */
+    uint32_t most_short, most_long, most_alone;
+    uint64_t had_size;        /* of the pool that it had, or has; one that is made in its place is as large */
+    uint64_t checked_at;      /* ms; the last look whether it is still the pool of its name */
+    uint64_t named_at;        /* ms; the last of these that went by the path */
+    uint64_t counted_at;      /* ms; when the countdown last ended */
+    uint64_t others_at;       /* ms; when to look again for pools of another format; 0: there are none */
+    bool met_others;          /* when it was last attached, there was a pool of its name in another format */
+    bool told_size;           /* the log was told that the pool has another size than was asked for */
+    int snapshot_fd;          /* of the snapshot that this process has claimed for the pool that it makes; -1 */
+    uint8_t snapshot_for[16]; /* ... which has that id */
+} larder_attachment;
+
+/* As which process it writes. */
+typedef struct larder_writer {
+    uint32_t slot_index, incarnation;
+    uint64_t pending_sequence;
+    uint64_t lock_turn;   /* how often this process has tried to take the segment lock */
+    uint64_t stuck_owner; /* the lock's word that was waited for in vain: not waited for again */
+} larder_writer;
+
+/* What lasts until the request ends. */
+typedef struct larder_request {
+    bool in_request;       /* entered before in this request, if `entered` is zero all the same: a fork */
+    bool waits;            /* the pool is being opened: that may wait for another process that makes it */
+    uint32_t *pinned_list; /* which entries of the pool's `pinned` are set */
+    uint32_t pinned_count;
+    uint32_t kept_count;           /* segments that its pins cover until the request ends, those of runs included */
+    bool copied;                   /* a pin was not kept, for want of room */
+    larder_lease *leases_held[16]; /* by this process, for the computations it is in the middle of */
+    larder_error trouble;          /* why the pool cannot be used, after a false larder_pool_enter() */
+    bool undone; /* the last delete, invalidation, clear, touch or increment could not be done: `trouble` */
+} larder_request;
+
+/* What making room remembers from one time to the next. */
+typedef struct larder_upkeep {
+    uint64_t looked_at;   /* ms; when this process last began to look for what has expired in all segments */
+    uint32_t looked_into; /* the segment in which it looks next for what has expired */
+    larder_sighting sighted[LARDER_SIGHTINGS]; /* of other slots' owners; see larder_slot_seems_alive() */
+} larder_upkeep;
+
+/* A handle. First what reads need, then what else is in the file, then what the handle itself is about. */
 typedef struct larder_pool {
-    /* What reads need, first. */
     larder_entered *entered;
     uint8_t *rw;           /* the file, writable */
     const uint8_t *ro;     /* the file, as PHP sees it */
@@ -107,68 +174,26 @@ typedef struct larder_pool {
     _Atomic uint64_t *carried;   /* bits; see carried.h */
     larder_window *windows;      /* see stale.h */
     larder_lease *leases;
-    larder_lease *leases_held[16]; /* by this process, for the computations it is in the middle of */
     larder_segment *segments;
     _Atomic uint64_t *starts; /* a bit per 8 bytes of segment: an item begins here */
     _Atomic uint32_t *ghosts;
     larder_slot *slots;
-    _Atomic uint64_t *pins;     /* pin_words per slot */
-    _Atomic uint64_t *own_pins; /* the part of `pins` that is this process's */
-    uint32_t *pinned_list;      /* which entries of `pinned` are set */
-    uint32_t pinned_count;
-    uint32_t kept_count;        /* segments that its pins cover until the request ends, those of runs included */
-    _Atomic uint64_t *kept;     /* pin_words per slot: bits of those segments */
-    _Atomic uint64_t *own_kept; /* the part of `kept` that is this process's */
-    /* Segments that pins may cover: those of short requests, of long ones, and of a process that is alone; quota.h. */
-    uint32_t most_short, most_long, most_alone;
-    bool copied;                              /* in this request a pin was not kept, for want of room */
-    bool told_size;                           /* the log was told that the pool has another size than was asked for */
+    _Atomic uint64_t *pins;                   /* pin_words per slot */
+    _Atomic uint64_t *kept;                   /* ... bits of segments that are pinned until a request ends */
     _Atomic uint64_t *covered[LARDER_QUOTAS]; /* a bit per segment that is covered; see format.h */
-    uint64_t looked_at; /* ms; when this process last began to look for what has expired in all segments */
-    uint32_t slot_index, incarnation;
-    larder_sighting sighted[LARDER_SIGHTINGS]; /* of other slots' owners; see larder_slot_seems_alive() */
-    uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
-    uint32_t looked_into; /* the segment in which it looks next for what has expired */
-    uint64_t pending_sequence;
-    uint64_t lock_turn;       /* how often this process has tried to take the segment lock */
-    uint64_t stuck_owner;     /* the lock's word that was waited for in vain: not waited for again */
-    intptr_t shift;           /* ro minus geometry.base */
-    larder_geometry geometry; /* a copy no process can damage */
+    intptr_t shift;                           /* ro minus geometry.base */
+    larder_geometry geometry;                 /* a copy no process can damage */
 
-    larder_mapping *mapping;  /* what rw and ro belong to */
-    pthread_t thread;         /* whose handle it is */
-    struct larder_pool *next; /* all handles of this process, for fork */
-    larder_grave *graves;
-    int fd;       /* for questions about locks */
-    int slot_fd;  /* its lock holds the slot */
-    int spare_fd; /* during a fork: the slot that the child is going to have */
-    uint32_t spare_index;
-    int inherited_fd;     /* in a child that found no slot of its own: keeps the parent's pins */
-    bool pins_shared;     /* a child relies on this slot's pins: leave them when the request ends */
-    bool fork_lost_file;  /* in a child: the pool was replaced meanwhile, look for the new one */
-    bool in_request;      /* entered before in this request, if `entered` is zero all the same: a fork */
-    bool waits;           /* it is being opened: that may wait for another process that makes it */
-    uint64_t had_size;    /* of the pool that it had, or has; one that is made in its place is as large */
-    uint64_t checked_at;  /* ms; the last look whether it is still the pool of its name */
-    uint64_t named_at;    /* ms; the last of these that went by the path */
-    uint64_t counted_at;  /* ms; when the countdown last ended */
-    larder_error trouble; /* why the pool cannot be used, after a false larder_pool_enter() */
-    bool undone;          /* the last delete, invalidation, clear, touch or increment could not be done: `trouble` */
-    int snapshot_fd;      /* of the snapshot that this process has claimed for the pool that it makes; -1 */
-    uint8_t snapshot_for[16]; /* ... which has that id */
-    bool met_others;          /* when it was last attached, there was a pool of its name in another format */
-    dev_t device;
-    ino_t inode;
-    char path[LARDER_PATH_MAX];
-    const char *file;          /* its last part */
-    uint64_t others_at;        /* ms; when to look again for pools of another format; 0: there are none */
     larder_pool_config config; /* its strings are the handle's own */
     char name[LARDER_NAME_MAX + 1];
-    char directory[LARDER_PATH_MAX]; /* which the pool is in: the home, or one aside; see aside.h */
-    char home[LARDER_PATH_MAX];
-    bool aside, made_aside;                /* it was this handle that made it */
-    char why_aside[LARDER_PATH_MAX + 768]; /* a sentence; empty: it is the home */
-    char snapshots[LARDER_PATH_MAX];
+    larder_paths paths;
+    larder_attachment attached;
+    larder_writer writer;
+    larder_request request;
+    larder_upkeep upkeep;
+    larder_grave *graves;
+    pthread_t thread;         /* whose handle it is */
+    struct larder_pool *next; /* all handles of this process, for fork */
 } larder_pool;
 
 /* Was the pool closed while an operation was in flight? Then what the operation did may be in the snapshot, or not.

@@ -145,8 +145,8 @@ typedef struct publication {
 
 static uint64_t pending_word(larder_pool *pool, uint64_t fingerprint)
 {
-    uint64_t sequence = (uint64_t)(pool->incarnation & 0xff) << 7 | (pool->pending_sequence++ & 0x7f);
-    return fingerprint << 48 | LARDER_PENDING | sequence << 32 | pool->slot_index;
+    uint64_t sequence = (uint64_t)(pool->writer.incarnation & 0xff) << 7 | (pool->writer.pending_sequence++ & 0x7f);
+    return fingerprint << 48 | LARDER_PENDING | sequence << 32 | pool->writer.slot_index;
 }
 
 /* model/token.pml: storer(), overtaken */
@@ -178,7 +178,7 @@ static bool is_alone(larder_pool *pool, const publication *ours, const _Atomic u
             if ((word & LARDER_PENDING) != 0) {
                 /* Clearing the word makes its owner start over. If it cannot be cleared it is final by now, and we
                  * start over. */
-                if ((ours->patient && (uint32_t)word < pool->slot_index) ||
+                if ((ours->patient && (uint32_t)word < pool->writer.slot_index) ||
                     !larder_exchange_word(LARDER_AT_OUST, at, word, 0)) {
                     return false;
                 }

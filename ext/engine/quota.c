@@ -168,9 +168,9 @@ void larder_quota_begin(larder_pool *pool)
     for (uint32_t quota = 0; quota < LARDER_QUOTAS; quota++) {
         pool->covered[quota] = pool->kept + (size_t)(g->slot_count + quota) * g->pin_words;
     }
-    pool->most_short = g->segment_count / 8 * 3;
-    pool->most_long = g->segment_count / 16;
-    pool->most_alone = g->segment_count / 4;
+    pool->attached.most_short = g->segment_count / 8 * 3;
+    pool->attached.most_long = g->segment_count / 16;
+    pool->attached.most_alone = g->segment_count / 4;
 }
 
 static bool fits(const larder_pool *pool, uint32_t segment, uint32_t run, bool is_long)
@@ -178,19 +178,19 @@ static bool fits(const larder_pool *pool, uint32_t segment, uint32_t run, bool i
     uint32_t all = atomic_load_explicit(&pool->header->covered[LARDER_QUOTA_OF_ALL], memory_order_relaxed);
     uint32_t of_long = atomic_load_explicit(&pool->header->covered[LARDER_QUOTA_OF_LONG], memory_order_relaxed);
     uint32_t more = uncovered(pool, LARDER_QUOTA_OF_ALL, segment, run);
-    if (all + more > pool->most_short + pool->most_alone) {
+    if (all + more > pool->attached.most_short + pool->attached.most_alone) {
         return false;
     }
     if (!is_long) {
-        return all + more <= pool->most_short + of_long;
+        return all + more <= pool->attached.most_short + of_long;
     }
     return atomic_load_explicit(&pool->header->lonely, memory_order_relaxed) != 0 ||
-           of_long + uncovered(pool, LARDER_QUOTA_OF_LONG, segment, run) <= pool->most_long;
+           of_long + uncovered(pool, LARDER_QUOTA_OF_LONG, segment, run) <= pool->attached.most_long;
 }
 
 static bool may_take(larder_pool *pool, uint32_t segment, uint32_t run, bool is_long, uint64_t now)
 {
-    if (pool->kept_count + run > (is_long ? pool->most_alone : pool->most_short)) {
+    if (pool->request.kept_count + run > (is_long ? pool->attached.most_alone : pool->attached.most_short)) {
         return false;
     }
     if (is_long) {
@@ -209,14 +209,14 @@ bool larder_quota_take(larder_pool *pool, uint32_t segment)
     uint64_t now = larder_pool_now(pool);
     bool is_long = may_be_long(pool->slot, atomic_load_explicit(&pool->slot->pinned_since, memory_order_relaxed), now);
     if (!may_take(pool, segment, run, is_long, now)) {
-        pool->copied = true;
+        pool->request.copied = true;
         return false;
     }
     larder_pin_keep(pool);
-    pool->kept_count += run;
+    pool->request.kept_count += run;
     for (uint32_t word = segment / 64; word * 64 < segment + run; word++) {
-        uint64_t kept = atomic_load_explicit(&pool->own_kept[word], memory_order_relaxed);
-        atomic_store_explicit(&pool->own_kept[word], kept | bits_of(word, segment, run), memory_order_relaxed);
+        uint64_t kept = atomic_load_explicit(&pool->attached.own_kept[word], memory_order_relaxed);
+        atomic_store_explicit(&pool->attached.own_kept[word], kept | bits_of(word, segment, run), memory_order_relaxed);
     }
     cover(pool, LARDER_QUOTA_OF_ALL, segment, run);
     if (is_long) {
@@ -228,10 +228,10 @@ bool larder_quota_take(larder_pool *pool, uint32_t segment)
 /* Whole words: nothing is kept any more. */
 static void drop_kept(larder_pool *pool)
 {
-    for (uint32_t i = 0; i < pool->pinned_count; i++) {
-        uint32_t segment = pool->pinned_list[i], end = segment + larder_run_of(pool, segment);
+    for (uint32_t i = 0; i < pool->request.pinned_count; i++) {
+        uint32_t segment = pool->request.pinned_list[i], end = segment + larder_run_of(pool, segment);
         for (uint32_t word = segment / 64; word * 64 < end; word++) {
-            atomic_store_explicit(&pool->own_kept[word], 0, memory_order_relaxed);
+            atomic_store_explicit(&pool->attached.own_kept[word], 0, memory_order_relaxed);
         }
     }
 }
@@ -245,8 +245,8 @@ void larder_quota_end(larder_pool *pool)
     if (atomic_load_explicit(&pool->slot->quick, memory_order_relaxed) != quick) {
         atomic_store_explicit(&pool->slot->quick, quick, memory_order_relaxed);
     }
-    if (pool->copied) { /* what it has kept may be what others found no room for */
-        pool->copied = false;
+    if (pool->request.copied) { /* what it has kept may be what others found no room for */
+        pool->request.copied = false;
         survey_after(pool, now, 0);
     }
 }

@@ -230,7 +230,7 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
     char temporary[LARDER_NAME_MAX + 32], final[LARDER_NAME_MAX + 32];
     larder_snapshot_name(pool, ".new-", temporary);
     larder_snapshot_name(pool, "", final);
-    snprintf(saved->path, sizeof saved->path, "%s/%s", pool->snapshots, final);
+    snprintf(saved->path, sizeof saved->path, "%s/%s", pool->paths.snapshots, final);
     writer w = {.pool = pool,
                 .fd = openat(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
                 .buffer = malloc(BUFFER)};
@@ -271,7 +271,7 @@ static bool lock_waiting(larder_pool *pool)
         if (larder_lock(pool)) {
             return true;
         }
-        pool->stuck_owner = 0;
+        pool->writer.stuck_owner = 0;
         nanosleep(&moment, NULL);
     }
     return false;
@@ -300,7 +300,7 @@ static bool close_and_write(larder_pool *pool, int directory, int snapshots, lar
     bool written = write_snapshot(pool, snapshots, saved, error);
     if (written) {
         LARDER_FAULT(LARDER_AT_CLOSED);
-        unlinkat(directory, pool->file, 0); /* else the next to open it replaces it: it is marked */
+        unlinkat(directory, pool->paths.file, 0); /* else the next to open it replaces it: it is marked */
         /* One that came while this one was held: left alone with the name, it would pass for the only one (U2). */
         (void)larder_formats_sweep(pool, directory);
     } else {
@@ -318,8 +318,8 @@ static bool still_has_its_name(const larder_pool *pool, int directory)
 {
     struct stat status;
     return atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES &&
-           fstatat(directory, pool->file, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == pool->device &&
-           status.st_ino == pool->inode;
+           fstatat(directory, pool->paths.file, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           status.st_dev == pool->attached.device && status.st_ino == pool->attached.inode;
 }
 
 /* ---- another size ------------------------------------------------------------------------------------------
@@ -366,7 +366,8 @@ static bool has_room(const larder_pool *pool, int directory, larder_error *error
             pool->name, (unsigned long long)size, (unsigned long long)limit);
     }
     if (fstatvfs(directory, &space) != 0) {
-        return larder_fail(error, "%s cannot be asked how much room it has (%s).", pool->directory, strerror(errno));
+        return larder_fail(error, "%s cannot be asked how much room it has (%s).", pool->paths.directory,
+                           strerror(errno));
     }
     uint64_t room = (uint64_t)space.f_bavail * (uint64_t)space.f_frsize + own;
     return size <= room ||
@@ -374,7 +375,7 @@ static bool has_room(const larder_pool *pool, int directory, larder_error *error
                error,
                "The pool \"%s\" cannot get %llu bytes: %s has room for %llu, with what the pool itself would give "
                "back; ask for less, or enlarge it (mount -o remount,size=… /dev/shm; in Docker --shm-size=…).",
-               pool->name, (unsigned long long)size, pool->directory, (unsigned long long)room);
+               pool->name, (unsigned long long)size, pool->paths.directory, (unsigned long long)room);
 }
 
 /* Under the directory's lock, which it gives back: the pool was saved. Its snapshot is claimed by whichever is made. */
@@ -395,11 +396,12 @@ static bool make_next(larder_pool *pool, int directory, larder_error *error)
 /* With a size in the pool's configuration, the next pool is made at once. */
 static int save_open(larder_pool *pool, larder_saved *saved, larder_error *error)
 {
-    int directory = larder_directory_open(pool->directory, larder_owner_of(pool), error), snapshots = -1, result = -1;
+    int directory = larder_directory_open(pool->paths.directory, larder_owner_of(pool), error), snapshots = -1,
+        result = -1;
     bool renewed = pool->config.size != 0;
     unsigned wait_ms = pool->config.does_not_wait ? 0 : LARDER_LOCK_WAIT_MS;
-    if (directory >= 0 && larder_directory_lock(directory, pool->directory, wait_ms, error)) {
-        snapshots = larder_directory_open(pool->snapshots, larder_owner_of(pool), error);
+    if (directory >= 0 && larder_directory_lock(directory, pool->paths.directory, wait_ms, error)) {
+        snapshots = larder_directory_open(pool->paths.snapshots, larder_owner_of(pool), error);
         if (!still_has_its_name(pool, directory)) {
             result = 0; /* replaced in this very moment */
         } else if (snapshots >= 0 && (!renewed || has_room(pool, directory, error)) &&
@@ -468,7 +470,7 @@ static int resize_open(larder_pool *pool, larder_resized *resized, larder_error 
     if (pool->config.size == pool->geometry.size) {
         return 1;
     }
-    if (pool->met_others) {
+    if (pool->attached.met_others) {
         larder_fail(
             error,
             "The pool \"%s\" cannot be resized while another version of the extension has one of its name; wait "
@@ -484,7 +486,7 @@ static int resize_open(larder_pool *pool, larder_resized *resized, larder_error 
     if (result == 1) {
         return load_next(pool, resized, error) ? 1 : -1;
     }
-    if (pool->snapshot_fd >= 0) {
+    if (pool->attached.snapshot_fd >= 0) {
         (void)load_next(pool, resized, &second); /* it was made as large as before, and why is in `error` */
     }
     return result;

@@ -21,9 +21,10 @@ static bool lock_byte(int fd, uint32_t index, short type)
  * slot's. */
 static int open_again(const larder_pool *pool)
 {
-    int fd = open(pool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open(pool->paths.full, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
-    if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != pool->device || status.st_ino != pool->inode)) {
+    if (fd >= 0 &&
+        (fstat(fd, &status) != 0 || status.st_dev != pool->attached.device || status.st_ino != pool->attached.inode)) {
         close(fd);
         errno = ENOENT; /* there is none of ours any more */
         return -1;
@@ -34,7 +35,8 @@ static int open_again(const larder_pool *pool)
 bool larder_slot_has_its_name(const larder_pool *pool)
 {
     struct stat status;
-    return stat(pool->path, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode;
+    return stat(pool->paths.full, &status) == 0 && status.st_dev == pool->attached.device &&
+           status.st_ino == pool->attached.inode;
 }
 
 /* What counts against quotas as kept by the slot's owner: what lies there, or nothing. relaxed: figures. */
@@ -118,14 +120,14 @@ static uint32_t lock_any(larder_pool *pool, int fd, uint32_t from)
 static void hold(larder_pool *pool, int fd, uint32_t index)
 {
     pool->slot = &pool->slots[index];
-    pool->slot_index = index;
-    pool->slot_fd = fd;
-    pool->own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
-    pool->own_kept = pool->kept + (size_t)index * pool->geometry.pin_words;
-    larder_map_has_slot(pool->mapping, index, true);
+    pool->writer.slot_index = index;
+    pool->attached.slot_fd = fd;
+    pool->attached.own_pins = pool->pins + (size_t)index * pool->geometry.pin_words;
+    pool->attached.own_kept = pool->kept + (size_t)index * pool->geometry.pin_words;
+    larder_map_has_slot(pool->attached.mapping, index, true);
     LARDER_FAULT(LARDER_AT_INCARNATION);
     /* acq_rel: the pins cleared before belong to the incarnation before. */
-    pool->incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
+    pool->writer.incarnation = atomic_fetch_add_explicit(&pool->slot->incarnation, 1, memory_order_acq_rel) + 1;
     /* relaxed: figures. That another process is alone in the pool is to be found out anew. */
     atomic_store_explicit(&pool->header->lonely, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->header->buried_at, 0, memory_order_relaxed);
@@ -139,10 +141,10 @@ bool larder_slot_take(larder_pool *pool, larder_error *error)
     /* Asked once the lock is held. Another version, which knows nothing of a header's mark, may have taken the name
      * away before it could see the lock: formats.h. */
     if (fd < 0 && code != ENOENT) {
-        larder_fail(error, "The pool file %s cannot be opened once more (%s); %s.", pool->path, strerror(code),
+        larder_fail(error, "The pool file %s cannot be opened once more (%s); %s.", pool->paths.full, strerror(code),
                     larder_remedy(code, "check who owns it"));
     } else if (fd < 0 || !larder_slot_has_its_name(pool)) {
-        larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->path);
+        larder_fail(error, "The pool file %s was replaced while it was being opened; try again.", pool->paths.full);
     } else if (index == LARDER_NO_SLOT) {
         larder_fail(error,
                     "All %u places for processes in the pool \"%s\" are taken by running ones; make the pool larger "
@@ -169,18 +171,18 @@ static void close_and_forget(int *fd)
 /* Its pins are not this process's any more. */
 static void part_with(larder_pool *pool)
 {
-    if (pool->slot != NULL && pool->mapping != NULL) {
-        larder_map_has_slot(pool->mapping, pool->slot_index, false);
+    if (pool->slot != NULL && pool->attached.mapping != NULL) {
+        larder_map_has_slot(pool->attached.mapping, pool->writer.slot_index, false);
     }
     pool->slot = NULL;
 }
 
 void larder_slot_release(larder_pool *pool)
 {
-    close_and_forget(&pool->slot_fd);
-    close_and_forget(&pool->inherited_fd);
+    close_and_forget(&pool->attached.slot_fd);
+    close_and_forget(&pool->attached.inherited_fd);
     part_with(pool);
-    pool->pins_shared = false;
+    pool->attached.pins_shared = false;
 }
 
 /* model/pin.pml: bury() */
@@ -188,11 +190,11 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index)
 {
     /* Through the handle's other descriptor: our own slot's lock is in its way as any other process's is. While
      * we hold the lock no process can take the slot and pin something that we would then drop. */
-    if (!lock_byte(pool->fd, index, F_WRLCK)) {
+    if (!lock_byte(pool->attached.fd, index, F_WRLCK)) {
         return false;
     }
     clear_traces(pool, index);
-    lock_byte(pool->fd, index, F_UNLCK);
+    lock_byte(pool->attached.fd, index, F_UNLCK);
     return true;
 }
 
@@ -200,114 +202,117 @@ bool larder_slot_bury(larder_pool *pool, uint32_t index)
 
 bool larder_slot_seems_alive(larder_pool *pool, uint32_t index)
 {
-    if (pool->slot != NULL && index == pool->slot_index) {
+    if (pool->slot != NULL && index == pool->writer.slot_index) {
         return true;
     }
-    larder_sighting *last = &pool->sighted[index % LARDER_SIGHTINGS];
+    larder_sighting *last = &pool->upkeep.sighted[index % LARDER_SIGHTINGS];
     uint64_t now = larder_pool_now(pool);
-    if (last->slot == index && last->life == pool->life && now - last->at < SIGHTING_LASTS_MS) {
+    if (last->slot == index && last->life == pool->attached.life && now - last->at < SIGHTING_LASTS_MS) {
         return true;
     }
     if (larder_slot_bury(pool, index)) {
         return false;
     }
-    *last = (larder_sighting){.at = now, .slot = index, .life = pool->life};
+    *last = (larder_sighting){.at = now, .slot = index, .life = pool->attached.life};
     return true;
 }
 
 void larder_pins_forget(larder_pool *pool)
 {
-    while (pool->pinned_count > 0) {
-        atomic_store_explicit(&pool->pinned[pool->pinned_list[--pool->pinned_count]], 0, memory_order_relaxed);
+    while (pool->request.pinned_count > 0) {
+        atomic_store_explicit(&pool->pinned[pool->request.pinned_list[--pool->request.pinned_count]], 0,
+                              memory_order_relaxed);
     }
-    pool->kept_count = 0;
+    pool->request.kept_count = 0;
 }
 
 /* model/fork.pml: parent() */
 void larder_slot_before_fork(larder_pool *pool)
 {
-    pool->spare_index = LARDER_NO_SLOT;
+    pool->attached.spare_index = LARDER_NO_SLOT;
     if (pool->slot == NULL) {
         return;
     }
-    pool->spare_fd = open_again(pool);
-    if (pool->spare_fd < 0) {
+    pool->attached.spare_fd = open_again(pool);
+    if (pool->attached.spare_fd < 0) {
         return;
     }
     /* Behind our own, because pins are looked for in this order: a process that does not see ours any more, because we
      * dropped it after the fork, sees the copy that we made before. */
-    pool->spare_index = lock_any(pool, pool->spare_fd, pool->pinned_count > 0 ? pool->slot_index + 1 : 0);
-    if (pool->spare_index == LARDER_NO_SLOT) {
-        close_and_forget(&pool->spare_fd);
+    pool->attached.spare_index =
+        lock_any(pool, pool->attached.spare_fd, pool->request.pinned_count > 0 ? pool->writer.slot_index + 1 : 0);
+    if (pool->attached.spare_index == LARDER_NO_SLOT) {
+        close_and_forget(&pool->attached.spare_fd);
         return;
     }
-    _Atomic uint64_t *spare = pool->pins + (size_t)pool->spare_index * pool->geometry.pin_words;
+    _Atomic uint64_t *spare = pool->pins + (size_t)pool->attached.spare_index * pool->geometry.pin_words;
     for (uint32_t i = 0; i < pool->geometry.pin_words; i++) {
         LARDER_FAULT(LARDER_AT_FORK);
         /* release: our own pins hold these segments until after the fork, so a reclaimer may see either. */
-        atomic_store_explicit(&spare[i], atomic_load_explicit(&pool->own_pins[i], memory_order_relaxed),
+        atomic_store_explicit(&spare[i], atomic_load_explicit(&pool->attached.own_pins[i], memory_order_relaxed),
                               memory_order_release);
     }
     /* relaxed: figures. The copies count as any pins do, from now on. */
-    set_kept(pool, pool->spare_index, pool->own_kept);
-    larder_slot *slot = &pool->slots[pool->spare_index];
+    set_kept(pool, pool->attached.spare_index, pool->attached.own_kept);
+    larder_slot *slot = &pool->slots[pool->attached.spare_index];
     uint64_t since = atomic_load_explicit(&pool->slot->pinned_since, memory_order_relaxed);
     atomic_store_explicit(&slot->pinned_since, since, memory_order_relaxed);
-    atomic_store_explicit(&slot->pinned, pool->pinned_count, memory_order_relaxed);
+    atomic_store_explicit(&slot->pinned, pool->request.pinned_count, memory_order_relaxed);
 }
 
 void larder_slot_in_parent(larder_pool *pool)
 {
-    if (pool->spare_index == LARDER_NO_SLOT) {
-        pool->pins_shared = pool->slot != NULL && pool->pinned_count > 0;
+    if (pool->attached.spare_index == LARDER_NO_SLOT) {
+        pool->attached.pins_shared = pool->slot != NULL && pool->request.pinned_count > 0;
     }
-    close_and_forget(&pool->spare_fd); /* the child has it too, and with it the lock */
+    close_and_forget(&pool->attached.spare_fd); /* the child has it too, and with it the lock */
 }
 
 /* What our parent has inherited itself is let go of at the end of the request, as all else that is only held. */
 static void keep_inherited(larder_pool *pool)
 {
-    larder_grave *grave = pool->inherited_fd < 0 ? NULL : malloc(sizeof *grave);
+    larder_grave *grave = pool->attached.inherited_fd < 0 ? NULL : malloc(sizeof *grave);
     if (grave != NULL) { /* else it stays until the process ends */
-        *grave = (larder_grave){.next = pool->graves, .slot_fd = -1, .inherited_fd = pool->inherited_fd};
+        *grave = (larder_grave){.next = pool->graves, .slot_fd = -1, .inherited_fd = pool->attached.inherited_fd};
         pool->graves = grave;
     }
 }
 
 void larder_slot_in_child(larder_pool *pool)
 {
-    pool->checked_at = 0; /* what was tried a moment ago, the parent tried */
-    memset(pool->leases_held, 0, sizeof pool->leases_held);
+    pool->attached.checked_at = 0; /* what was tried a moment ago, the parent tried */
+    memset(pool->request.leases_held, 0, sizeof pool->request.leases_held);
     /* Locks taken through a shared open-file description do not exclude each other: questions need their own. */
     int own = open_again(pool);
     if (own >= 0) {
-        close(pool->fd);
-        pool->fd = own;
+        close(pool->attached.fd);
+        pool->attached.fd = own;
     } else {
-        pool->fork_lost_file = true;
+        pool->attached.fork_lost_file = true;
     }
     if (pool->slot == NULL) {
         return;
     }
-    if (pool->spare_index == LARDER_NO_SLOT) {
+    if (pool->attached.spare_index == LARDER_NO_SLOT) {
         keep_inherited(pool);
-        pool->inherited_fd = pool->slot_fd;
-        pool->slot_fd = -1;
+        pool->attached.inherited_fd = pool->attached.slot_fd;
+        pool->attached.slot_fd = -1;
         pool->slot = NULL;
         larder_pins_forget(pool);
         return;
     }
-    close(pool->slot_fd); /* the parent's; ours must not keep it alive */
+    close(pool->attached.slot_fd); /* the parent's; ours must not keep it alive */
     part_with(pool);
-    hold(pool, pool->spare_fd, pool->spare_index);
-    pool->spare_fd = -1;
+    hold(pool, pool->attached.spare_fd, pool->attached.spare_index);
+    pool->attached.spare_fd = -1;
 }
 
 /* The thread may have closed it just then, and another file may have its number by now. */
 static void close_if_pool(const larder_pool *pool, int *fd)
 {
     struct stat status;
-    if (*fd >= 0 && fstat(*fd, &status) == 0 && status.st_dev == pool->device && status.st_ino == pool->inode) {
+    if (*fd >= 0 && fstat(*fd, &status) == 0 && status.st_dev == pool->attached.device &&
+        status.st_ino == pool->attached.inode) {
         close(*fd);
     }
     *fd = -1;
@@ -315,15 +320,15 @@ static void close_if_pool(const larder_pool *pool, int *fd)
 
 void larder_slot_of_lost_thread(larder_pool *pool)
 {
-    close_if_pool(pool, &pool->slot_fd);
-    close_if_pool(pool, &pool->inherited_fd);
-    close_if_pool(pool, &pool->fd);
+    close_if_pool(pool, &pool->attached.slot_fd);
+    close_if_pool(pool, &pool->attached.inherited_fd);
+    close_if_pool(pool, &pool->attached.fd);
     part_with(pool);
-    pool->pinned_count = 0;
-    memset(pool->leases_held, 0, sizeof pool->leases_held);
+    pool->request.pinned_count = 0;
+    memset(pool->request.leases_held, 0, sizeof pool->request.leases_held);
     /* These may be half changed, and are left as they are. */
     pool->graves = NULL;
     pool->pinned = NULL;
-    pool->pinned_list = NULL;
-    pool->snapshot_fd = -1;
+    pool->request.pinned_list = NULL;
+    pool->attached.snapshot_fd = -1;
 }

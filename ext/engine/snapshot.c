@@ -55,26 +55,26 @@ static int open_directory(const larder_pool *pool, bool *sound, larder_error *wh
 {
     struct stat status;
     *sound = false;
-    if (pool->snapshots[0] == '\0') {
+    if (pool->paths.snapshots[0] == '\0') {
         larder_fail(why, "Snapshots are switched off (larder.snapshot).");
         return NO_DIRECTORY;
     }
-    int directory = open(pool->snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), trouble = errno;
+    int directory = open(pool->paths.snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), trouble = errno;
     if (directory < 0) {
-        if (lstat(pool->snapshots, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
+        if (lstat(pool->paths.snapshots, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
             return NO_DIRECTORY;
         }
         larder_fail(why,
                     "The directory of snapshots, %s, cannot be opened (%s), and may hold one that must not be used any "
                     "more; make it readable for user %u.",
-                    pool->snapshots, strerror(trouble), (unsigned)geteuid());
+                    pool->paths.snapshots, strerror(trouble), (unsigned)geteuid());
         return UNKNOWN_DIRECTORY;
     }
     *sound = fstat(directory, &status) == 0 && larder_owner_has(larder_owner_of(pool), &status);
     if (!*sound) {
         larder_fail(
             why, "The directory of snapshots, %s, is not one that only %s can use; set larder.snapshot to such a one.",
-            pool->snapshots, larder_owner_name(larder_owner_of(pool)));
+            pool->paths.snapshots, larder_owner_name(larder_owner_of(pool)));
         if (status.st_uid != geteuid()) {
             close(directory);
             return NO_DIRECTORY;
@@ -97,35 +97,35 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
     larder_snapshot_header now;
     int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        larder_fail(why, "The snapshot %s/%s cannot be opened (%s); save again.", pool->snapshots, file,
+        larder_fail(why, "The snapshot %s/%s cannot be opened (%s); save again.", pool->paths.snapshots, file,
                     strerror(errno));
         return -1;
     }
     bool sound = false;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !larder_owner_has(larder_owner_of(pool), &status)) {
         larder_fail(why, "The snapshot %s/%s was not a file that only %s can use; find out who wrote it.",
-                    pool->snapshots, file, larder_owner_name(larder_owner_of(pool)));
+                    pool->paths.snapshots, file, larder_owner_name(larder_owner_of(pool)));
     } else if (pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header ||
                header->magic != LARDER_SNAPSHOT_MAGIC ||
                (header->version == LARDER_SNAPSHOT_VERSION &&
                 header->sum != larder_snapshot_sum(0, header, offsetof(larder_snapshot_header, sum)))) {
-        larder_fail(why, "The snapshot %s/%s was damaged; save again.", pool->snapshots, file);
+        larder_fail(why, "The snapshot %s/%s was damaged; save again.", pool->paths.snapshots, file);
     } else if (header->version != LARDER_SNAPSHOT_VERSION || header->format != LARDER_FORMAT) {
         larder_fail(why, "The snapshot %s/%s was written by another version of the extension; save again.",
-                    pool->snapshots, file);
+                    pool->paths.snapshots, file);
     } else if (!is_recent(larder_pool_now(pool), header->saved)) {
         larder_fail(why,
                     "The snapshot %s/%s was not written within the last %u hours by this machine's clock, and may come "
                     "from an image of the machine; save again.",
-                    pool->snapshots, file, LARDER_SNAPSHOT_HOURS);
+                    pool->paths.snapshots, file, LARDER_SNAPSHOT_HOURS);
     } else if (header->bytes != (uint64_t)status.st_size - sizeof *header) {
-        larder_fail(why, "The snapshot %s/%s was truncated; save again.", pool->snapshots, file);
+        larder_fail(why, "The snapshot %s/%s was truncated; save again.", pool->paths.snapshots, file);
     } else if (strncmp(header->name, pool->name, sizeof header->name) != 0 || !larder_snapshot_identify(fd, &now) ||
                now.inode != header->inode || now.birth != header->birth) {
         larder_fail(why,
                     "The snapshot %s/%s was a copy, or restored from a backup, and may be older than what was "
                     "invalidated since; save again.",
-                    pool->snapshots, file);
+                    pool->paths.snapshots, file);
     } else {
         sound = true;
     }
@@ -144,7 +144,7 @@ static bool unlink_for_good(const larder_pool *pool, int directory, const char *
            larder_fail(why,
                        "The old snapshot %s/%s cannot be removed (%s), and so must not be used; make it removable for "
                        "user %u.",
-                       pool->snapshots, file, strerror(errno), (unsigned)geteuid());
+                       pool->paths.snapshots, file, strerror(errno), (unsigned)geteuid());
 }
 
 /* What cannot be looked at may be there. */
@@ -171,7 +171,7 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
     bool sound;
     int fd = -1, directory = open_directory(pool, &sound, &why);
     larder_snapshot_name(pool, "", file);
-    if (pool->met_others && sound) {
+    if (pool->attached.met_others && sound) {
         sound = false;
         larder_fail(&why,
                     "What was saved was not used, because another version of the extension has used a pool of this "
@@ -197,11 +197,11 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
     snprintf(header->reason, sizeof header->reason, "%.*s", (int)sizeof header->reason - 1, why.message);
     atomic_store_explicit(&header->began, fd >= 0 ? LARDER_LOADING : LARDER_BEGAN_EMPTY, memory_order_relaxed);
     atomic_store_explicit(&header->loader, fd >= 0 ? LARDER_LOADER_COMES : 0, memory_order_relaxed);
-    if (pool->snapshot_fd >= 0) {
-        close(pool->snapshot_fd);
+    if (pool->attached.snapshot_fd >= 0) {
+        close(pool->attached.snapshot_fd);
     }
-    pool->snapshot_fd = fd;
-    memcpy(pool->snapshot_for, header->geometry.id, sizeof pool->snapshot_for);
+    pool->attached.snapshot_fd = fd;
+    memcpy(pool->attached.snapshot_for, header->geometry.id, sizeof pool->attached.snapshot_for);
 }
 
 int larder_snapshot_discard(const larder_pool *pool, larder_error *error)
@@ -237,7 +237,7 @@ bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error
     }
     if (lies_about) {
         /* Not one that is just being written, or claimed by the maker of the next pool. */
-        done = larder_directory_lock(directory, pool->directory, larder_lock_wait_ms(pool), error);
+        done = larder_directory_lock(directory, pool->paths.directory, larder_lock_wait_ms(pool), error);
         if (done && atomic_load_explicit(&pool->header->dead, memory_order_seq_cst) == LARDER_LIVES) {
             done = larder_snapshot_discard(pool, error) >= 0;
         }

@@ -50,7 +50,7 @@ static larder_claim claim_of(larder_pool *pool, const larder_key *key, const lar
     } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
         claim.token = missed;
     }
-    claim.expected = terms->mode != LARDER_ADD || terms->life == pool->life ? terms->expected : 0;
+    claim.expected = terms->mode != LARDER_ADD || terms->life == pool->attached.life ? terms->expected : 0;
     claim.judged = claim.token != LARDER_NO_TOKEN;
     claim.missed = claim.judged && terms->verb == LARDER_AS_MISSED && claim.token != LARDER_FOREIGN_TOKEN;
     claim.fill =
@@ -315,7 +315,7 @@ static enum larder_result refused(larder_pool *pool, const larder_place *place, 
 static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const larder_claim *claim)
 {
     return claim->token == LARDER_FOREIGN_TOKEN ||
-           ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->life);
+           ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->attached.life);
 }
 
 /* The word of the living item with that version. 0: it is not there. */

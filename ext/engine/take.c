@@ -147,14 +147,14 @@ static void take_again(larder_pool *pool, const larder_key *key, uint64_t versio
 /* model/save.pml: operation() */
 bool larder_take(larder_pool *pool, const larder_key *key, const larder_met *met, int64_t *counter)
 {
-    if (!larder_pool_enter_surely(pool) || (met->life != 0 && met->life != pool->life)) {
+    if (!larder_pool_enter_surely(pool) || (met->life != 0 && met->life != pool->attached.life)) {
         return false;
     }
     bool taken = take_entered(pool, key, met, counter);
     if (taken && larder_pool_was_closed(pool)) {
         take_again(pool, key, met->version);
     }
-    if (taken && !pool->undone) {
+    if (taken && !pool->request.undone) {
         larder_count(pool, LARDER_DELETES);
     }
     return taken;

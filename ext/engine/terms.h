@@ -67,12 +67,12 @@ typedef struct larder_terms {
     enum larder_mode mode;
     enum larder_verb verb;
     enum larder_leaving leaves;
-    uint64_t token;    /* for JUDGED and FILL */
-    uint32_t life;     /* pool->life when it was taken, or an add's word met; 0: of a pool that is gone, so nothing can
-                          be judged by it */
-    uint64_t expiry;   /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
-    uint64_t grace_ms; /* for which it may be served when it has expired, where nothing better is to be had */
-    uint32_t cost;     /* microseconds that its computation took; 0: not known */
+    uint64_t token;  /* for JUDGED and FILL */
+    uint32_t life;   /* the attachment's when it was taken, or an add's word met; 0: of a pool that is gone, so nothing
+                          can be judged by it */
+    uint64_t expiry; /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
+    uint64_t grace_ms;    /* for which it may be served when it has expired, where nothing better is to be had */
+    uint32_t cost;        /* microseconds that its computation took; 0: not known */
     uint32_t tags_count;  /* up to LARDER_TAGS_MAX */
     const uint64_t *tags; /* larder_tag_of() their names */
     uint64_t expected;    /* a set: store only in place of this word, 0: of whatever is there; an add: also in place of
@@ -113,7 +113,7 @@ typedef struct larder_counting {
 typedef struct larder_met {
     uint64_t version;
     uint64_t word; /* 0: whatever its word is */
-    uint32_t life; /* pool->life when it was met; 0: whatever it was */
+    uint32_t life; /* pool->attached.life when it was met; 0: whatever it was */
 } larder_met;
 
 /* ---- leases ---- */
