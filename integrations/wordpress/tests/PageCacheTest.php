@@ -389,15 +389,19 @@ final class PageCacheTest extends TestCase
         $site = $this->warmed($hasExtension, 2, '"1e9"');
         $site->run('update_option("blogname", "Made anew");');
         self::assertSame('soon', $site->run('$at = wp_next_scheduled("larder_warm"); echo $at > time() - 60 && $at < time() + 60 ? "soon" : $at; wp_unschedule_hook("larder_warm"); wp_schedule_single_event(1, "larder_warm");'));
-        for ($i = 0; $i < 30_000 && $this->madeAnew($site) !== ['/hello-world/', '/sample-page/']; $i++) {
+        for ($i = 0; $i < 30_000 && \count($this->madeAnew($site)) < 2; $i++) {
             if ($i % 500 === 0) {
                 // It does nothing while another one runs, which a visit may have begun.
                 $site->visit('/wp-cron.php?doing_wp_cron');
             }
             usleep(10_000);
         }
+        // What else was due, such as an earlier test's comment, may have killed one again.
         $site->run('do_action("larder_warm");');
-        self::assertSame(['/hello-world/', '/sample-page/'], $this->madeAnew($site));
+        $made = $this->madeAnew($site);
+        self::assertSame(['/hello-world/', '/sample-page/'], array_values(array_unique($made)));
+        $site->run('do_action("larder_warm");');
+        self::assertSame($made, $this->madeAnew($site), 'what is alive is not made anew');
         foreach (['/hello-world/', '/sample-page/'] as $uri) {
             $page = $site->visit($uri);
             self::assertTrue($page->isHit(), $uri);
@@ -641,7 +645,7 @@ final class PageCacheTest extends TestCase
     private function warmed(bool $hasExtension, int $pages, string $load, string $more = ''): PageSite
     {
         $site = $this->site($hasExtension);
-        $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->configure(["warm" => (int) $argv[1]]); $pages->store()->keep("waited-1", []); wp_unschedule_hook("larder_warm");', [(string) $pages]);
+        $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->configure(["warm" => (int) $argv[1]]); $pages->store()->keep("waited-1", []); _set_cron_array([]);', [(string) $pages]);
         $this->plugin($site, <<<PHP
             add_filter('larder_warming_load', static fn() => {$load});
             add_action('template_redirect', static function (): void {
