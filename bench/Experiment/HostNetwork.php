@@ -70,6 +70,16 @@ final class HostNetwork
         ];
     }
 
+    /**
+     * Pulls a host's cable, or puts it back.
+     *
+     * @throws HostsFailed
+     */
+    public function cut(int $host, bool $isCut): void
+    {
+        self::ip('link', 'set', "{$this->bridge}c{$host}", $isCut ? 'down' : 'up');
+    }
+
     /** @throws HostsFailed */
     private static function ip(string ...$words): void
     {

@@ -12,6 +12,9 @@ use Larder\Store\SharedMemoryStore;
 /** The pools of this user, as commands ask for them and speak of them. */
 final class PoolNames
 {
+    /** What to do about a name that no pool can have. */
+    public const REMEDY = 'give 1 to 64 letters, digits, dots, dashes and underscores, the first a letter, digit or underscore';
+
     private function __construct() {}
 
     /** @param string $purpose completes "there is no pool to …" */
@@ -26,7 +29,7 @@ final class PoolNames
         // The extension says so itself, but as it says that a pool cannot be had now.
         return preg_match('/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/D', $name) === 1
             ? null
-            : "\"{$name}\" is no name for a pool: give 1 to 64 letters, digits, dots, dashes and underscores, the first a letter, digit or underscore.";
+            : "\"{$name}\" is no name for a pool: " . self::REMEDY . '.';
     }
 
     /**

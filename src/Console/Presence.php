@@ -53,7 +53,7 @@ final class Presence
             return null;
         }
         if (PoolNames::mistake($name) !== null) {
-            throw InvalidDsn::part("shm:{$name}", 'names no pool', 'give 1 to 64 letters, digits, dots, dashes and underscores, the first of them a letter, digit or underscore');
+            throw InvalidDsn::part("shm:{$name}", 'names no pool', PoolNames::REMEDY);
         }
         $others = (new OthersPools())->owners($name);
 
