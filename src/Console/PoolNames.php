@@ -12,9 +12,6 @@ use Larder\Store\SharedMemoryStore;
 /** The pools of this user, as commands ask for them and speak of them. */
 final class PoolNames
 {
-    /** What to do about a name that no pool can have. */
-    public const REMEDY = 'give 1 to 64 letters, digits, dots, dashes and underscores, the first a letter, digit or underscore';
-
     private function __construct() {}
 
     /** @param string $purpose completes "there is no pool to …" */
@@ -26,10 +23,7 @@ final class PoolNames
     /** @return ?string why no pool can have that name, in a sentence; null: one can */
     public static function mistake(string $name): ?string
     {
-        // The extension says so itself, but as it says that a pool cannot be had now.
-        return preg_match('/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/D', $name) === 1
-            ? null
-            : "\"{$name}\" is no name for a pool: " . self::REMEDY . '.';
+        return SharedMemoryStore::canName($name) ? null : "\"{$name}\" is no name for a pool: " . SharedMemoryStore::NAMING_REMEDY . '.';
     }
 
     /**

@@ -9,6 +9,7 @@ use Larder\Exception;
 use Larder\Exception\InvalidDsn;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemory\OthersPools;
+use Larder\Store\SharedMemoryStore;
 
 /**
  * Tells whether the store that a DSN names exists already. Opening a store makes its pool, database or directory. This is right for a
@@ -52,8 +53,8 @@ final class Presence
         if (!\extension_loaded('larder') || \in_array($name, SharedMemory::names(), true)) {
             return null;
         }
-        if (PoolNames::mistake($name) !== null) {
-            throw InvalidDsn::part("shm:{$name}", 'names no pool', PoolNames::REMEDY);
+        if (!SharedMemoryStore::canName($name)) {
+            throw InvalidDsn::part("shm:{$name}", 'names no pool', SharedMemoryStore::NAMING_REMEDY);
         }
         $others = (new OthersPools())->owners($name);
 

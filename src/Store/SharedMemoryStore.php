@@ -42,6 +42,9 @@ use Larder\Ttl;
  */
 final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled, Namespaces
 {
+    /** What to do about a name that no pool can have. */
+    public const NAMING_REMEDY = 'give 1 to 64 letters, digits, dots, dashes and underscores, the first a letter, digit or underscore';
+
     /** Bytes of the pool of leases. */
     private const LEASES_SIZE = 4 << 20;
 
@@ -144,8 +147,8 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     {
         $dsn->allow('size', 'evict');
         $name = $dsn->path === '' ? 'default' : $dsn->path;
-        if (str_contains($name, '/')) {
-            throw InvalidDsn::part("shm:{$name}", 'has a path where a pool\'s name should be', 'write it as "shm:name"');
+        if (!self::canName($name)) {
+            throw InvalidDsn::part("shm:{$name}", 'names no pool', self::NAMING_REMEDY);
         }
 
         try {
@@ -153,6 +156,12 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         } catch (\ValueError $error) {
             throw InvalidDsn::part("shm:{$name}", 'asks for a pool that cannot be made', lcfirst($error->getMessage()));
         }
+    }
+
+    /** Whether a pool can have that name. The extension says so itself, but as it says that a pool cannot be had now. */
+    public static function canName(string $name): bool
+    {
+        return preg_match('/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/D', $name) === 1;
     }
 
     /** Whether there is a pool of that name which evicts where this one is not to, or the other way round. */

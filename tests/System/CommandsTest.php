@@ -21,6 +21,7 @@ use Larder\Console\StatsCommand;
 use Larder\Console\TagsCommand;
 use Larder\Console\TopCommand;
 use Larder\Console\TraceCommand;
+use Larder\Exception\InvalidDsn;
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
 use Larder\Store\SharedMemoryStore;
@@ -378,6 +379,16 @@ final class CommandsTest extends TestCase
         foreach ($isOne ? [...$names, str_repeat('n', 64)] : [...$names, str_repeat('n', 65)] as $name) {
             self::assertSame($isOne, PoolNames::mistake($name) === null, $name);
             if (!$isOne) {
+                // Without a name, a DSN means the pool "default".
+                foreach ($name === '' ? [] : ['shm:', 'array: > shm:'] as $scheme) {
+                    try {
+                        Cache::open($scheme . rawurlencode($name));
+                        self::fail("A DSN takes {$name}.");
+                    } catch (InvalidDsn $refusal) {
+                        self::assertStringContainsString('names no pool', $refusal->getMessage());
+                    }
+                }
+
                 try {
                     SharedMemory::open($name, 4 << 20);
                     self::fail("The extension takes {$name}.");
