@@ -67,15 +67,16 @@ final class FailureUnderLoadTest extends OwnServers
                 usleep(1_000);
             }
             $cache = $this->cache($dsn);
-            for ($tries = 0; !$cache->set('alive', true); $tries++) {
+            // On a busy machine a server may once more be too late, and is asked again.
+            for ($tries = 0; !$cache->set('alive', true) || $cache->health()->isFlagged() || filesize($this->journal()) !== 0; $tries++) {
                 if ($tries > 3_000) {
-                    return ['problems' => ['The servers are not used again.']];
+                    return ['problems' => ['The servers are not used again, or what was not delivered has not been repaired.']];
                 }
                 usleep(10_000);
+                clearstatcache();
             }
-            $health = $cache->health();
 
-            return ['problems' => $health->isFlagged() || filesize($this->journal()) !== 0 ? ['What was not delivered has not been repaired.'] : []];
+            return ['problems' => []];
         });
         self::assertSame([], array_merge(...array_column($reports, 'problems')), "seed {$seed}");
         foreach (['hits', 'delivered', 'undelivered'] as $outcome) {
