@@ -108,7 +108,8 @@ function write_somewhere(mixed &$value, int $depth = 0): void
 }
 
 $seed = (int) (getenv('LARDER_TEST_SEED') ?: random_int(1, 1 << 30));
-for ($round = 0; $round < 3_000 * (int) (getenv('LARDER_TEST_ROUNDS') ?: 1); $round++) {
+$rounds = (int) (getenv('LARDER_TEST_ROUNDS') ?: 3_000);
+for ($round = 0; $round < $rounds; $round++) {
     mt_srand($seed + $round);
     $variables = [1, [2], 'three'];
     $parts = [];

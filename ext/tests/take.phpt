@@ -87,7 +87,7 @@ function lines(string $file): array
 // Takers of few keys. Setters only replace nothing: each adds its next job where there is none, or overwrites its own.
 $folder = sys_get_temp_dir() . '/larder-take-' . getmypid();
 mkdir($folder);
-$count = (int) (getenv('LARDER_TEST_ROUNDS') ?: 1) * 1_500;
+$count = (int) (getenv('LARDER_TEST_ROUNDS') ?: 1_500);
 $setters = $takers = [];
 for ($s = 0; $s < 2; $s++) {
     $setters[] = fork(function () use ($pool, $count, $s) {
