@@ -91,8 +91,9 @@ final class CacheServer
      *
      * @param ?Certificates $certificates with TLS, which the master then has, too
      * @param list<string>  $lines        of its configuration, besides
+     * @param string        $address      where the master is, and it is reached itself, besides 127.0.0.1
      */
-    public static function sentinel(int $master, int $quorum, ?Certificates $certificates = null, array $lines = []): self
+    public static function sentinel(int $master, int $quorum, ?Certificates $certificates = null, array $lines = [], string $address = '127.0.0.1'): self
     {
         $flavour = RedisFlavours::first();
         $program = Program::find($flavour->program())
@@ -106,8 +107,9 @@ final class CacheServer
                 'port 0', "tls-port {$port}", 'tls-replication yes', 'tls-auth-clients no', "tls-cert-file {$certificates->path}/server.crt",
                 "tls-key-file {$certificates->path}/server.key", "tls-ca-cert-file {$certificates->path}/ca.crt",
             ],
-            'bind 127.0.0.1', "dir {$server->scratch->path}",
-            "sentinel monitor shop 127.0.0.1 {$master} {$quorum}", 'sentinel down-after-milliseconds shop 1000', 'sentinel failover-timeout shop 3000',
+            // The first one is where it speaks from.
+            'bind ' . implode(' ', array_unique([$address, '127.0.0.1'])), 'protected-mode no', "dir {$server->scratch->path}",
+            "sentinel monitor shop {$address} {$master} {$quorum}", 'sentinel down-after-milliseconds shop 1000', 'sentinel failover-timeout shop 3000',
             ...$lines,
         ];
         file_put_contents("{$server->scratch->path}/configuration", implode("\n", $lines) . "\n");
