@@ -69,6 +69,16 @@ $inner->invalidateTags(['t']);
 same([$part->get('tagged'), $inner->get('tagged')], [null, 1], 'a tag means the same in all parts');
 $whole->invalidateTags(['t17']);
 same($inner->get('tagged'), null, 'and in the whole');
+// With tags of its own an item has those of its parts as well.
+foreach ([0 => $whole, 1 => $part, 2 => $inner] as $depth => $cleared) {
+    for ($tags = 0; $tags <= 4; $tags++) {
+        $inner->set("with $tags", 1, null, array_slice(['t1', 't2', 't3', 't4'], 0, $tags));
+        $whole->set("with $tags", 1, null, array_slice(['t1', 't2', 't3', 't4'], 0, $tags));
+    }
+    $keys = array_map(fn (int $tags): string => "with $tags", range(0, 4));
+    $cleared->clear();
+    same([count($inner->getMany($keys)), count($whole->getMany($keys))], [0, $depth === 0 ? 0 : 5], "cleared at depth $depth");
+}
 $all = ['set' => 1, 'counted' => 1, 'many' => 1, 'remembered' => 1];
 foreach ($pools as $pool) {
     $pool->deleteMany(array_keys($all));
