@@ -51,12 +51,18 @@ same([$pool->statistics()['private_pages'], $pool->statistics()['copies']], [1, 
 
 // Once for each function and process, whatever it is called with.
 foreach ([1, 2] as $n) {
-    run_php('$pool = Larder\SharedMemory::open(pool_name()); ini_set("error_log", ' . var_export($log, true) . ');
+    $pages = run_php('$pool = Larder\SharedMemory::open(pool_name()); ini_set("error_log", ' . var_export($log, true) . ');
         $c = ' . WRITER . ';
         for ($i = 0; $i < 3; $i++) {
             $pool->set("other$i", ["i" => $i, "x" => str_repeat("x", 5000)]);
-            $c->memset($pool->get("other$i")["x"], 121, 1);
-        }', ['ffi.enable' => '1']);
+        }
+        // All are read first: what is read after the first write is a copy.
+        $values = $pool->getMany(["other0", "other1", "other2"]);
+        foreach ($values as $value) {
+            $c->memset($value["x"], 121, 1);
+        }
+        echo $pool->statistics()["private_pages"];', ['ffi.enable' => '1']);
+    check((int) $pages >= 2, "$pages pages that were written into");
     same(substr_count(logged(), "\n"), 1 + $n, "lines after process $n");
 }
 
@@ -83,9 +89,11 @@ Larder\SharedMemory::remove(pool_name('many'));
 $heard = run_php('
     $heard = [];
     pcntl_async_signals(true);
+    pcntl_alarm(120); // else a write that nobody answers is tried for ever
     $pool = Larder\SharedMemory::open(pool_name());
-    pcntl_signal(SIGSEGV, function (int $signal) use (&$heard) { $heard[] = $signal; });
+    // Before the handler is there: a read would take the signal back.
     $long = $pool->get("config")["long"];
+    pcntl_signal(SIGSEGV, function (int $signal) use (&$heard) { $heard[] = $signal; });
     ' . WRITER . '->memset($long, 121, 4);
     echo substr($long, 0, 5), count($heard);
     posix_kill(posix_getpid(), SIGSEGV);
