@@ -328,9 +328,10 @@ final class TagContract extends Suite
             return;
         }
         $store = $this->store();
-        $store->save([new Item('soft', ['old'], 100, ['x', 'soft']), new Item('hard', 'old', 100, ['x', 'hard']), new Item('expired', 'old', 1, ['x'])]);
+        $store->save([new Item('soft', ['old'], 100, ['x', 'soft']), new Item('hard', 'old', 100, ['x', 'hard']), new Item('expired', 'old', 1, ['x']), new Item('brief', 'old', 100, ['y'])]);
         $store->invalidateTags(['hard']);
-        $store->invalidateTags(['x'], 2);
+        $store->invalidateTags(['x'], 60);
+        $store->invalidateTags(['y'], 1);
         $fetched = $store->fetch(['soft', 'hard']);
         self::assertSame([], $fetched->items);
         self::assertSame(['soft', 'hard'], array_keys($fetched->tokens));
@@ -339,9 +340,7 @@ final class TagContract extends Suite
         self::assertSame([], $store->touch(['soft'], 1_000));
         self::assertSame(['soft'], $store->save([new Item('soft', 'new')], SaveMode::Replace));
         $this->of->waitFor(1.1);
-        self::assertSame([], $store->fetch(['expired'])->stale);
-        $this->of->waitFor(1.1);
-        self::assertSame([], $store->fetch(['soft'])->stale);
+        self::assertSame($this->of->servesStale() ? ['soft'] : [], array_keys($store->fetch(['soft', 'expired', 'brief'])->stale));
         self::assertSame([], $store->save([new Item('soft', ['new'], 100, ['x'])]));
         self::assertSame(['new'], $this->value('soft'));
         $store->invalidateTags(['x'], 60);

@@ -17,6 +17,9 @@ abstract class DirectoryStoreCase extends SharedStoreCase
 
     private ?DirectoryStore $store = null;
 
+    /** Seconds by which the stores' clock is ahead. */
+    private int $ahead = 0;
+
     abstract protected function in(string $directory): DirectoryStore;
 
     final protected function tearDown(): void
@@ -48,6 +51,11 @@ abstract class DirectoryStoreCase extends SharedStoreCase
         }
     }
 
+    final public function waitFor(float $seconds): void
+    {
+        $this->ahead += (int) ceil($seconds);
+    }
+
     /** Bytes of all files, the items' or not, but for the locks and the tags' slots, of which a directory comes to have so many. */
     final public function footprint(): int
     {
@@ -60,6 +68,11 @@ abstract class DirectoryStoreCase extends SharedStoreCase
         }
 
         return (int) ($this->scratch()->bytes() - $fixed);
+    }
+
+    final protected function clock(): int
+    {
+        return time() + $this->ahead;
     }
 
     private function scratch(): Scratch

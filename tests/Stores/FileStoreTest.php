@@ -12,6 +12,6 @@ final class FileStoreTest extends DirectoryStoreCase
 {
     protected function in(string $directory): FileStore
     {
-        return new FileStore($directory, timeout: 30.0);
+        return new FileStore($directory, timeout: 30.0, clock: $this->clock(...));
     }
 }

@@ -12,6 +12,6 @@ final class PhpFileStoreTest extends DirectoryStoreCase
 {
     protected function in(string $directory): PhpFileStore
     {
-        return new PhpFileStore($directory, timeout: 30.0);
+        return new PhpFileStore($directory, timeout: 30.0, clock: $this->clock(...));
     }
 }
