@@ -72,25 +72,25 @@ final class Cache
     /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
     public const DEFAULT_TTL = 2_592_000;
 
-    /** Namespaces that are kept; when there are more, half of those that owe their store nothing are forgotten with what they have missed. */
+    /** The most namespaces that are kept. With more, the older half is forgotten, but for those whose store has missed a change. */
     private const MOST_NAMESPACES = 1_000;
 
-    /** How often a pull() looks again after somebody else has written. */
+    /** How often pull() tries again after another process has written the key. */
     private const PULLS = 16;
 
-    /** The store, if it tells values, as long as nobody wants events of it. */
+    /** The store, if it can read values without their items. Null if events are wanted: they need the items. */
     private readonly ?Reads $reads;
 
-    /** What may be read past the store, likewise. */
+    /** The near store's memory, which may be read without asking the store. Null if there is none, or events are wanted. */
     private readonly ?Near $near;
 
-    /** Whether a TTL in seconds is what it says. */
+    /** Whether a TTL is stored as it is given: there is no jitter, and no interval that depends on the date. */
     private readonly bool $isExact;
 
-    /** @var ?int seconds that a TTL of null means, if it is exact */
+    /** @var ?int seconds that a TTL of null means, if $isExact; null: for ever */
     private readonly ?int $ofNull;
 
-    /** No caller can have this object: what it is identical to was not in the store. */
+    /** The default that reads of the store are given. No caller has this object, so a read that returns it is a miss. */
     private readonly \stdClass $absent;
 
     private readonly Outbox $outbox;
@@ -101,7 +101,7 @@ final class Cache
     /** @var \Closure(): float */
     private readonly \Closure $clock;
 
-    /** Null unless it is wanted. */
+    /** Null unless $judgesAdds. */
     private readonly ?RequestToken $requestToken;
 
     // What follows is made when it is first needed: most requests only read, and each class that they load costs them time.
@@ -131,13 +131,14 @@ final class Cache
     private bool $isToldOfNamesakes = false;
 
     /**
-     * By name: one that is asked for in each expression anew is to know what it missed in the last, and what it owes.
+     * By name. An application may ask for a namespace again in each expression: the same object then knows its misses and its
+     * undelivered changes.
      *
      * @var array<array-key, self>
      */
     private array $namespaces = [];
 
-    /** With how many of them some are forgotten the next time. */
+    /** The number of namespaces at which some are forgotten. */
     private int $namespacesAtMost = self::MOST_NAMESPACES;
 
     /**
@@ -436,7 +437,8 @@ final class Cache
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 $this->requestToken?->own([$key]);
                 try {
-                    // Judged by the request's miss of the key, if there was one. If there is no room, nothing older stays (false).
+                    // Without a token (null) the pool judges it by this request's miss of the key. A refused value leaves nothing
+                    // older behind (false).
                     return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false)
                         || $this->writes()->noteSet($this->store, [$key], [$key], [$key => $value]);
                 } catch (PoolUnusable $failure) {

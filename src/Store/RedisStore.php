@@ -69,16 +69,16 @@ use Larder\Ttl;
  * if any tag was invalidated since its version. A clear begins another epoch, and is done. Dead items go by and by: some at once,
  * the rest with prune(), or when their time is over.
  *
- * A full server forbids a script its first write, and no other: so that is one that frees memory, or that of the item.
+ * A full server refuses a script's first write, and allows those after it. So the first write frees memory, or stores the item.
  *
- * A tag has a version only once it was invalidated. If there are too many, the older half goes, and the tick of the youngest of
- * them stands for all. The method prune() drops those that no item can need.
+ * Only an invalidated tag has a version. If there are too many, the older half is forgotten, and the tick of its youngest
+ * stands for all of them. The method prune() drops those that no item can need.
  *
  * A large item is written by a plain SET to a name aside. A script behind it moves it to its place, because Lua copies each value
  * that it touches four times.
  *
  * A write says how long we wait for its answer, by the server's clock. Reads bring the time along, and the processes of a
- * machine tell each other. Only a write of one that has heard of no comparison for a minute asks for it in a round trip of its own.
+ * machine tell each other. A write whose process has learnt no time for a minute asks for it first, in a round trip of its own.
  *
  * In a cluster (Redis Cluster), items are divided into shards by their keys. Each shard has its names in one slot, with a clock,
  * tags and key versions of its own. An invalidation reaches all of them, so that no read has to look elsewhere. A batch is one round
@@ -94,16 +94,16 @@ use Larder\Ttl;
  */
 final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, RequestTokens
 {
-    /** That are remembered; of more the older half is forgotten, and what is older is dead if it carries any tag. */
+    /** The most tags whose versions are kept. With more, the older half is forgotten: older items that carry any tag are dead. */
     private const MOST_TAGS = 250_000;
 
-    /** How many names a clear looks at, to free what it can of their memory. */
+    /** How many names a clear looks at to free memory. */
     private const CLEARED_AT_ONCE = 10_000;
 
-    /** From so many bytes on an item is put aside first. */
+    /** Items of at least so many bytes are first written aside. */
     private const LARGE = 2_048;
 
-    /** Seconds after which what lies aside is gone: its script has not come. */
+    /** Seconds until the server drops what was written aside and never moved. */
     private const ASIDE = 60;
 
     private readonly Layout $layout;
