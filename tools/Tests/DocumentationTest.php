@@ -19,6 +19,7 @@ final class DocumentationTest extends TestCase
 
     /** What is neither run nor compared, by its first line, and why. */
     private const NOT_RUN = [
+        'fastcgi_cache_path /var/cache/nginx/larder keys_zone=larder:10m max_size=1g inactive=1h;   # beside server { … }' => 'it is for the configuration of nginx',
         'make bench' => 'takes ten minutes; the tests of bench run it with small numbers',
         'composer config repositories.larder vcs <this repository>' => 'a name is to be filled in, and packages come from the network',
         'git clone <this repository> larder' => 'a name is to be filled in; what follows is how the tests begin',
