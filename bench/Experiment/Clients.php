@@ -14,7 +14,7 @@ use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Subject\WorkerFailed;
 
-/** Redis against Memcached under a growing number of clients, and caches without a server beside them. */
+/** Redis against Memcached under a growing number of clients, and caches in the machine's memory beside them. */
 final class Clients implements Experiment
 {
     private const RATE = 'operations per second';
@@ -22,10 +22,13 @@ final class Clients implements Experiment
     public const PROCESSORS = 'processors of the servers';
     private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];
     private const KEYS = 100_000;
+    /** Of a tier, each of whose items is stored in Redis, and read from there once. */
+    private const KEYS_OF_TIERS = 10_000;
+    private const COUNTS_OF_TIERS = [1, 5, 10, 20, 50, 100];
     private const COUNTS = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 300];
     private const SIZES = [32, 1_024, 16_384];
-    /** Subjects without a server, read by as many processes of PHP as there are clients. */
-    private const WITHIN = ['shared-memory', 'apcu-php'];
+    /** Subjects that answer from memory, read by as many processes of PHP as there are clients. */
+    private const WITHIN = ['shared-memory', 'apcu-php', 'cache-tier-shared-memory-redis', 'cache-tier-apcu-redis'];
     /** Clients beside redis-benchmark: with many it uses up its processor and measures itself, unless the server is slower. */
     private const CHECKED = [CrossCheck::AS_IT_IS => [1, 50], CrossCheck::SLOW => [3, 50]];
     /** Six and more pairs have an interval that one disturbed pair does not widen. */
@@ -47,12 +50,12 @@ final class Clients implements Experiment
         return 'Source C sets and gets values of 32 bytes under 100,000 keys, 10,000 and 100,000 times, from 1 to 300 clients, '
             . 'with redis-benchmark for Redis and its port mc-benchmark for Memcached, three times each. Ours loads both with one '
             . 'generator, over TCP as the source does, after storing every key (random sets would leave a third of the keys '
-            . 'out), checks every value, and takes turns between the servers. Memcached runs with one thread and with more, on one processor and on more. Means have standard deviations, as the source\'s. Caches without a server are read by as many processes of PHP.';
+            . 'out), checks every value, and takes turns between the servers. Memcached runs with one thread and with more, on one processor and on more. Means have standard deviations, as the source\'s. Caches without a server, and memory before Redis, are read by as many processes of PHP.';
     }
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 85 : 425);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 95 : 450);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -60,7 +63,7 @@ final class Clients implements Experiment
         $isQuick = $laboratory->profile === Profile::Quick;
         $requests = $isQuick ? [10_000] : [10_000, 100_000];
         $loops = 3;
-        $outcome->parameters = ['keys' => self::KEYS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES), 'placement of the processes that need no server' => 'on all processors'];
+        $outcome->parameters = ['keys' => self::KEYS, 'keys of memory before Redis' => self::KEYS_OF_TIERS, 'loops' => $loops, 'requests' => implode(' and ', array_map(number_format(...), $requests)), 'bytes of a value' => implode(', ', self::SIZES), 'placement of the processes that need no server' => 'on all processors'];
         $generator = LoadGenerator::build($laboratory->placement->client);
         $within = array_values(array_filter(self::WITHIN, static fn(string $name): bool => $outcome->includes($laboratory, $name, $name)));
         $outcome->parameters[self::PROCESSORS] = $laboratory->placement->ofServers;
@@ -214,20 +217,22 @@ final class Clients implements Experiment
     /** @param list<string> $subjects */
     private function within(Laboratory $laboratory, Progress $progress, Outcome $outcome, array $subjects, int $loops, int $milliseconds): void
     {
-        // 300 processes that visit 256 MiB each would take minutes; each visits what it is to read.
-        $crowds = new Crowds($laboratory, $milliseconds, 1, false);
         for ($loop = 0; $loop < $loops; $loop++) {
             foreach (Shuffled::of($subjects) as $name) {
                 $progress->advance("processes that read {$laboratory->subjects[$name]->title}");
-                if (isset($outcome->leftOut[$name])) {
+                $isTier = $laboratory->subjects[$name]->server !== null;
+                if (isset($outcome->leftOut[$name]) || ($isTier && $loop > 0)) {
                     continue;
                 }
+                // 300 processes that visit 256 MiB each would take minutes; each visits what it is to read. Those of a tier do so through Redis, and do all loops at once.
+                $crowds = new Crowds($laboratory, $milliseconds, $isTier ? $loops : 1, false);
+                $counts = $isTier ? self::COUNTS_OF_TIERS : self::COUNTS;
                 try {
-                    foreach ($crowds->run($laboratory->subjects[$name], self::COUNTS, 'string-32', self::KEYS, 0) as ['count' => $count, 'rate' => $rate, 'cpu' => $cpu]) {
+                    foreach ($crowds->run($laboratory->subjects[$name], $counts, 'string-32', $isTier ? self::KEYS_OF_TIERS : self::KEYS, 0) as ['count' => $count, 'round' => $round, 'rate' => $rate, 'cpu' => $cpu]) {
                         foreach ($laboratory->profile === Profile::Quick ? [10_000] : [10_000, 100_000] as $requests) {
                             // The same for both: a process reads for a while, whatever the number of requests of the others.
                             $case = ['operation of the clients' => 'GET', 'requests' => number_format($requests), 'clients' => (string) $count];
-                            $outcome->measurement($case, 'rate', self::RATE, Direction::HigherIsBetter, $name, columns: ['client cpu'])->add(0, $loop, $rate, $cpu);
+                            $outcome->measurement($case, 'rate', self::RATE, Direction::HigherIsBetter, $name, columns: ['client cpu'])->add(0, $loop + $round, $rate, $cpu);
                         }
                     }
                 } catch (WorkerFailed $failure) {

@@ -15,7 +15,7 @@ use Larder\Bench\Subject\WorkerProcess;
 /**
  * nginx and php-fpm with one small script for each subject.
  *
- * The scripts use no autoloader and print nothing: an empty one does what all the others do besides reading.
+ * The scripts print nothing, and use no autoloader but where the library is measured: an empty one does what all the others do besides reading.
  */
 final class Site
 {

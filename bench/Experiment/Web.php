@@ -46,7 +46,7 @@ final class Web implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(128, 768, $profile === Profile::Quick ? 92 : 515);
+        return new Needs(128, 768, $profile === Profile::Quick ? 98 : 546);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -9,10 +9,14 @@ use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\ServerKind;
+use Larder\Bench\Subject\WorkerProcess;
 
 /** The scripts of `web`, one for each subject, and the servers behind them. */
 final readonly class WebScripts
 {
+    /** Memory before Redis, through the library: those scripts load its classes. */
+    public const TIERS = ['cache-tier-shared-memory-redis', 'cache-tier-apcu-redis'];
+
     /**
      * @param non-empty-array<string, WebScript> $scripts by the subject's name, an empty one among them
      * @param list<Server> $servers
@@ -31,6 +35,7 @@ final readonly class WebScripts
             'sqlite' => 'sqlite', 'sqlite-persistent' => 'sqlite',
             'redis' => "{$flavour->value}-tcp", 'redis-persistent' => "{$flavour->value}-tcp", 'redis-socket' => "{$flavour->value}-unix",
             'memcached' => 'memcached-tcp', 'memcached-persistent' => 'memcached-tcp', 'memcached-socket' => 'memcached-unix',
+            ...array_combine(self::TIERS, self::TIERS),
         ];
         foreach ($needs as $name => $need) {
             if (!$outcome->includes($laboratory, $name, $need)) {
@@ -72,6 +77,8 @@ final readonly class WebScripts
             'sqlite', 'sqlite-persistent' => self::sqlite("{$root}/{$name}.db", $isPersistent),
             'redis', 'redis-persistent', 'redis-socket' => self::redis("{$redis} {$link}", $address, $isPersistent),
             'memcached', 'memcached-persistent', 'memcached-socket' => self::memcached("Memcached {$link}", $isSocket ? "{$address}, 0" : $address, $isPersistent),
+            'cache-tier-shared-memory-redis' => self::tier("Larder\\Cache over shared memory before {$redis}", 'shm:web-tier-' . basename($root), $endpoint, "Larder\\SharedMemory::remove('web-tier-" . basename($root) . "');"),
+            'cache-tier-apcu-redis' => self::tier("Larder\\Cache over APCu before {$redis}", 'apcu:', $endpoint, ''),
             default => throw new \LogicException("There is no script {$name}."),
         };
     }
@@ -84,6 +91,14 @@ final readonly class WebScripts
             "Larder\\SharedMemory::open('{$pool}')->set(\$key, \$value);",
             "Larder\\SharedMemory::remove('{$pool}');",
         );
+    }
+
+    /** @param array<string, string|int> $endpoint */
+    private static function tier(string $title, string $near, array $endpoint, string $clean): WebScript
+    {
+        $open = 'require_once ' . var_export(WorkerProcess::autoloader(), true) . '; $cache = Larder\Cache::open(' . var_export("{$near} > redis+unix:" . ($endpoint['socket'] ?? ''), true) . '); ';
+
+        return new WebScript($title, "{$open}\$value = \$cache->get(\$key);", "{$open}\$cache->set(\$key, \$value);", $clean);
     }
 
     private static function file(string $root): WebScript

@@ -130,6 +130,12 @@ enum Design: string
         ], true);
     }
 
+    /** Whether it has a near store, which keeps what was read. */
+    public function isTier(): bool
+    {
+        return in_array($this, [self::LibraryApcuTier, self::LibrarySharedMemoryTier, self::LibraryApcuRedisTier, self::LibrarySharedMemoryRedisTier], true);
+    }
+
     /** Whether an item is read under the tags that it was stored under, as Laravel wants it. */
     public function readsUnderTags(): bool
     {

@@ -65,6 +65,17 @@ final class TagClients implements Task
 
             return [];
         });
+        if ($design->isTier()) {
+            // A write goes to the far store alone. All that is read again and again lies near on a host that has run for a while.
+            Forked::all(1, static function () use ($design, $place, $catalogue): array {
+                $cache = $design->open($place);
+                for ($number = 0; $number < $catalogue->items; $number++) {
+                    $cache->load($catalogue->id($number), $catalogue->tagsToReadUnder($design, $number));
+                }
+
+                return [];
+            });
+        }
         $operations = $arguments->int('operations');
         $nanoseconds = $arguments->int('milliseconds') * 1_000_000;
         $afterwards = $arguments->int('milliseconds afterwards') * 1_000_000;

@@ -42,6 +42,25 @@ final class WebTest extends TestCase
         self::assertDirectoryDoesNotExist($root);
     }
 
+    /** Each request opens a tier, follows its log, and reads what an earlier one has stored or kept near. */
+    public function testScriptsOfMemoryBeforeRedisReadWhatTheyStored(): void
+    {
+        $laboratory = new Laboratory(Profile::Quick, array_intersect_key(Subjects::all(), array_flip(WebScripts::TIERS)), Placement::ofThisMachine());
+        $outcome = new Outcome('of a test', 'Of a test', 'nothing');
+        $directory = TemporaryDirectory::make(sys_get_temp_dir());
+        try {
+            $scripts = WebScripts::of($laboratory, $outcome, $directory->path);
+            self::assertSame(['empty', ...WebScripts::TIERS], array_keys($scripts->scripts));
+            self::assertCount(1, $scripts->servers, 'Both have the same Redis behind them.');
+            // It starts only if each script reads what it stored.
+            $site = Site::start($laboratory, $scripts->scripts, [Values::named('alloptions'), Values::named('hello')], $scripts->servers, $directory);
+        } finally {
+            unset($site);
+            $laboratory->stopServers();
+        }
+        self::assertSame([], $outcome->failures());
+    }
+
     /** A request whose read is not what was stored fails the subject. */
     public function testRequestsOfATierTimeThemselvesBesideThoseOfItsNearStoreAlone(): void
     {
