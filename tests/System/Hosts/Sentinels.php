@@ -39,7 +39,7 @@ final class Sentinels
     }
 
     /**
-     * Kills the master, and returns when the other one is it. Before that writes are held up until the replica has had all of them. So nothing
+     * Kills the master, and returns when the other one is it, and a sentinel says so. Before that writes are held up until the replica has had all of them. So nothing
      * that was acknowledged is lost, and what is read afterwards can be judged without exception.
      */
     public function failOver(): void
@@ -48,7 +48,19 @@ final class Sentinels
         self::ask($this->master, 'CLIENT', 'PAUSE', '600000', 'WRITE');
         self::eventually(fn(): bool => self::offset($this->master) !== null && self::offset($this->master) === self::offset($this->replica));
         $this->master->kill();
-        self::eventually(fn(): bool => self::says($this->replica, 'role:master'));
+        self::eventually(fn(): bool => self::says($this->replica, 'role:master') && $this->isNamed($this->replica));
+    }
+
+    /** Whether a sentinel names it as the master. Clients cannot find it before. */
+    private function isNamed(CacheServer $server): bool
+    {
+        foreach ($this->sentinels as $sentinel) {
+            if (self::ask($sentinel, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'shop') === [$this->address, (string) $server->port]) {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /** Starts the killed one again, as a replica of the new master. */
