@@ -7,13 +7,19 @@ namespace Larder\Serializer;
 use Larder\Exception\InvalidOption;
 
 /**
- * Proves that a process with the secret wrote a payload, for this key in this namespace: HMAC-SHA-256 over all three. A payload
- * without this proof is never unserialised.
+ * Proves that a process with the secret wrote a payload, for this key in this namespace. The proof is keyed BLAKE2b (RFC 7693) over all
+ * three where PHP has the extension sodium, else HMAC-SHA-256. A payload without this proof is never unserialised.
+ *
+ * PHP's HMAC takes three to four times as long. OpenSSL's is the fastest for large payloads, and its two calls cost more than a small one.
+ * A process with sodium reads both. For one without it, what BLAKE2b proves is missing.
  */
 final class Signature
 {
-    private const MARK = 'H';
+    private const HMAC = 'H';
 
+    private const BLAKE2B = 'B';
+
+    /** Bytes of a mark and a proof. */
     private const LENGTH = 33;
 
     private const SHORTEST = 16;
@@ -21,8 +27,19 @@ final class Signature
     /** Bytes that SHA-256 takes at once. */
     private const BLOCK = 64;
 
-    /** Bytes from which on OpenSSL is worth its two calls. */
-    private const LARGE = 256;
+    /** Bytes from which on OpenSSL is faster than PHP. */
+    private const WORTH_OPENSSL = 256;
+
+    /** Bytes of a payload from which on it is faster than BLAKE2b, too. */
+    private const LARGE = 4_096;
+
+    /** Bytes that a key of BLAKE2b has at most. */
+    private const LONGEST_KEY = 64;
+
+    private readonly bool $hasBlake2b;
+
+    /** The secret, as BLAKE2b takes it. */
+    private readonly string $blake2bKey;
 
     /** The secret as HMAC puts it before the message, and before the inner digest; null: PHP's own HMAC is used. */
     private readonly ?string $inner;
@@ -42,39 +59,41 @@ final class Signature
         if (\strlen($secret) < self::SHORTEST) {
             throw InvalidOption::tooShort('secret', self::SHORTEST);
         }
+        $this->hasBlake2b = \extension_loaded('sodium');
+        $this->blake2bKey = \strlen($secret) > self::LONGEST_KEY ? hash('sha512', $secret, true) : $secret;
         $padded = str_pad(\strlen($secret) > self::BLOCK ? hash('sha256', $secret, true) : $secret, self::BLOCK, "\0");
         $this->inner = \extension_loaded('openssl') ? $padded ^ str_repeat("\x36", self::BLOCK) : null;
         $this->outer = $padded ^ str_repeat("\x5c", self::BLOCK);
     }
 
-    public static function isSigned(string $payload): bool
-    {
-        return ($payload[0] ?? '') === self::MARK;
-    }
-
     public function sign(string $key, string $payload): string
     {
-        return self::MARK . $this->mac($key, $payload) . $payload;
+        $mark = $this->hasBlake2b && ($this->inner === null || \strlen($payload) < self::LARGE) ? self::BLAKE2B : self::HMAC;
+
+        return $mark . $this->proof($mark, $key, $payload) . $payload;
     }
 
     /** @return ?string the payload that was signed; null if it was not, or not for this */
     public function verified(string $key, string $signed): ?string
     {
-        if (!self::isSigned($signed) || \strlen($signed) < self::LENGTH) {
+        $mark = $signed[0] ?? '';
+        if (\strlen($signed) < self::LENGTH || ($mark !== self::HMAC && ($mark !== self::BLAKE2B || !$this->hasBlake2b))) {
             return null;
         }
         $payload = substr($signed, self::LENGTH);
 
-        return hash_equals($this->mac($key, $payload), substr($signed, 1, self::LENGTH - 1)) ? $payload : null;
+        return hash_equals($this->proof($mark, $key, $payload), substr($signed, 1, self::LENGTH - 1)) ? $payload : null;
     }
 
-    private function mac(string $key, string $payload): string
+    private function proof(string $mark, string $key, string $payload): string
     {
         // With their lengths, so that no part can be taken for the end or beginning of another.
         $signed = pack('NN', \strlen($this->namespace), \strlen($key)) . $this->namespace . $key . $payload;
-
-        if ($this->inner !== null && \strlen($signed) >= self::LARGE) {
-            // The same bytes. OpenSSL uses the processor's instructions for them, which PHP does not: 5 to 15 times as fast.
+        if ($mark === self::BLAKE2B) {
+            return sodium_crypto_generichash($signed, $this->blake2bKey, self::LENGTH - 1);
+        }
+        if ($this->inner !== null && \strlen($signed) >= self::WORTH_OPENSSL) {
+            // The same bytes. OpenSSL uses the processor's instructions for them, which PHP does not: up to five times as fast.
             $digest = openssl_digest($this->inner . $signed, 'sha256', true);
             $digest = $digest === false ? false : openssl_digest($this->outer . $digest, 'sha256', true);
             if ($digest !== false) {

@@ -28,6 +28,7 @@ use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 #[CoversClass(Payload::class)]
 #[CoversClass(Compression::class)]
@@ -260,20 +261,57 @@ final class PayloadTest extends TestCase
         self::assertSame('foreign', $signed->decode($bytes, 'foreign', 'key'));
     }
 
-    /** So a process without OpenSSL reads what one with it has written, and the other way round. */
-    public function testASignatureIsHmacWithSha256WhateverTheLengths(): void
+    public function testASignatureIsKeyedBlake2bOfTheNamespaceTheKeyAndThePayload(): void
+    {
+        foreach ([16 => null, 64 => null, 65 => 'sha512', 200 => 'sha512'] as $length => $hash) {
+            $secret = str_repeat('s', $length - 1) . '!';
+            $signed = pack('NN', 4, 3) . 'shopkeypayload';
+            $expected = 'B' . sodium_crypto_generichash($signed, $hash === null ? $secret : hash($hash, $secret, true), 32) . 'payload';
+            self::assertSame($expected, (new Signature($secret, 'shop'))->sign('key', 'payload'));
+        }
+    }
+
+    /** Where OpenSSL is faster. A process without it reads it too, and the other way round. */
+    public function testALargePayloadIsSignedByHmacWithSha256WhateverTheLengths(): void
     {
         foreach ([16, 63, 64, 65, 200] as $secretLength) {
             $secret = str_repeat('s', $secretLength - 1) . '!';
             $signature = new Signature($secret, 'shop');
-            foreach ([0, 1, 200, 240, 247, 248, 249, 300, 5_000] as $length) {
+            foreach ([0, 1, 200, 240, 247, 248, 249, 300, 4_095, 4_096, 5_000] as $length) {
                 $text = str_repeat('x', $length);
                 $expected = 'H' . hash_hmac('sha256', pack('NN', 4, 3) . 'shopkey' . $text, $secret, true) . $text;
-                self::assertSame($expected, $signature->sign('key', $text));
+                self::assertSame($length < 4_096 ? 'B' : 'H', $signature->sign('key', $text)[0]);
+                self::assertSame($text, $signature->verified('key', $signature->sign('key', $text)));
                 self::assertSame($text, $signature->verified('key', $expected));
                 self::assertNull($signature->verified('key', $expected . 'x'));
+                if ($length >= 4_096) {
+                    self::assertSame($expected, $signature->sign('key', $text));
+                }
             }
         }
+    }
+
+    /** A process without sodium has written it, or an earlier version. */
+    public function testASignatureByHmacIsReadToo(): void
+    {
+        $secret = 'a secret of 16 b';
+        $hmac = hash_hmac('sha256', pack('NN', 4, 3) . 'shopkeypayload', $secret, true);
+        $signature = new Signature($secret, 'shop');
+        self::assertSame('payload', $signature->verified('key', "H{$hmac}payload"));
+        self::assertNull($signature->verified('other key', "H{$hmac}payload"));
+        self::assertNull($signature->verified('key', "B{$hmac}payload"));
+        self::assertNull($signature->verified('key', 'H' . substr($signature->sign('key', 'payload'), 1)));
+    }
+
+    public function testWhatAProcessWithoutExtensionsHasSignedIsReadByOneWithThem(): void
+    {
+        $autoload = var_export(\dirname(__DIR__, 3) . '/vendor/autoload.php', true);
+        $code = "require {$autoload}; echo (new Larder\\Serializer\\Signature('a secret of 16 b', 'shop'))->sign('key', 'payload'), extension_loaded('sodium') ? 'B' : 'H';";
+        $process = new Process([PHP_BINARY, '-n', '-r', $code], timeout: 300.0);
+        self::assertSame(0, $process->run(), $process->getOutput() . $process->getErrorOutput());
+        $signed = substr($process->getOutput(), 0, -1);
+        self::assertSame(substr($process->getOutput(), -1), $signed[0]);
+        self::assertSame('payload', (new Signature('a secret of 16 b', 'shop'))->verified('key', $signed));
     }
 
     public function testWhatIsNotSignedIsNeverUnserialised(): void
@@ -285,8 +323,10 @@ final class PayloadTest extends TestCase
             self::assertSame('foreign', $signed->decode($plain->encode('key', $value), 'foreign', 'key'));
             self::assertSame('foreign', $plain->decode($signed->encode('key', $value), 'foreign', 'key'));
         }
-        $forged = 'H' . str_repeat("\0", 32) . $plain->encode('key', [new Trap()]);
-        self::assertSame('foreign', $signed->decode($forged, 'foreign', 'key'));
+        foreach (['H', 'B', 'C'] as $mark) {
+            $forged = $mark . str_repeat("\0", 32) . $plain->encode('key', [new Trap()]);
+            self::assertSame('foreign', $signed->decode($forged, 'foreign', 'key'));
+        }
         self::assertSame($before, Trap::sprung());
         self::assertSame(5, $signed->decode($signed->encode('n', 5), 'foreign', 'n'), 'A counter is for the server to count with.');
     }
