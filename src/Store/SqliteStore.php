@@ -24,6 +24,7 @@ use Larder\Serializer\PhpSerializer;
 use Larder\Store;
 use Larder\Store\Sqlite\DatabaseFile;
 use Larder\Store\Sqlite\Reach;
+use Larder\Store\Sqlite\Row;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\SqliteLog;
@@ -147,14 +148,12 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         $tables = $this->tables();
         foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
             [$rows, $token] = $tables->rows->look($chunk);
+            $values = $tables->values->ofAll(array_filter($rows, static fn(Row $row): bool => $row->verdict !== Verdict::Dead));
             foreach ($chunk as $key) {
-                $row = $rows[$key] ?? null;
-                if ($row !== null && $row->verdict !== Verdict::Dead) {
-                    $value = $tables->values->of($row);
-                    if ($value !== $tables->values->nothing) {
-                        $item = Item::found($key, $value, $row->expiry, $row->version, $row->tags);
-                        $row->verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
-                    }
+                if (\array_key_exists($key, $values)) {
+                    $row = $rows[$key];
+                    $item = Item::found($key, $values[$key], $row->expiry, $row->version, $row->tags);
+                    $row->verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
                 }
                 if (!isset($items[$key])) {
                     $tokens[$key] = $token;

@@ -37,6 +37,25 @@ final class Values
         return \strlen($bytes) < self::LARGE ? [$mark . $bytes, ''] : [$bytes, $mark];
     }
 
+    /**
+     * @param array<array-key, Row> $rows by key
+     *
+     * @return array<array-key, mixed> by key, of those rows that a value can be made of
+     */
+    public function ofAll(array $rows): array
+    {
+        $values = $payloads = [];
+        foreach ($rows as $key => $row) {
+            if (\is_string($row->value) && $row->mark === '') {
+                $payloads[$key] = $row->value;
+            } elseif (($value = $this->of($row)) !== $this->nothing) {
+                $values[$key] = $value;
+            }
+        }
+
+        return $payloads === [] ? $values : $values + $this->payload->decodeAll($payloads, 0);
+    }
+
     /** @return mixed $nothing if there is no row, or nothing that can be made of it */
     public function of(?Row $row): mixed
     {
