@@ -423,10 +423,10 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return [...$whole, Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Takes, Capability::Counts, Capability::Keys, Capability::Sharing, Capability::Durability, ...$retention];
     }
 
-    /** What a failure to reach the pool is to those who asked a store. */
+    /** What a failure to reach the pool is to those who asked a store. The extension says what to do about it. */
     public static function unavailable(PoolUnusable $failure): StoreUnavailable
     {
-        return StoreUnavailable::because('The pool of shared memory', $failure->getMessage(), 'see that /dev/shm has room for it and is this user\'s', $failure);
+        return new StoreUnavailable("The pool of shared memory is unavailable: {$failure->getMessage()}", previous: $failure);
     }
 
     /**
