@@ -94,7 +94,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
             ->addOption('trace', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'An access trace of your own, 32-bit integers, perhaps compressed by xz')
             ->addOption('zend', null, InputOption::VALUE_REQUIRED, 'A directory with cache back ends of Zend Framework 1 (Zend/Cache/Backend, Cm/Cache/Backend), for tags')
             ->addOption('wordpress', null, InputOption::VALUE_REQUIRED, 'A directory with another WordPress than the distribution\'s, for transients, pages and pagecache')
-            ->addOption('wordpress-peers', null, InputOption::VALUE_REQUIRED, 'A directory with original plugins that have an object cache, a folder each, for transients and pages')
+            ->addOption('wordpress-peers', null, InputOption::VALUE_REQUIRED, 'A directory with original plugins that have an object cache or a page cache, a folder each, for transients, pages and pagecache')
             ->addOption('laravel', null, InputOption::VALUE_REQUIRED, 'The directory of an application of Laravel\'s, or of Debian\'s packages of it (default: where PHP finds these), for tags')
             ->addOption('subject-php', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a subject of your own');
     }

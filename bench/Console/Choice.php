@@ -12,7 +12,7 @@ use Larder\Bench\Experiment\Trace\Trace;
 use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\WordPress\Installation;
-use Larder\Bench\WordPress\ObjectCache;
+use Larder\Bench\WordPress\Original;
 use Larder\Exception\Suggestion;
 use Symfony\Component\Console\Input\InputInterface;
 
@@ -186,8 +186,8 @@ final readonly class Choice
     private static function peers(InputInterface $input): ?string
     {
         $directory = self::option($input, 'wordpress-peers');
-        if ($directory !== null && ObjectCache::dropInsOf($directory) === []) {
-            throw new \InvalidArgumentException("The directory {$directory} given as --wordpress-peers has no folder with an object-cache.php in it: give the directory that has the plugins' folders.");
+        if ($directory !== null && Original::all($directory, Original::OBJECT_CACHE) === [] && Original::all($directory, Original::PAGE_CACHE) === []) {
+            throw new \InvalidArgumentException("The directory {$directory} given as --wordpress-peers has no folder with an object-cache.php or an advanced-cache.php in it: give the directory that has the plugins' folders.");
         }
 
         return $directory === null ? null : (string) realpath($directory);

@@ -31,7 +31,7 @@ final class Laboratory
      * @param string|null $subjectFile where the reader's own subject comes from
      * @param string|null $zend where cache back ends of Zend Framework 1 are
      * @param string|null $wordpress where WordPress is; null: where the distribution has it
-     * @param string|null $peers where original plugins of WordPress are that have an object cache
+     * @param string|null $peers where original plugins of WordPress are that have an object cache or a page cache
      * @param string|null $laravel where Laravel is
      * @param list<string> $traces files of the reader's own that `traces` shall replay too
      */

@@ -53,7 +53,7 @@ final class PageCaches implements Experiment
     public function recreates(): string
     {
         return 'Source A asks files, Redis and Memcached for one value in a script, to learn what a page cache should use. Here they are page caches '
-            . 'of a real WordPress, behind nginx and php-fpm. Ours is in both of its places, and re-created designs of published ones are in advanced-cache.php. An empty script stands beside them, '
+            . 'of a real WordPress, behind nginx and php-fpm. Ours is in both of its places, and re-created designs of published ones are in advanced-cache.php; --wordpress-peers measures originals. An empty script stands beside them, '
             . 'and nginx without PHP as the limit. All send the page compressed. Then a post is saved each second. Counted are the pages that are made anew, the looks that see an old page, and the requests that are served meanwhile.';
     }
 
@@ -108,7 +108,7 @@ final class PageCaches implements Experiment
     private static function designs(Laboratory $laboratory, Outcome $outcome): array
     {
         $flavour = RawStores::flavour();
-        $designs = PageCacheDesign::all($flavour->value, $flavour->title());
+        $designs = PageCacheDesign::all($flavour->value, $flavour->title(), $laboratory->peers);
         $outcome->titles = array_map(static fn(PageCacheDesign $design): string => $design->title, $designs);
         $missing = Installation::missing($laboratory->wordpress ?? Installation::DEFAULT) ?? (Program::find('nginx') === null ? 'nginx is not installed: install nginx-light.' : null);
         if ($missing !== null) {

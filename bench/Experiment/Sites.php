@@ -55,7 +55,7 @@ final class Sites
         }
         $caches = array_filter($caches, static fn(ObjectCache $cache): bool => $cache->needs === null || $outcome->includes($laboratory, $cache->name, $cache->needs));
         foreach ($caches as $name => $cache) {
-            if ($cache->isOnRedis() && $cache->plugin === null && RedisFlavour::installed() === null) {
+            if ($cache->isOnRedis() && $cache->original === null && RedisFlavour::installed() === null) {
                 $outcome->lack($name, 'neither Redis nor Valkey is installed: install redis-server or valkey-server.');
                 unset($caches[$name]);
             }

@@ -96,9 +96,10 @@ final class CachedSites
                 $sites->posts = array_map(intval(...), $sites->do($name, ['do' => 'fill', 'bytes' => implode(' ', $bytes)])->numbers('posts'));
                 $isInstalled = true;
             }
-            if ($design->isLarder) {
+            if ($design->isLarder || $design->original !== null) {
                 try {
-                    $mistake = $sites->do($name, ['do' => 'enable'])->string('mistake');
+                    // Many originals write their drop-in when they are switched on.
+                    $mistake = $sites->do($name, $design->original === null ? ['do' => 'enable'] : ['do' => 'activate', 'plugin' => (string) $design->original->main()])->string('mistake');
                     if ($mistake !== '') {
                         throw WorkerFailed::said($design->title, $mistake);
                     }
@@ -164,18 +165,24 @@ final class CachedSites
     public function warm(string $name, int $page, int $bytes): int
     {
         $answer = '';
+        $made = 0;
         for ($i = 0; $i < 2; $i++) {
+            $made = $this->made($name);
             $answer = $this->answer($name, $this->path($name, $page), true);
         }
         [$head, $body] = explode("\r\n\r\n", $answer, 2) + [1 => ''];
         $isEmpty = $name === PageCacheDesign::EMPTY || $name === PageCacheDesign::EMPTY_PLAIN;
-        $plain = $isEmpty ? '' : @gzdecode($body);
-        if (!str_contains($head, ' 200 ') || $plain === false || (!$isEmpty && (\strlen($plain) !== $bytes || !str_ends_with($plain, "</html>\n")))) {
+        $isOriginal = $this->designs[$name]->original !== null;
+        $plain = $isEmpty ? '' : (@gzdecode($body) ?: ($isOriginal ? $body : false));
+        // An original may send a page as it is, and say something at its end.
+        $isWhole = $plain !== false && ($isEmpty || ($isOriginal ? \strlen($plain) >= $bytes && str_contains($plain, '</html>') : \strlen($plain) === $bytes && str_ends_with($plain, "</html>\n")));
+        if (!str_contains($head, ' 200 ') || !$isWhole) {
             throw WorkerFailed::said($this->designs[$name]->title, sprintf('a page of %d bytes is none: "%s"', $bytes, substr($answer, 0, 400)));
         }
         $isHit = match (true) {
             $this->designs[$name]->isLarder => str_contains($head, 'Larder; hit'),
             $this->designs[$name]->rival !== null => str_contains($head, 'X-Cache: HIT'),
+            $isOriginal => $this->made($name) === $made,
             default => true,
         };
         if (!$isHit) {
@@ -244,6 +251,7 @@ final class CachedSites
             'define("RIVAL_SOCKET", ' . var_export($socket, true) . ');',
             'define("WP_POST_REVISIONS", false);',
         ];
+        $design->original?->add($site);
         if ($design->isLarder) {
             $site->addLarder(\dirname(Shop::scripts()));
             file_put_contents("{$site->root}/wp-content/mu-plugins/larder.php", '<?php require WP_PLUGIN_DIR . "/larder/larder.php";');

@@ -33,8 +33,6 @@ final readonly class ObjectCache
      * @param string|null  $dsn        of ours; {directory} and {socket} are replaced; null: it has none
      * @param list<string> $classes    of a re-created design, from integrations/wordpress/bench/rivals
      * @param string       $store      PHP that makes its store; the same is replaced in it
-     * @param string|null  $plugin     the folder of an original one
-     * @param string|null  $dropIn     its object-cache.php
      * @param string       $lines      of PHP for wp-config.php
      */
     private function __construct(
@@ -45,8 +43,7 @@ final readonly class ObjectCache
         public ?string $dsn = null,
         public array $classes = [],
         public string $store = '',
-        public ?string $plugin = null,
-        public ?string $dropIn = null,
+        public ?Original $original = null,
         public string $lines = '',
     ) {}
 
@@ -76,43 +73,15 @@ final readonly class ObjectCache
             $rival(self::RIVAL_FILES, 'a PHP file a key', 'php-file', ['PhpFiles'], "new Rival(new PhpFiles('{directory}/files'))"),
             $rival(self::RIVAL_APCU, 'an entry of APCu a key', 'apcu-php', ['ApcuKeys'], "new Rival(new ApcuKeys('rival:'))"),
         ];
-        foreach (self::dropInsOf($peers) as $plugin => $dropIn) {
-            $caches[] = new self("peer-{$plugin}", "{$plugin} (the original)", null, plugin: "{$peers}/{$plugin}", dropIn: $dropIn);
+        foreach (Original::all($peers, Original::OBJECT_CACHE) as $plugin => $original) {
+            $caches[] = new self("peer-{$plugin}", "{$plugin} (the original)", null, original: $original);
         }
 
         return array_combine(array_map(static fn(self $cache): string => $cache->name, $caches), $caches);
     }
 
-    /**
-     * Plugins that have a drop-in.
-     *
-     * @param string|null $directory with a folder a plugin
-     *
-     * @return array<string, string> plugin => path of its object-cache.php
-     */
-    public static function dropInsOf(?string $directory): array
-    {
-        $found = [];
-        foreach ($directory === null ? [] : (glob("{$directory}/*", \GLOB_ONLYDIR) ?: []) as $plugin) {
-            $files = new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($plugin, \FilesystemIterator::SKIP_DOTS));
-            $paths = [];
-            foreach ($files as $file) {
-                if ($file instanceof \SplFileInfo && $file->getFilename() === 'object-cache.php') {
-                    $paths[] = $file->getPathname();
-                }
-            }
-            // The least deep is the plugin's; what it brings along may have others.
-            usort($paths, static fn(string $one, string $other): int => substr_count($one, '/') <=> substr_count($other, '/'));
-            if ($paths !== []) {
-                $found[basename($plugin)] = $paths[0];
-            }
-        }
-
-        return $found;
-    }
-
     public function isOnRedis(): bool
     {
-        return \in_array($this->name, self::ON_REDIS, true) || $this->plugin !== null;
+        return \in_array($this->name, self::ON_REDIS, true) || $this->original !== null;
     }
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Bench\WordPress;
 
-/** A page cache that a site can have: ours over a store and in a place, a re-created design, or none in PHP. */
+/** A page cache that a site can have: ours over a store and in a place, a re-created design, an original, or none in PHP. */
 final readonly class PageCacheDesign
 {
     public const EMPTY = 'empty';
@@ -48,15 +48,17 @@ final readonly class PageCacheDesign
         public bool $hasExtension = false,
         public string $lines = '',
         public ?string $rival = null,
+        public ?Original $original = null,
     ) {}
 
     /**
-     * @param string $server the name of the Redis or Valkey that is installed, as subjects have it
-     * @param string $title  what people call it
+     * @param string      $server the name of the Redis or Valkey that is installed, as subjects have it
+     * @param string      $title  what people call it
+     * @param string|null $peers  a directory with original plugins
      *
      * @return array<string, self> by name
      */
-    public static function all(string $server, string $title): array
+    public static function all(string $server, string $title, ?string $peers = null): array
     {
         $rival = static fn(string $name, string $of, ?string $needs, string $store): self => new self($name, "{$of}, re-created, in advanced-cache.php", $needs, lines: self::ORDINARY, rival: $store);
         $designs = [
@@ -76,13 +78,16 @@ final readonly class PageCacheDesign
             new self(self::NGINX, 'nginx with a compressed file (a limit: no PHP)'),
             new self(self::NGINX_CACHE, 'nginx with fastcgi_cache (a limit: no PHP)'),
         ];
+        foreach (Original::all($peers, Original::PAGE_CACHE) as $plugin => $original) {
+            $designs[] = new self("peer-{$plugin}", "{$plugin} (the original)", lines: self::ORDINARY, original: $original);
+        }
 
         return array_combine(array_map(static fn(self $design): string => $design->name, $designs), $designs);
     }
 
     public function isSite(): bool
     {
-        return \in_array($this->name, self::SITES, true);
+        return $this->original !== null || \in_array($this->name, self::SITES, true);
     }
 
     public function isOnRedis(): bool

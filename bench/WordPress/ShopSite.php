@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Bench\WordPress;
 
 use Larder\Bench\Fields;
-use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\FastCgi;
 use Larder\Bench\Server\PhpFpmServer;
@@ -77,8 +76,8 @@ final class ShopSite
             file_put_contents($plugin, '<?php require WP_PLUGIN_DIR . "/larder/larder.php";');
         } elseif ($cache->classes !== []) {
             file_put_contents("{$installation->root}/wp-content/object-cache.php", self::dropIn($cache, strtr($cache->store, $places)));
-        } elseif ($cache->plugin !== null && $cache->dropIn !== null) {
-            self::addOriginal($installation, $cache->plugin, $cache->dropIn);
+        } elseif ($cache->original !== null) {
+            $cache->original->add($installation);
             $lines[] = 'define("WP_REDIS_SCHEME", "unix"); define("WP_REDIS_PATH", ' . var_export($places['{socket}'], true) . '); define("WP_CACHE", true);';
         }
         $installation->configure(implode("\n", $lines));
@@ -247,17 +246,5 @@ final class ShopSite
             "\nif (isset(\$_SERVER['HTTP_X_LARDER_COUNT'])) {\n    add_filter('larder_backend', static function (\$backend) { require_once %s; return new Larder\\WordPress\\Bench\\Counting(\$backend); });\n}\n",
             var_export(Shop::scripts() . '/Counting.php', true),
         ));
-    }
-
-    /** An original plugin, always active, with its drop-in in place. */
-    private static function addOriginal(Installation $installation, string $plugin, string $dropIn): void
-    {
-        FileSystem::copy($plugin, $installation->plugin(basename($plugin)));
-        copy($dropIn, "{$installation->root}/wp-content/object-cache.php");
-        foreach (glob("{$plugin}/*.php") ?: [] as $file) {
-            if (basename($file) !== 'object-cache.php' && preg_match('/^[ \t\/*#@]*Plugin Name:/mi', (string) file_get_contents($file, false, null, 0, 8_192)) === 1) {
-                file_put_contents("{$installation->root}/wp-content/mu-plugins/original.php", '<?php require WP_PLUGIN_DIR . ' . var_export('/' . basename($plugin) . '/' . basename($file), true) . ';');
-            }
-        }
     }
 }

@@ -6,8 +6,10 @@ namespace Larder\WordPress\Tests;
 
 use Larder\Bench\Server\RedisServer;
 use Larder\Bench\Subject\WorkerFailed;
+use Larder\Bench\WordPress\CachedSites;
 use Larder\Bench\WordPress\Installation;
 use Larder\Bench\WordPress\ObjectCache;
+use Larder\Bench\WordPress\PageCacheDesign;
 use Larder\Bench\WordPress\Shop;
 use Larder\Bench\WordPress\ShopSite;
 use Larder\SharedMemory;
@@ -17,7 +19,7 @@ use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** The sites that the experiments `transients` and `pages` measure: each object cache does what it is measured for. */
+/** The sites that the experiments `transients`, `pages` and `pagecache` measure: each cache does what it is measured for. */
 #[CoversNothing]
 final class BenchmarkTest extends TestCase
 {
@@ -105,6 +107,30 @@ final class BenchmarkTest extends TestCase
         foreach (['theirs is active', 'its drop-in is loaded'] as $said) {
             self::assertGreaterThan(0, $site->pages('/', $said, 1)->time);
         }
+    }
+
+    public function testAnOriginalPageCacheIsMeasuredAsItsActivationLeavesIt(): void
+    {
+        $scratch = new Scratch();
+        foreach (['theirs' => 'true', 'idle' => 'false'] as $plugin => $keeps) {
+            mkdir("{$scratch->path}/{$plugin}");
+            file_put_contents("{$scratch->path}/{$plugin}/main.php", "<?php\n/* Plugin Name: Theirs */\nregister_activation_hook(__FILE__, static fn() => file_put_contents(WP_CONTENT_DIR . '/switched-on', ''));");
+            file_put_contents("{$scratch->path}/{$plugin}/advanced-cache.php", <<<PHP
+                <?php
+                \$file = __DIR__ . '/' . md5(\$_SERVER['REQUEST_URI']);
+                if ({$keeps} && is_file(__DIR__ . '/switched-on') && is_file(\$file)) { readfile(\$file); echo '<!-- theirs -->'; exit; }
+                ob_start(static function (string \$body) use (\$file): string { file_put_contents(\$file, \$body); return \$body; });
+                PHP);
+        }
+        $designs = array_filter(PageCacheDesign::all('redis', 'Redis', $scratch->path), static fn(PageCacheDesign $design): bool => $design->original !== null);
+        self::assertSame(['peer-idle', 'peer-theirs'], array_keys($designs));
+        $sites = CachedSites::open((string) (getenv('LARDER_WORDPRESS') ?: Installation::DEFAULT), $designs, [], [10_240], []);
+        self::assertSame([], $sites->failures);
+        self::assertGreaterThan(10_240, $sites->warm('peer-theirs', 0, 10_240));
+
+        $this->expectException(WorkerFailed::class);
+        $this->expectExceptionMessage('a page is not served from the cache');
+        $sites->warm('peer-idle', 0, 10_240);
     }
 
     public function testAPageThatIsNotWhatIsExpectedHasNoFigures(): void

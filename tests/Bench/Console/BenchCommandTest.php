@@ -56,7 +56,7 @@ final class BenchCommandTest extends TestCase
         yield 'an empty trace' => [['--trace=/dev/null'], 'The trace /dev/null is empty: give a file of 32-bit integers.'];
         yield 'a missing trace' => [['--trace=/nowhere.trace'], 'The file /nowhere.trace given as --trace cannot be read'];
         yield 'a folder without WordPress' => [['--wordpress=/tmp'], 'The directory /tmp has no WordPress in it'];
-        yield 'a folder without plugins' => [['--wordpress-peers=/var/empty'], 'has no folder with an object-cache.php in it'];
+        yield 'a folder without plugins' => [['--wordpress-peers=/var/empty'], 'has no folder with an object-cache.php or an advanced-cache.php in it'];
         yield 'a folder that is no Zend Framework' => [['--zend=/tmp'], 'has no Zend/Cache/Backend in it'];
         yield 'a comparison with itself alone' => [['compare', 'one.json'], 'Comparing takes two JSON files and 1 were given'];
         yield 'a run that is not there' => [['compare', '/nowhere.json', '/nowhere.json'], 'The file /nowhere.json cannot be read'];
