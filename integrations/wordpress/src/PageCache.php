@@ -179,12 +179,21 @@ final class PageCache
         $parts = parse_url($url);
         $host = \is_array($parts) ? ($parts['host'] ?? '') . (isset($parts['port']) ? ":{$parts['port']}" : '') : '';
         $uri = (string) preg_replace('~^[a-z]+://[^/?#]*|#.*$~i', '', $url);
-        $server = ['REQUEST_METHOD' => $method, 'HTTP_HOST' => $host, 'REQUEST_URI' => $uri === '' ? '/' : $uri, 'HTTPS' => str_starts_with($url, 'https:') ? 'on' : ''];
+        $server = ['REQUEST_METHOD' => $method, 'HTTP_HOST' => $host, 'REQUEST_URI' => $uri === '' ? '/' : $uri];
+        // Who asks through a proxy is told of the pages that come through it.
+        $proxy = array_intersect_key($_SERVER, ['HTTP_X_FORWARDED_PROTO' => 0, 'HTTP_X_FORWARDED_SSL' => 0, 'HTTP_X_FORWARDED_PORT' => 0]);
+        $isSecure = str_starts_with($url, 'https:');
         $rules = $this->installed()['rules'] ?? [];
         /** @phpstan-var array<string, list<string>> $rules the plugin has written them */
-        $decision = PageRequest::decide($server, $cookies, $rules);
+        $decision = PageRequest::decide(['HTTPS' => $isSecure ? 'on' : ''] + $server + $proxy, $cookies, $rules);
+        $page = $decision['key'] === '' ? null : $this->store()->find($decision['key']);
+        if ($page === null && $decision['key'] !== '' && $proxy !== []) {
+            // The quick way comes before wp-config.php has believed the proxy.
+            $decision = PageRequest::decide(['HTTPS' => $isSecure ? '' : 'on'] + $server + $proxy, $cookies, $rules);
+            $page = $this->store()->find($decision['key']);
+        }
 
-        return ['key' => $decision['key'], 'why' => $decision['why'], 'page' => $decision['key'] === '' ? null : $this->store()->find($decision['key'])];
+        return ['key' => $decision['key'], 'why' => $decision['why'], 'page' => $page];
     }
 
     /**

@@ -127,7 +127,7 @@ final class PageRecording
         $seconds = $page['until'] - $page['made'];
         $isStored = $this->store->fill($this->request, $page, $tags, $seconds);
         if ($isStored && $status === 200) {
-            $this->warming->count($decision['uri']);
+            $this->warming->count($this->request->key);
         }
         foreach ($page['headers'] as $line) {
             \in_array($line, $headers, true) || header($line);

@@ -23,7 +23,7 @@ final class PageWarming
     /** How many addresses are counted for each page that is made. */
     private const COUNTED = 5;
 
-    private const LONGEST_ADDRESS = 200;
+    private const LONGEST_KEY = 300;
 
     /** Seconds after a change, so that several changes are followed by one round. */
     private const DELAY = 10;
@@ -56,17 +56,21 @@ final class PageWarming
         return \is_int($limit) ? max(0, min(self::MOST_PAGES, $limit)) : self::PAGES;
     }
 
-    /** Counts a page that a visitor has waited for. */
-    public function count(string $uri): void
+    /**
+     * Counts a page that a visitor has waited for.
+     *
+     * @param string $key its name as PageRequest has it. A proxy's headers are in it, so each way to the site is counted alone.
+     */
+    public function count(string $key): void
     {
-        if ($this->limit() === 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === self::AGENT || \strlen($uri) > self::LONGEST_ADDRESS) {
+        if ($this->limit() === 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === self::AGENT || \strlen($key) > self::LONGEST_KEY) {
             return;
         }
         $counts = $this->counts();
-        $count = ($counts[$uri] ?? 0) + 1;
-        unset($counts[$uri]);
+        $count = ($counts[$key] ?? 0) + 1;
+        unset($counts[$key]);
         // Where there are too many, the last makes room. A newer one stands before an older one with the same count.
-        $counts = [$uri => $count] + \array_slice($counts, 0, self::COUNTED * $this->limit() - 1, true);
+        $counts = [$key => $count] + \array_slice($counts, 0, self::COUNTED * $this->limit() - 1, true);
         arsort($counts);
         if (reset($counts) > 1_000) {
             // What was asked for long ago counts less and less.
@@ -88,9 +92,9 @@ final class PageWarming
     {
         $made = 0;
         $ends = microtime(true) + self::ROUND;
-        foreach (array_keys(\array_slice($this->counts(), 0, $this->limit(), true)) as $uri) {
-            $url = $this->url((string) $uri);
-            if (!$this->isDead($url)) {
+        foreach (array_keys(\array_slice($this->counts(), 0, $this->limit(), true)) as $key) {
+            [$url, $headers] = $this->request((string) $key);
+            if ($this->pages->explain($url)['key'] === '' || !$this->isDead((string) $key)) {
                 continue;
             }
             if ($this->isBusy()) {
@@ -102,7 +106,7 @@ final class PageWarming
                 break;
             }
             $began = microtime(true);
-            $answer = wp_remote_get($url, ['timeout' => self::PATIENCE, 'redirection' => 0, 'user-agent' => self::AGENT, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip'], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
+            $answer = wp_remote_get($url, ['timeout' => self::PATIENCE, 'redirection' => 0, 'user-agent' => self::AGENT, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip', ...$headers], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
             $status = is_wp_error($answer) ? 0 : (int) wp_remote_retrieve_response_code($answer);
             if ($status === 0 || $status === 429 || $status >= 500) {
                 // A site in trouble has enough to do. The next change begins anew.
@@ -110,9 +114,9 @@ final class PageWarming
                 break;
             }
             $made++;
-            if ($this->isDead($url)) {
+            if ($this->isDead((string) $key)) {
                 // It is not kept any more, or is none.
-                $this->pages->store()->keep($this->name(), array_diff_key($this->counts(), [$uri => 0]));
+                $this->pages->store()->keep($this->name(), array_diff_key($this->counts(), [$key => 0]));
             }
             usleep((int) (1e6 * max(self::SHORTEST_PAUSE, microtime(true) - $began)));
         }
@@ -120,7 +124,7 @@ final class PageWarming
         return $made;
     }
 
-    /** @return array<array-key, int> how often visitors waited, by path and arguments; most first */
+    /** @return array<array-key, int> how often visitors waited, by the name of the page; most first */
     private function counts(): array
     {
         return array_filter($this->pages->store()->kept($this->name()), is_int(...));
@@ -128,20 +132,28 @@ final class PageWarming
 
     private function name(): string
     {
-        return 'waited-' . get_current_blog_id();
+        return 'waits-' . get_current_blog_id();
     }
 
-    private function url(string $uri): string
+    /**
+     * What makes a page of this name: asked for as the visitor was, whether a proxy is on the way or not.
+     *
+     * @return array{string, array<string, string>} its URL, and headers of a proxy
+     */
+    private function request(string $key): array
     {
-        return preg_replace('~^(https?://[^/]+).*$~i', '$1', home_url()) . $uri;
+        [$scheme, $protocol, $ssl, $port, $rest] = explode('|', $key, 5) + ['', '', '', '', ''];
+        $headers = array_filter(['X-Forwarded-Proto' => $protocol, 'X-Forwarded-Ssl' => $ssl, 'X-Forwarded-Port' => $port], static fn(string $said): bool => $said !== '');
+        // The host is the site's, whatever was kept. A proxy may end HTTPS, so that the site itself does not see it.
+        $home = (string) preg_replace('~^(https?://[^/]+).*$~i', '$1', home_url());
+
+        return [($headers === [] ? (string) preg_replace('~^https?~i', $scheme, $home) : $home) . strstr($rest, '/'), $headers];
     }
 
     /** @phpstan-impure another process may make the page */
-    private function isDead(string $url): bool
+    private function isDead(string $key): bool
     {
-        $explained = $this->pages->explain($url);
-
-        return $explained['key'] !== '' && $explained['page'] === null;
+        return $this->pages->store()->find($key) === null;
     }
 
     /** Whether more processes wait for a processor than there are. */

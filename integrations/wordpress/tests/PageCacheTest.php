@@ -409,7 +409,32 @@ final class PageCacheTest extends TestCase
         }
         self::assertFalse($site->visit('/')->isHit());
         // However many addresses there are, few are counted.
-        self::assertSame('10 /often/ /29/', $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->store()->keep("waited-1", []); foreach (["/often/", "/often/", ...array_map(static fn(int $i): string => "/{$i}/", range(0, 29))] as $uri) { $pages->warming()->count($uri); } $uris = array_keys($pages->store()->kept("waited-1")); echo count($uris), " {$uris[0]} {$uris[1]}";'));
+        self::assertSame('10 /often/ /29/', $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->store()->keep("waits-1", []); foreach (["/often/", "/often/", ...array_map(static fn(int $i): string => "/{$i}/", range(0, 29))] as $uri) { $pages->warming()->count($uri); } $uris = array_keys($pages->store()->kept("waits-1")); echo count($uris), " {$uris[0]} {$uris[1]}";'));
+    }
+
+    public function testAPageThatVisitorsGetThroughAProxyIsMadeAnewForThem(): void
+    {
+        $site = $this->warmed(true, 2, '"1e9"');
+        $proxy = ['X-Forwarded-Proto: https', 'X-Forwarded-Port: 443'];
+        foreach (range(1, 4) as $i) {
+            $site->run('update_post_meta(2, "key", wp_rand());');
+            self::assertTrue($site->visit('/sample-page/', $proxy)->isStored());
+        }
+        $site->run('update_option("blogname", "Anew by proxy");');
+        $site->run('do_action("larder_warm");');
+        self::assertContains('/sample-page/', $this->madeAnew($site));
+        $page = $site->visit('/sample-page/', $proxy);
+        self::assertTrue($page->isHit(), $page->header('cache-status'));
+        self::assertStringContainsString('Anew by proxy', $page->body);
+        // The admin bar asks so, in the request of who sees it.
+        $explain = '$_SERVER += json_decode($argv[2], true); echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->explain($argv[1])["page"] === null ? "missing" : "there";';
+        $site->run('update_post_meta(2, "key", wp_rand());');
+        self::assertTrue($site->visit('/sample-page/', $proxy)->isStored());
+        $ask = static fn(array $server): string => $site->run($explain, ["{$site->url}/sample-page/", (string) json_encode($server)]);
+        self::assertSame(['missing', 'there'], [$ask([]), $ask(['HTTP_X_FORWARDED_PROTO' => 'https', 'HTTP_X_FORWARDED_PORT' => '443'])]);
+        $made = $this->madeAnew($site);
+        $site->run('do_action("larder_warm");');
+        self::assertSame($made, $this->madeAnew($site), 'what is alive is not made anew');
     }
 
     public function testABusyMachineOrAFailureEndsWarmingAndTheOwnerMaySwitchItOff(): void
@@ -645,7 +670,7 @@ final class PageCacheTest extends TestCase
     private function warmed(bool $hasExtension, int $pages, string $load, string $more = ''): PageSite
     {
         $site = $this->site($hasExtension);
-        $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->configure(["warm" => (int) $argv[1]]); $pages->store()->keep("waited-1", []); _set_cron_array([]);', [(string) $pages]);
+        $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->configure(["warm" => (int) $argv[1]]); $pages->store()->keep("waits-1", []); _set_cron_array([]);', [(string) $pages]);
         $this->plugin($site, <<<PHP
             add_filter('larder_warming_load', static fn() => {$load});
             add_action('template_redirect', static function (): void {
